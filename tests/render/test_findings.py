@@ -43,16 +43,9 @@ def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
     )
 
 
-def test_text_does_not_underline_the_fence_for_what_is_said_of_the_whole_file() -> None:
+def test_text_underlines_no_fence_and_shows_controls_of_a_line_as_one_character_each() -> None:
     report = replace(checked(finding("bad-name", place=Place(RULE))), line_of=lambda _: "---\n")
     assert "---" not in rendered("text", report)
-
-
-def test_text_does_not_quote_a_line_that_may_hold_a_secret() -> None:
-    assert "see: " not in rendered("text", checked(finding(message="m", quotable=False)))
-
-
-def test_text_shows_controls_of_a_line_as_one_character_each() -> None:
     line = checked(finding(place=Place(RULE, 1, 5, 1)), files={RULE: b"a\x1b[2J\n"})
     assert "  1 | a\ufffd[2J\n    |     ^\n" in rendered("text", line)
 
@@ -173,20 +166,18 @@ def test_first_look_at_a_memory_fits_on_a_page(number: int) -> None:
     assert narrowed.count("error[dangling-link]") == 20
 
 
-OLD, NEW = finding(message="old"), finding(message="new", new=True)
+NUMBERS = {
+    "json": '"old": 1',
+    "junit": 'failures="1" errors="0" skipped="1"',
+    "github": "1 error was there before; ",
+}
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_what_was_there_before_stands_only_where_a_host_compares_by_itself(form: str) -> None:
-    said = rendered(form, checked(OLD, NEW, base="main"))
+def test_what_was_there_before_is_a_number_but_where_a_host_compares_by_itself(form: str) -> None:
+    said = rendered(form, checked(finding(message="old"), finding(message="new", new=True), base="main"))
     assert ("new" in said, "old" in said.replace('"old": 1', "")) == (True, form in ("sarif", "gitlab", "junit"))
-
-
-def test_what_was_there_before_is_told_in_numbers() -> None:
-    report = checked(OLD, NEW, base="main")
-    assert json.loads(rendered("json", report))["old"] == 1
-    assert 'failures="1" errors="0" skipped="1"' in rendered("junit", report)
-    assert "1 error was there before; " in rendered("github", report)
+    assert NUMBERS.get(form, "") in said
 
 
 def rows(text: str) -> list[str]:
@@ -204,15 +195,12 @@ def test_table_has_the_worst_first_and_marks_the_new() -> None:
     ]
 
 
-def test_help_and_fix_stand_in_a_block_that_opens() -> None:
-    text = rendered("markdown", checked(finding(fix=fix())))
+def test_unread_files_and_help_and_fix_stand_in_blocks_that_open() -> None:
+    text = rendered("markdown", checked(finding(fix=fix()), incomplete=("x",)))
+    assert "incomplete</summary>\n\n- `memory/x`" in text
     block = text[text.index("<details><summary>How to fix") :]
     assert "write an address; or remove the link (`mdmem check --fix`)" in block
     assert block.endswith("\n\n</details>")
-
-
-def test_unread_files_are_listed() -> None:
-    assert "incomplete</summary>\n\n- `memory/x`" in rendered("markdown", checked(incomplete=("x",)))
 
 
 @pytest.mark.parametrize(
@@ -232,10 +220,7 @@ def test_unread_files_are_listed() -> None:
 )
 def test_prose_shows_markup_as_it_is_written(written: str, shown: str) -> None:
     assert prose(written) == shown
-
-
-def test_code_is_never_ended_by_what_it_holds() -> None:
-    assert code("</code>`|") == "<code>&#60;/code&#62;&#96;&#124;</code>"
+    assert code("</code>`|") == "<code>&#60;/code&#62;&#96;&#124;</code>", "it is never ended by what it holds"
 
 
 @pytest.mark.parametrize("length", [1, 400, pytest.param(5_000, marks=pytest.mark.long)])
@@ -374,12 +359,15 @@ def test_gitlab_issue_has_what_gitlab_asks_for() -> None:
     }
 
 
-def test_gitlab_fingerprints_are_unique_and_know_no_line() -> None:
+def test_fingerprints_are_unique_know_no_line_and_are_the_same_in_gitlab_and_sarif() -> None:
     def hashes(*lines: int) -> list[str]:
-        return [one["fingerprint"] for one in issues(checked(*(finding(place=Place(RULE, line)) for line in lines)))]
+        roots = [checked(*(finding(place=Place(RULE, line)) for line in lines)), checked(finding(), under="other")]
+        found = [one["fingerprint"] for one in issues(*roots)]
+        assert found == [one["partialFingerprints"]["finding/v1"] for one in run_of(*roots)["results"]]
+        return found
 
     assert hashes(3, 4) == hashes(30, 40)
-    assert len(set(hashes(3, 4))) == 2
+    assert len(set(hashes(3, 4))) == 3
 
 
 @pytest.mark.parametrize(("fail_on", "tags"), [("error", ["failure", "system-out"]), ("warning", ["failure"] * 2)])
@@ -440,9 +428,8 @@ def result_of(*roots: CheckedRoot) -> dict[str, Any]:
 
 
 def test_result_names_rule_level_message_and_region() -> None:
-    run_checks = run_of(
-        checked(finding(severity=Severity.WARNING), finding("no-final-newline", "m", place=Place(RULE, 6, 1)))
-    )
+    other = finding("no-final-newline", "m", place=Place(RULE, 6, 1))
+    run_checks = run_of(checked(finding(severity=Severity.WARNING), other))
     worst, result = run_checks["results"]
     assert (worst["ruleId"], worst["level"]) == ("no-final-newline", "error")
     assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("dangling-link", 0, "warning")
@@ -460,27 +447,11 @@ def test_result_names_rule_level_message_and_region() -> None:
     ("path", "uri"),
     [("a b/ü#?.md", "a%20b/%C3%BC%23%3F.md"), ("a/\udcff%.md", "a/%FF%25.md"), ("a/x:y.md", "a/x%3Ay.md")],
 )
-def test_path_is_encoded_as_a_uri(path: str, uri: str) -> None:
-    result = result_of(checked(finding(place=Place(path)), under=""))
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
-
-
-def test_other_end_is_a_related_location() -> None:
-    result = result_of(checked(finding(other=Place("nav/rules/b.md", 7))))
-    (related,) = result["relatedLocations"]
-    assert related["physicalLocation"]["artifactLocation"]["uri"] == "memory/nav/rules/b.md"
-    assert related["physicalLocation"]["region"]["startLine"] == 7
-
-
-def test_fingerprint_stays_while_lines_move() -> None:
-    first, moved = (result_of(checked(finding(place=Place(RULE, line)))) for line in (3, 30))
-    assert first["partialFingerprints"] == moved["partialFingerprints"]
-
-
-def test_fingerprint_differs_between_equal_findings_and_between_roots() -> None:
-    twice = checked(finding(place=Place(RULE, 3)), finding(place=Place(RULE, 4)))
-    results = run_of(twice, checked(finding(), under="other"))["results"]
-    assert len({one["partialFingerprints"]["finding/v1"] for one in results}) == 3
+def test_path_is_encoded_as_a_uri_also_that_of_the_other_end(path: str, uri: str) -> None:
+    result = result_of(checked(finding(place=Place(path), other=Place(path, 7)), under=""))
+    ends = [one["physicalLocation"] for one in (*result["locations"], *result["relatedLocations"])]
+    assert [one["artifactLocation"]["uri"] for one in ends] == [uri, uri]
+    assert ends[1]["region"]["startLine"] == 7
 
 
 def test_baseline_state_is_there_only_where_it_was_compared() -> None:

@@ -27,9 +27,13 @@ def chained(root: Path, number: int, **fields: object) -> Path:
     return root
 
 
-def drawn(root: Path, *addresses: str) -> ElementTree.Element:
+def graph_of(root: Path, address: str) -> LineageGraph:
     workspace = open_root(root)
-    return ElementTree.fromstring(lineage_svg(lineage_graph(workspace.catalog, addresses, today=workspace.today)))
+    return lineage_graph(workspace.catalog, (address,), today=workspace.today)
+
+
+def drawn(root: Path, address: str) -> ElementTree.Element:
+    return ElementTree.fromstring(lineage_svg(graph_of(root, address)))
 
 
 def boxes(picture: ElementTree.Element) -> list[tuple[int, int, int, int]]:
@@ -109,13 +113,8 @@ def test_graph_and_why_draw(tmp_path: Path, run: Run) -> None:
     assert run("why", "nav/a/alone", "--format", "mermaid", cwd=root).out.startswith("flowchart TD")
 
 
-def drawing(root: Path, address: str) -> LineageGraph:
-    workspace = open_root(root)
-    return lineage_graph(workspace.catalog, (address,), today=workspace.today)
-
-
 def chart(root: Path, address: str) -> list[str]:
-    return [line.strip() for line in lineage_flowchart(drawing(root, address)).splitlines()]
+    return [line.strip() for line in lineage_flowchart(graph_of(root, address)).splitlines()]
 
 
 def test_chain_is_drawn_from_the_oldest_on_from_whichever_entry(tmp_path: Path) -> None:
@@ -165,7 +164,7 @@ def test_flowchart_of_very_many_entries_has_a_limit(tmp_path: Path) -> None:
     for number in range(120):
         before = [f"nav/a/{'x' * 60}{number - 1:03}"] if number else None
         write_entry(root, f"nav/a/{'x' * 60}{number:03}", title=f"'{'#' * 200}'", supersedes=before)
-    text = lineage_flowchart(drawing(root, f"nav/a/{'x' * 60}060"))
+    text = lineage_flowchart(graph_of(root, f"nav/a/{'x' * 60}060"))
     assert (len(text) <= 48_000, text.count(":::")) == (True, 60)
 
 

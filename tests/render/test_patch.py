@@ -85,12 +85,9 @@ def test_patch_reads_as_git_writes_it() -> None:
     )
 
 
-def test_file_with_a_nul_is_only_named() -> None:
+def test_colours_mark_what_goes_and_what_comes_and_a_file_with_a_nul_is_only_named() -> None:
     patch = changes_diff([change_of("a.md", b"\0", b"b\n")], "", Style())
     assert patch.splitlines()[-1] == "Binary files a/a.md and b/a.md differ"
-
-
-def test_colours_mark_what_goes_and_what_comes() -> None:
     patch = changes_diff([change_of("a.md", b"a\n", b"b\n")], "", Style(color=True))
     assert sent(patch).splitlines()[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
 
