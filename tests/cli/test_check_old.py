@@ -20,9 +20,7 @@ def lived_in(folder: Path, *, committed: bool = True) -> Path:
     write(folder, "memory/app/README.md", "---\nowners: [ada]\n---\n")
     for number in range(30):
         write_entry(folder / "memory", f"app/rules/bad-{number}", title=f"Bad {number}", see="app/rules/nowhere")
-        write_entry(
-            folder / "memory", f"app/rules/plain-{number}", "We do so.\n", title=f"Plain {number}", type="decision"
-        )
+        write_entry(folder / "memory", f"app/rules/plain-{number}", "We do so.\n", title=f"Plain {number}")
     if committed:
         commit_all(folder)
     return folder
@@ -75,10 +73,8 @@ def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path
     else:
         commit_all(folder)
     ran = run("check", *how, cwd=folder)
-    assert (ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE)) == (
-        0,
-        ["warning[misplaced-file] memory/notes.txt:1:1 (new)"],
-    )
+    heads = re.findall(r"^\w+\[.*", ran.out, re.MULTILINE)
+    assert (ran.code, heads) == (0, ["warning[misplaced-file] memory/notes.txt:1:1 (new)"])
     assert ran.out.endswith(f"30 errors, 30 warnings were there before; {WAYS}\n")
     assert run("check", *how, "--strict", cwd=folder).code == 1
 
@@ -101,9 +97,7 @@ def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, ru
     assert staged(folder, run)[:2] == (0, [])
 
 
-@pytest.mark.parametrize(
-    ("agreed", "code"), [(False, 1), (True, 0)], ids=["a branch of one's own", "the default branch"]
-)
+@pytest.mark.parametrize(("agreed", "code"), [(False, 1), (True, 0)], ids=["branch of one's own", "default branch"])
 def test_parent_of_a_merge_is_old_in_the_default_branch(agreed: bool, code: int, tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     git(folder, "checkout", "-q", "-b", "bad")

@@ -104,6 +104,10 @@ def test_safe_fix_of_a_fresh_import_ends_no_rule(tmp_path: Path, run: Run) -> No
     assert run("list", "--all-wings").out == before
 
 
+ENDED = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
+LINKING = "We do.\n\nRationale: [the old rule](old.md).\n"
+
+
 def committed(folder: Path, **entries: dict[str, object]) -> Path:
     """Return the root of a committed memory with some decisions of one room."""
     root = make_root(make_repository(folder) / "memory")
@@ -115,18 +119,15 @@ def committed(folder: Path, **entries: dict[str, object]) -> Path:
 
 
 def test_what_ended_in_favour_of_a_draft_is_not_revived(tmp_path: Path, run: Run) -> None:
-    ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
-    root = committed(tmp_path, old=ended, new={"status": "draft", "supersedes": ["app/rules/old"], "reason": "faster"})
+    root = committed(tmp_path, old=ENDED, new={"status": "draft", "supersedes": ["app/rules/old"], "reason": "faster"})
     ran = run("check", "--unsafe-fixes", cwd=root)
     assert "left out «Keep the old entry active», which would bring `illegal-transition`" in ran.err
     assert git(tmp_path, "status", "--porcelain") == ""
 
 
 def test_link_in_frozen_text_is_left_and_the_one_in_a_field_is_mended(tmp_path: Path, run: Run) -> None:
-    ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
-    root = committed(tmp_path, old=ended, new={"supersedes": ["app/rules/old"], "reason": "faster"})
-    body = "We do.\n\nRationale: [the old rule](old.md).\n"
-    write_entry(root, "app/rules/frozen", body, title="Frozen", approved_by="Ada")
+    root = committed(tmp_path, old=ENDED, new={"supersedes": ["app/rules/old"], "reason": "faster"})
+    write_entry(root, "app/rules/frozen", LINKING, title="Frozen", approved_by="Ada")
     write_entry(root, "app/rules/linked", title="Linked", see=["app/rules/old"], approved_by="Ada")
     commit_all(tmp_path)
     ran = run("check", "--unsafe-fixes", cwd=root)
@@ -163,12 +164,10 @@ def test_rule_that_is_superseded_in_part_is_ended_by_no_fix(reason: str, body: s
 
 
 def test_one_fix_of_many_that_brings_a_finding_keeps_no_other_from_being_made(tmp_path: Path, run: Run) -> None:
-    ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
-    root = committed(tmp_path, old=ended, new={"supersedes": ["app/rules/old"], "reason": "faster"})
-    body = "We do.\n\nRationale: [the old rule](old.md).\n"
+    root = committed(tmp_path, old=ENDED, new={"supersedes": ["app/rules/old"], "reason": "faster"})
     for number in range(30):
         kind = "decision" if number % 2 else "pattern"
-        write_entry(root, f"app/rules/e{number}", body, type=kind, title=f"Linked {number}", approved_by="Ada")
+        write_entry(root, f"app/rules/e{number}", LINKING, type=kind, title=f"Linked {number}", approved_by="Ada")
     commit_all(tmp_path)
     ran = run("check", "--unsafe-fixes", cwd=root)
     assert (ran.err.count("left out"), len(git(tmp_path, "status", "--porcelain").splitlines())) == (15, 15)
