@@ -234,13 +234,13 @@ def test_repository_is_found_from_its_own_top_as_working_folder(
 
 def test_variables_that_name_a_repository_a_program_or_a_file_of_settings_are_dropped() -> None:
     names = "GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_CONFIG GIT_INDEX_FILE GIT_EXTERNAL_DIFF GIT_PAGER GIT_TRACE"
-    found = environment_for(dict.fromkeys(names.split(), "x"), None)
+    found = environment_for(dict.fromkeys(names.split(), "x"))
     assert [name for name in names.split() if name in found] == []
 
 
 def test_variables_of_the_user_and_of_a_push_are_kept() -> None:
     names = "GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_EXEC_PATH GIT_SSH_COMMAND GIT_AUTHOR_NAME GIT_QUARANTINE_PATH"
-    assert environment_for(dict.fromkeys(names.split(), "x"), None).keys() >= set(names.split())
+    assert environment_for(dict.fromkeys(names.split(), "x")).keys() >= set(names.split())
 
 
 def test_objects_of_a_hook_are_not_those_of_a_store_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from mdmem.store.git.process import (
     ShallowHistoryError,
     UnknownRevisionError,
     resolve,
-    staged_index,
+    with_hook_index,
 )
 from mdmem.store.git.status import list_revision, list_tracked
 from mdmem.store.tree import MemoryTree
@@ -159,7 +159,7 @@ def _tracked(at: Workspace) -> Collection[str]:
     repository = at.location.get_repository()
     if at.snapshot.revision is not None:
         return [blob.path for blob in list_revision(repository, resolve(repository, at.snapshot.revision), "")]
-    return list_tracked(repository, index=staged_index(repository, at.environment, at.cwd))
+    return list_tracked(with_hook_index(repository, at.environment, at.cwd))
 
 
 def _check_merge(span: _Span, after: _Side) -> Merging:

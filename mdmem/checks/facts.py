@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import takewhile
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -28,7 +27,6 @@ class GitFacts(Struct, frozen=True, dict=True):
     repository: Repository
     under: str
     on_disk: tuple[str, ...]
-    index: Path | None = None
     revisions: tuple[str, ...] = ()
     access: Access = Access()
     hidden: frozenset[str] = frozenset()
@@ -36,12 +34,12 @@ class GitFacts(Struct, frozen=True, dict=True):
     @cached_property
     def tracked(self) -> frozenset[str]:
         """Return the paths in git's index below the root, without files that were only added with `--intent-to-add`."""
-        return self._seen(blob.path for blob in list_staged(self.repository, self.under, index=self.index))
+        return self._seen(blob.path for blob in list_staged(self.repository, self.under))
 
     @cached_property
     def tracked_in_repository(self) -> frozenset[str]:
         """Return every path in git's index, relative to the top of the repository."""
-        paths = list_tracked(self.repository, index=self.index)
+        paths = list_tracked(self.repository)
         hidden = tuple(f"{self.from_top(name)}/" for name in self.hidden)
         return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
 
@@ -61,17 +59,17 @@ class GitFacts(Struct, frozen=True, dict=True):
     def ignored(self) -> frozenset[str]:
         """Return the paths on disk below the root that git ignores."""
         asked = [self.from_top(path) for path in self.on_disk if path not in self.tracked]
-        return self._seen(list_ignored(self.repository, asked, index=self.index))
+        return self._seen(list_ignored(self.repository, asked))
 
     @cached_property
     def not_added(self) -> frozenset[str]:
         """Return the untracked paths below the root that git does not ignore."""
-        return self._seen(list_not_added(self.repository, self.under, index=self.index))
+        return self._seen(list_not_added(self.repository, self.under))
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return the last deleting commit of each path ("" for the index), and the new path if it is visible."""
-        gone = list_deletions(self.repository, self.under, revisions=self.revisions, index=self.index)
+        gone = list_deletions(self.repository, self.under, revisions=self.revisions)
         found = {}
         for path, (commit, moved) in gone.items():
             new = self._from_root(moved) if moved else None

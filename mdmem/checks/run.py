@@ -28,7 +28,7 @@ from mdmem.store.git.process import (
     ShallowHistoryError,
     UnknownRevisionError,
     resolve,
-    staged_index,
+    with_hook_index,
 )
 from mdmem.store.git.status import list_changed, list_changed_in_index
 from mdmem.store.settings import Settings
@@ -103,9 +103,9 @@ def _staged(workspace: Workspace) -> ComparedTrees:
         # Before the first commit everything is new.
         return ComparedTrees()
     parents = pending_merge_parents(repository)
-    index = staged_index(repository, workspace.environment, workspace.cwd)
+    staging = with_hook_index(repository, workspace.environment, workspace.cwd)
     is_commit = bool(parents) or "GIT_INDEX_FILE" in workspace.environment
-    if not is_commit and not list_changed_in_index(repository, index=index):
+    if not is_commit and not list_changed_in_index(staging):
         # Without a commit in progress, for example in `pre-commit run --all-files`, there is nothing to compare.
         return ComparedTrees()
     base = _at(workspace, head, f"HEAD ({head[:10]})")
@@ -355,13 +355,12 @@ def facts_of(workspace: Workspace) -> GitFacts | None:
     location, tree = workspace.location, workspace.tree
     if location.repository is None:
         return None
-    index = staged_index(location.repository, workspace.environment, workspace.cwd)
     elsewhere = workspace.whole_catalog.fetched_wings
     # Files in git's index are never ignored, so git need not be asked about them.
     listed = () if workspace.snapshot.staged else tree.files()
     on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
-    git, under = location.repository, location.under
-    return GitFacts(git, under, on_disk, index, workspace.commits, workspace.access, tree.hidden())
+    git, under = with_hook_index(location.repository, workspace.environment, workspace.cwd), location.under
+    return GitFacts(git, under, on_disk, workspace.commits, workspace.access, tree.hidden())
 
 
 def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:

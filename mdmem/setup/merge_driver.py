@@ -13,7 +13,7 @@ from msgspec import Struct
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.setup.hooks import HookState, Program, this_program
-from mdmem.store.git.process import Repository, run
+from mdmem.store.git.process import Repository
 from mdmem.store.git.status import list_tracked_named
 from mdmem.store.state.files import write_whole
 
@@ -49,7 +49,7 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
     patterns = tuple(pattern for under in sorted(memories) for pattern in patterns_for(under))
     path = repository.common_dir / "info" / "attributes"
     shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
-    printed = run(repository.top, "config", "--local", "--get", _COMMAND, ok=(0, 1))
+    printed = repository.run("config", "--local", "--get", _COMMAND, ok=(0, 1))
     command = printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
     content = _content(path)
     if command is not None and not re.search(r"\bmdmem merge-driver\b", command):
@@ -98,8 +98,8 @@ def install_driver(repository: Repository, driver: Driver) -> str:
     if driver.state in (HookState.CURRENT, HookState.FOREIGN):
         return "kept"
     is_in_path = shutil.which("mdmem") is not None
-    run(repository.top, "config", "--local", _NAME, _TITLE)
-    run(repository.top, "config", "--local", _COMMAND, _command(Program() if is_in_path else this_program()))
+    repository.run("config", "--local", _NAME, _TITLE)
+    repository.run("config", "--local", _COMMAND, _command(Program() if is_in_path else this_program()))
     # Write the attribute last. An attribute without its command has no effect.
     content = _BLOCK.sub(b"", _content(driver.attributes))
     gap = b"\n" if content and not content.endswith(b"\n") else b""
@@ -120,5 +120,5 @@ def uninstall_driver(repository: Repository, driver: Driver) -> str:
         driver.attributes.unlink()
     for name in (_COMMAND, _NAME):
         # git exits with 5 if the setting does not exist.
-        run(repository.top, "config", "--local", "--unset", name, ok=(0, 5))
+        repository.run("config", "--local", "--unset", name, ok=(0, 5))
     return "removed"

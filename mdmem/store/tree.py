@@ -178,7 +178,6 @@ class GitTree(Tree, Struct, dict=True):
     under: str
     commit: str | None
     name: str
-    index: Path | None = None
     _digests: dict[str, str] = field(default_factory=dict)
     _orphans: list[str] = field(default_factory=list)
 
@@ -193,7 +192,7 @@ class GitTree(Tree, Struct, dict=True):
     @cached_property
     def _listed(self) -> tuple[TreeFile, ...]:
         if self.commit is None:
-            blobs = list_staged(self.repository, self.under, index=self.index)
+            blobs = list_staged(self.repository, self.under)
         else:
             blobs = list_revision(self.repository, self.commit, self.under)
         prefix = f"{self.under}/" if self.under else ""

@@ -10,7 +10,7 @@ from builders import commit_all, git, made_once, make_repository, repository_of,
 
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, staged_index
+from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, with_hook_index
 from mdmem.store.git.status import list_changed_in_index, list_staged, search_lines
 
 
@@ -160,10 +160,9 @@ def test_index_of_a_hook_is_read(top: Path) -> None:
     subprocess.run(["git", "read-tree", "HEAD"], cwd=top, env=os.environ | {"GIT_INDEX_FILE": str(other)}, check=True)
     git(top, "add", "memory/w/r/new.md")
     found = repository_of(top)
-    index = staged_index(found, {"GIT_INDEX_FILE": ".git/next-index-1.lock"}, top)
-    assert index == other
-    assert [blob.path for blob in list_staged(found, "", index=index)] == ["memory/w/r/e.md"]
-    assert list_changed_in_index(found, index=index) == []
+    staging = with_hook_index(found, {"GIT_INDEX_FILE": ".git/next-index-1.lock"}, top)
+    assert [blob.path for blob in list_staged(staging, "")] == ["memory/w/r/e.md"]
+    assert list_changed_in_index(staging) == []
     assert list_changed_in_index(found) == ["memory/w/r/new.md"]
 
 
@@ -171,7 +170,7 @@ def test_index_of_a_hook_is_read(top: Path) -> None:
 def test_index_of_a_hook_is_not_ours_when_it_lies_elsewhere_or_is_gone(top: Path, tmp_path: Path, given: str) -> None:
     write(make_repository(tmp_path / "other"), "e.md", "x")
     git(tmp_path / "other", "add", "-A")
-    assert staged_index(repository_of(top), {"GIT_INDEX_FILE": given}, top) is None
+    assert with_hook_index(repository_of(top), {"GIT_INDEX_FILE": given}, top).index is None
 
 
 def test_index_of_a_hook_is_not_ours_when_it_is_a_submodules_or_a_worktrees(top: Path, tmp_path: Path) -> None:
@@ -182,9 +181,9 @@ def test_index_of_a_hook_is_not_ours_when_it_is_a_submodules_or_a_worktrees(top:
     git(top, "worktree", "add", "-q", str(tmp_path / "linked"))
     indexes = [top / ".git/modules/sub/index", top / ".git/worktrees/linked/index", top / ".git/index"]
     assert all(index.exists() for index in indexes)
-    asked = [staged_index(repository_of(top), {"GIT_INDEX_FILE": str(index)}, top) for index in indexes]
+    asked = [with_hook_index(repository_of(top), {"GIT_INDEX_FILE": str(index)}, top).index for index in indexes]
     assert asked == [None, None, top / ".git/index"]
-    assert staged_index(repository_of(top / "sub"), {"GIT_INDEX_FILE": ".git/index"}, top) is None
+    assert with_hook_index(repository_of(top / "sub"), {"GIT_INDEX_FILE": ".git/index"}, top).index is None
 
 
 def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(top: Path) -> None:

@@ -280,7 +280,7 @@ def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:
     git(top, "checkout", "-q", "topic")
     opened = open_root(top / "memory")
     gone = {
-        snapshot: dict(GitFacts(repository_of(top), "memory", (), None, opened.at(snapshot).commits).deleted)
+        snapshot: dict(GitFacts(repository_of(top), "memory", (), opened.at(snapshot).commits).deleted)
         for snapshot in (Snapshot(), Snapshot("main"), Snapshot(merge_into="main"))
     }
     told = {"w/r/base.md": (deleted[:7], None)}

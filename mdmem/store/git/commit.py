@@ -25,7 +25,6 @@ from mdmem.store.git.process import (
     pathspec,
     records,
     resolve,
-    run,
     run_as_user,
 )
 from mdmem.store.git.status import FileStatus, list_file_status
@@ -182,13 +181,13 @@ class _Commit(Struct, frozen=True):
                 if content is not None:
                     # The hash under which git stores the content, after its conversions and filters.
                     asked = ("hash-object", "--stdin", f"--path={one.path}")
-                    stored = run(self.repository.top, *asked, text_in=content).decode().strip()
+                    stored = self.repository.run(*asked, text_in=content).decode().strip()
                 if one.path not in self.before or one.staged != stored:
                     hint = "commit that or `git restore --staged` it first"
                     raise NotCommittedError(f"another version of `{one.path}` is staged; {hint}")
         rest = sorted(set(self.paths) - {one.path for one in statuses})
         there = [path for path in rest if os.path.lexists(self.repository.top / path)]
-        listed = records(run(self.repository.top, "ls-files", "-v", "-z")) if there else []
+        listed = records(self.repository.run("ls-files", "-v", "-z")) if there else []
         seen = {record[2:] for record in listed if record[0] == "H"}
         for path in there:
             if path not in seen:

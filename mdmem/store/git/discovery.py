@@ -116,7 +116,7 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
     `init.defaultBranch`, `main`, `master`, `trunk`. A repository without a remote and with only one branch uses that
     branch. Of a local and a remote-tracking branch, the local one is used if it is checked out or contains the other.
     """
-    printed = run(repository.top, "config", "-z", "--get-regexp", _KEYS, ok=(0, 1))
+    printed = repository.run("config", "-z", "--get-regexp", _KEYS, ok=(0, 1))
     # If a key has several values, git uses the last one.
     stated = {key: value for key, _, value in (record.partition("\n") for record in records(printed))}
     remotes = {key.removeprefix("remote.").rpartition(".")[0] for key in stated if key.startswith("remote.")}
@@ -124,7 +124,7 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
     remote = next((name for name in preferred if name in remotes), "")
     copies = f"refs/remotes/{remote}/"
     form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
-    printed = run(repository.top, "for-each-ref", form, "refs/heads/", *([copies] if remote else []))
+    printed = repository.run("for-each-ref", form, "refs/heads/", *([copies] if remote else []))
     # Each line has a ref, the target of a symbolic ref, the commit, and a star if the ref is checked out here.
     rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
     refs = {name: fields for name, *fields in rows}

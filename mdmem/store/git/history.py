@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
-from mdmem.store.git.process import OURS, SETTINGS, Repository, UnknownRevisionError, pathspec, records, resolve, run
+from mdmem.store.git.process import OURS, SETTINGS, Repository, UnknownRevisionError, pathspec, records, resolve
 
 
 def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
@@ -114,7 +113,7 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 
 def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
     """Return the author and abbreviated hash of the last commit in `since..tip` for each path below a folder."""
-    printed = run(repository.top, *_LOG, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
+    printed = repository.run(*_LOG, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
     found: dict[str, tuple[str, str]] = {}
     for commit in _logged(printed):
         for change in commit.changes:
@@ -123,7 +122,7 @@ def last_touches(repository: Repository, since: str, tip: str, under: str) -> di
 
 
 def list_deletions(
-    repository: Repository, under: str, *, revisions: Sequence[str] = (), index: Path | None = None
+    repository: Repository, under: str, *, revisions: Sequence[str] = ()
 ) -> dict[str, tuple[str, str | None]]:
     """Return each path that the history deleted or moved, with the newest such commit and the new path, or None.
 
@@ -132,7 +131,8 @@ def list_deletions(
     options, printed = ("-M", "--diff-filter=DR"), b""
     with suppress(GitError):
         if not revisions:
-            printed = run(repository.top, "diff", "--cached", *_RAW, *options, "--", pathspec(under), index=index)
+            staged = ("diff", "--cached", *_RAW, *options, "--", pathspec(under))
+            printed = repository.run(*staged)
     with suppress(GitError):
         printed += _ask(repository, *_LOG, *options, *revisions, "--", pathspec(under))
     gone: dict[str, tuple[str, str | None]] = {}
@@ -171,7 +171,7 @@ def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
     patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/", "--format=%x01%as")
     asked = ("log", *_PLAIN, "--no-show-signature", "-M", *patch, "--", pathspec(under))
     try:
-        printed = run(repository.top, "-c", "log.showRoot=false", *asked)
+        printed = repository.run("-c", "log.showRoot=false", *asked)
     except GitError:
         # The remote of a partial clone cannot be reached.
         return {}
@@ -217,7 +217,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     try:
         printed = _ask(repository, *_LOG, *options, f"--since={start}T00:00:00+00:00", until or "HEAD", "--", *paths)
     except GitError:
-        if run(repository.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)):
+        if repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)):
             raise
         return Activity()
     cut = _cut_commits(repository)

@@ -29,20 +29,20 @@ from mdmem.store.git.process import (
 def is_ancestor(repository: Repository, old: str, new: str) -> bool:
     """Return whether a commit is an ancestor of another commit or the same; false if one is not in the repository."""
     asked = ("rev-list", "--count", "--max-count=1", old, f"^{new}", "--")
-    return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
+    return repository.run(*asked, ok=(0, 128)).strip() == b"0"
 
 
 def is_ancestor_of_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
     """Return whether a commit is one of some commits or an ancestor of one; unknown commits are ignored."""
     asked = "".join([f"{old}\n", *(f"^{commit}\n" for commit in news)]).encode()
     counted = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin")
-    return not run(repository.top, *counted, text_in=asked, variables=repository.variables).strip()
+    return not repository.run(*counted, text_in=asked).strip()
 
 
 def committed_at(repository: Repository, commit: str) -> datetime | None:
     """Return the committer's date of a commit, or None if Python cannot represent the date."""
     asked = ("log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
-    seconds = int(run(repository.top, *asked, variables=repository.variables))
+    seconds = int(repository.run(*asked))
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
@@ -79,7 +79,7 @@ def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     """
     ours, theirs = resolve(repository, into), resolve(repository, commit)
     ancestor = merge_base(repository, into, commit)
-    printed = run(repository.top, "rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape")
+    printed = repository.run("rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape")
     store = ObjectStore((repository.top / printed.removesuffix("\n")).resolve())
     variables = {
         "GIT_DIR": str(repository.git_dir),
@@ -91,13 +91,13 @@ def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     # Only this file can select a merge driver here, since git finds no other attributes.
     if (repository.common_dir / "info" / "attributes").exists():
         wanted = ("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$")
-        drivers.update(records(run(repository.top, *wanted, ok=(0, 1))))
+        drivers.update(records(repository.run(*wanted, ok=(0, 1))))
     replaced = (f"--config-env={name}=MDMEM_MERGE_FILE" for name in sorted(drivers))
     command = [*_SETTINGS, *replaced, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs]
     # The exit code 129 means that git does not know an option.
     result = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, 129))
     if not result:
-        found = run(repository.top, "version").decode().strip()
+        found = repository.run("version").decode().strip()
         raise GitError(f"the result of a merge needs git 2.38 or later; this is {found}")
     tree, _, rest = result.decode("utf-8", "surrogateescape").partition("\0")
     conflicts = tuple(sorted(_conflicts(rest)))
@@ -136,7 +136,7 @@ def _conflicts(printed: str) -> set[PathConflict]:
 def merge_base(repository: Repository, one: str, other: str) -> str:
     """Return a merge base of two revisions; raises UnknownRevisionError or, without one, a subclass of GitError."""
     commits = (resolve(repository, one), resolve(repository, other))
-    found = run(repository.top, "merge-base", *commits, ok=(0, 1)).decode().split()
+    found = repository.run("merge-base", *commits, ok=(0, 1)).decode().split()
     if found:
         return found[0]
     if is_shallow(repository):
@@ -147,7 +147,7 @@ def merge_base(repository: Repository, one: str, other: str) -> str:
 
 def is_shallow(repository: Repository) -> bool:
     """Return whether the repository is a shallow clone, whose older history is missing."""
-    return run(repository.top, "rev-parse", "--is-shallow-repository").strip() == b"true"
+    return repository.run("rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
 def pending_merge_parents(repository: Repository) -> tuple[str, ...]:

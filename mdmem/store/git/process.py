@@ -10,9 +10,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryFile, mkdtemp
+from typing import Any
 from weakref import finalize
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.errors import GitError, UsageError
 
@@ -79,7 +81,7 @@ class ObjectStore:
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
 # Variables for the author, for settings (but not `GIT_CONFIG`, which would replace all settings), for ssh, for the
 # editor, for the folders where the search for a repository stops, and for the folder of git's programs.
-# `GIT_INDEX_FILE` is only passed for an index that `staged_index` returned.
+# `GIT_INDEX_FILE` is only passed for an index that `with_hook_index` found.
 _KEPT_PREFIXES = (
     "GIT_AUTHOR_",
     "GIT_COMMITTER_",
@@ -109,7 +111,7 @@ class Repository(Struct, frozen=True):
     """One git worktree: its top folder, its own git directory, and the git directory that all worktrees share.
 
     `objects` is another folder of objects that is read, too. A bare repository is its own top. With `is_literal`, git
-    ignores the replacements of `git replace`.
+    ignores the replacements of `git replace`. `index` is the index file to read, if it is not the worktree's own.
     """
 
     top: Path
@@ -117,6 +119,7 @@ class Repository(Struct, frozen=True):
     common_dir: Path
     objects: ObjectStore | None = None
     is_literal: bool = False
+    index: Path | None = None
 
     @classmethod
     def bare(cls, folder: Path) -> Repository:
@@ -125,21 +128,24 @@ class Repository(Struct, frozen=True):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return git's environment variables for this repository and its extra objects."""
-        literal = {"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {}
+        """Return git's environment variables for this repository, its index and its extra objects."""
+        found = {"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {}
         if self.top == self.git_dir:
             # `safe.bareRepository=explicit` requires that `GIT_DIR` names a bare repository.
-            return {"GIT_DIR": str(self.git_dir), **literal}
-        return {**(self.objects.environment if self.objects is not None else {}), **literal}
+            return {"GIT_DIR": str(self.git_dir), **found}
+        found |= {"GIT_INDEX_FILE": str(self.index)} if self.index is not None else {}
+        return {**(self.objects.environment if self.objects is not None else {}), **found}
+
+    def run(self, *arguments: str, variables: Mapping[str, str] | None = None, **options: Any) -> bytes:
+        """Run git in the top of the repository; the options are those of the function `run`."""
+        return run(self.top, *arguments, variables={**self.variables, **(variables or {})}, **options)
 
 
 # mdmem compares git's messages with English words, so LANGUAGE, which overrides most locales, must be empty.
 OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
 
 
-def environment_for(
-    environment: Mapping[str, str], index: Path | None = None, variables: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def environment_for(environment: Mapping[str, str], variables: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a git process: safe variables of the user, English messages, and extra variables."""
     variables = variables or {}
     # If `variables` has the `GIT_DIR` of another repository, leave out the object folders of a hook's repository.
@@ -150,8 +156,6 @@ def environment_for(
         or name.startswith(_KEPT_PREFIXES)
         or (name in _QUARANTINE and "GIT_DIR" not in variables)
     }
-    if index is not None:
-        kept["GIT_INDEX_FILE"] = str(index)
     return {**kept, **OURS, **variables}
 
 
@@ -159,7 +163,6 @@ def run(
     folder: Path,
     *arguments: str,
     text_in: bytes | None = None,
-    index: Path | None = None,
     variables: Mapping[str, str] | None = None,
     ok: tuple[int, ...] = (0,),
     seconds: float | None = None,
@@ -174,7 +177,7 @@ def run(
             cwd=folder,
             input=text_in if text_in is not None else b"",
             capture_output=True,
-            env=environment_for(os.environ, index, variables),
+            env=environment_for(os.environ, variables),
             check=False,
             timeout=seconds,
         )
@@ -201,7 +204,7 @@ def run_as_user(
     With a timeout, git has no terminal on which ssh could prompt, and all processes that it starts end with it. Raises
     OSError and TimeoutExpired.
     """
-    environment = environment_for(os.environ, None, variables)
+    environment = environment_for(os.environ, variables)
     # A command that writes may refresh the index, unlike a command that reads.
     del environment["GIT_OPTIONAL_LOCKS"]
     command = ["git", "--no-pager", *EXPLICIT, *arguments]
@@ -241,20 +244,18 @@ def _kill(git: subprocess.Popen[bytes], *, is_session: bool) -> None:
         git.wait()
 
 
-def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
-    """Return the index file that git passed to a hook (`commit -o`, `commit -a`) if it belongs to this repository."""
-    given = environment.get("GIT_INDEX_FILE")
-    if not given:
-        return None
-    path = (cwd / given).resolve()
+def with_hook_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Repository:
+    """Return the repository with the index file that git passed to a hook (`commit -o`, `-a`), if it belongs to it."""
+    path = (cwd / environment.get("GIT_INDEX_FILE", "")).resolve()
     # Only a file directly in the git directory counts; deeper ones belong to worktrees and submodules.
-    return path if path.parent == repository.git_dir.resolve() and path.exists() else None
+    is_own = path.parent == repository.git_dir.resolve() and path.is_file()
+    return replace(repository, index=path) if is_own else repository
 
 
 def resolve(repository: Repository, revision: str) -> str:
     """Return the commit of a revision; raises UnknownRevisionError if there is none."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
+    printed = repository.run(*asked, ok=(0, 1, 128))
     # A range such as `a..b` gives several commits.
     if len(printed.split()) != 1:
         raise UnknownRevisionError(f"`{revision}` is not a commit here; write a branch, a tag or a commit")
@@ -264,18 +265,18 @@ def resolve(repository: Repository, revision: str) -> str:
 def has_commit(repository: Repository, commit: str) -> bool:
     """Return whether a commit is in the repository."""
     asked = ("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
-    return bool(run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128)))
+    return bool(repository.run(*asked, ok=(0, 1, 128)))
 
 
 def setting(repository: Repository, name: str) -> str | None:
     """Return the value of one key of git's configuration, or None."""
-    printed = run(repository.top, "config", "--get", name, ok=(0, 1))
+    printed = repository.run("config", "--get", name, ok=(0, 1))
     return printed.decode("utf-8", "replace").strip() or None
 
 
 def hooks_folder(repository: Repository) -> Path:
     """Return the folder in which git looks for hooks; `core.hooksPath` may change it."""
-    printed = run(repository.top, "rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
+    printed = repository.run("rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
     return repository.top / printed
 
 
@@ -304,7 +305,7 @@ def faults_in(printed: str) -> list[str]:
 def identity(repository: Repository) -> str | None:
     """Return `Name <email>` of the committer as git would write it, or None if git does not know who commits."""
     try:
-        printed = run(repository.top, "var", "GIT_COMMITTER_IDENT")
+        printed = repository.run("var", "GIT_COMMITTER_IDENT")
     except GitError:
         return None
     # git prints a time after the address, so cut at the last angle bracket.
@@ -346,7 +347,7 @@ class BlobReader:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=environment_for(os.environ, None, self._repository.variables),
+                env=environment_for(os.environ, self._repository.variables),
             )
             self._closing = finalize(self, _end, self._git)
         assert self._git.stdin is not None

@@ -63,19 +63,19 @@ class Upstream(Struct, frozen=True):
 
 def find_upstream(repository: Repository) -> Upstream:
     """Return the upstream of the current branch; raises UsageError with the command to type if there is none."""
-    head = run(repository.top, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
+    head = repository.run("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
     if not head:
         raise UsageError("no branch is checked out (detached HEAD); type `git switch BRANCH` first")
     branch = head.removeprefix("refs/heads/")
     form = "--format=%(refname)%00%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)"
-    lines = run(repository.top, "for-each-ref", form, head).decode("utf-8", "surrogateescape").splitlines()
+    lines = repository.run("for-each-ref", form, head).decode("utf-8", "surrogateescape").splitlines()
     # For a branch `a`, git would also list branches such as `a/b`.
     parts = next((line.split("\0") for line in lines if line.startswith(f"{head}\0")), None)
     if parts is None:
         raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
     _, tracking, remote, ref = parts
     if not tracking or not ref or remote == ".":
-        add = "" if run(repository.top, "remote").strip() else "`git remote add origin URL`, then "
+        add = "" if repository.run("remote").strip() else "`git remote add origin URL`, then "
         push = f"`git push -u origin {branch}`"
         raise UsageError(f"`{branch}` follows no branch of another repository; type {add}{push} once")
     name = tracking.removeprefix("refs/remotes/")
@@ -98,7 +98,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
     if done.returncode:
         hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
         raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
-    ours, theirs = run(repository.top, "rev-parse", upstream.ref, upstream.tracking).decode().split()
+    ours, theirs = repository.run("rev-parse", upstream.ref, upstream.tracking).decode().split()
     return ours, theirs, merge_base(repository, upstream.ref, upstream.tracking)
 
 
@@ -128,7 +128,7 @@ def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
 
 def count_between(repository: Repository, since: str, until: str) -> int:
     """Return the number of commits that are in `until` but not in `since`."""
-    return int(run(repository.top, "rev-list", "--count", f"{since}..{until}"))
+    return int(repository.run("rev-list", "--count", f"{since}..{until}"))
 
 
 # Write no files except those in conflict, since a code repository may be large and its filters slow.
@@ -143,7 +143,7 @@ _REBASE = (
 
 def has_merges(repository: Repository, onto: str, commit: str) -> bool:
     """Return whether there is a merge commit among the commits that `commit` has and `onto` lacks."""
-    return bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
+    return bool(repository.run("rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
 
 
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
@@ -214,11 +214,11 @@ def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: f
         try:
             make_folder(copy.parent)
             shutil.copy2(repository.git_dir / "index", copy)
-            if run(repository.top, "rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip() != old:
+            if repository.run("rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip() != old:
                 return False
             _change_files(repository, copy, old, new)
             try:
-                run(repository.top, "update-ref", "-m", "mdmem sync", ref, new, old)
+                repository.run("update-ref", "-m", "mdmem sync", ref, new, old)
             except GitError:
                 _change_files(repository, copy, new, old)
                 return False
@@ -232,11 +232,12 @@ def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: f
     return run_exclusively(repository, move, wait=wait)
 
 
-def _change_files(repository: Repository, index: Path, old: str, new: str) -> None:
+def _change_files(repository: Repository, copy: Path, old: str, new: str) -> None:
+    index = {"GIT_INDEX_FILE": str(copy)}
     # Refresh the index, since a file whose mtime changed looks changed until git compares the content.
-    run(repository.top, "update-index", "-q", "--refresh", index=index, ok=(0, 1))
+    repository.run("update-index", "-q", "--refresh", variables=index, ok=(0, 1))
     try:
-        run(repository.top, "read-tree", "-m", "-u", old, new, index=index)
+        repository.run("read-tree", "-m", "-u", old, new, variables=index)
     except GitError as error:
         named = re.search(r"(?:Entry|file) '(.+?)'", str(error))
         if named is None:
@@ -257,7 +258,7 @@ def make_bare(folder: Path) -> Repository:
     store = Repository.bare(folder)
     if not (folder / "HEAD").exists():
         make_folder(folder)
-        run(folder, "init", "--quiet", "--bare", "--template=", ".", variables=store.variables)
+        store.run("init", "--quiet", "--bare", "--template=", ".")
     return store
 
 
@@ -270,7 +271,7 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
         commit = resolve(store, incoming)
         _keep(store, commit)
     finally:
-        run(store.top, *_NO_HOOKS, "update-ref", "-d", incoming, variables=store.variables)
+        store.run(*_NO_HOOKS, "update-ref", "-d", incoming)
     return commit
 
 
@@ -288,7 +289,7 @@ def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, t
 
 def _keep(store: Repository, commit: str) -> None:
     """Create a ref for a commit, so that git never deletes the commit."""
-    run(store.top, *_NO_HOOKS, "update-ref", f"refs/mdmem/kept/{commit}", commit, variables=store.variables)
+    store.run(*_NO_HOOKS, "update-ref", f"refs/mdmem/kept/{commit}", commit)
 
 
 def _fetch(store: Repository, *arguments: str, timeout: float) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mdmem.disk import read_regular
 from mdmem.errors import LeftOutError, UsageError
-from mdmem.store.git.process import Repository, pathspec, records, run
+from mdmem.store.git.process import Repository, pathspec, records
 
 
 class Blob(NamedTuple):
@@ -25,9 +25,9 @@ class Blob(NamedTuple):
     stage: int = 0
 
 
-def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
+def list_staged(repository: Repository, under: str) -> list[Blob]:
     """Return every file of the index below a folder, in git's order."""
-    printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
+    printed = repository.run("ls-files", "-s", "-z", "--", pathspec(under))
     # The mode and the stage have a fixed width, but the length of hashes differs.
     parts = (record.partition("\t") for record in records(printed))
     blobs = [Blob(path, meta[:6], meta[7:-2], int(meta[-1])) for meta, _, path in parts]
@@ -35,7 +35,7 @@ def list_staged(repository: Repository, under: str, *, index: Path | None = None
         return blobs
     # `git add --intent-to-add` lists a file with the hash of an empty file. Such a file is not staged yet.
     options = ("--name-only", "--diff-filter=A", "-z")
-    intended = set(records(run(repository.top, "diff-files", *options, "--", pathspec(under), index=index)))
+    intended = set(records(repository.run("diff-files", *options, "--", pathspec(under))))
     return [blob for blob in blobs if blob.path not in intended or not blob.digest.startswith(_EMPTY_BLOBS)]
 
 
@@ -48,7 +48,7 @@ def refuse_sparse(repository: Repository, root: Path) -> None:
     if (repository.git_dir / "info" / "sparse-checkout").exists():
         relative = root.relative_to(repository.top).as_posix()
         under = "" if relative == "." else relative
-        printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
+        printed = repository.run("ls-files", "-t", "-z", "--", pathspec(under))
         if any(record.startswith("S ") for record in records(printed)):
             fetch = f"`git sparse-checkout add {shlex.quote(relative)}`" if under else "`git sparse-checkout disable`"
             raise LeftOutError(f"a sparse checkout left out files of the memory; type {fetch}")
@@ -58,7 +58,7 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
     """Return every file of a commit or a git tree below a folder, in git's order."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
     within = ["--", pathspec(under)] if under else []
-    printed = run(repository.top, *arguments, *within, variables=repository.variables)
+    printed = repository.run(*arguments, *within)
     parts = (record.partition("\t") for record in records(printed))
     return [Blob(path, meta[:6], meta.rpartition(" ")[2]) for meta, _, path in parts]
 
@@ -66,7 +66,7 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
 def _status(repository: Repository, specs: Sequence[str], *options: str) -> list[str]:
     """Return the records of `git status` in format version 2, without renames."""
     usual = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
-    return records(run(repository.top, "status", *usual, *options, "--", *specs))
+    return records(repository.run("status", *usual, *options, "--", *specs))
 
 
 def list_changed(repository: Repository, *places: str) -> tuple[str | None, frozenset[str]]:
@@ -82,38 +82,38 @@ def list_changed(repository: Repository, *places: str) -> tuple[str | None, froz
     return next(filter(str.isalnum, heads), None), changed
 
 
-def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
+def list_changed_in_index(repository: Repository) -> list[str]:
     """Return the paths that differ between the index and HEAD; a moved file is listed with both paths."""
     arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")
-    return records(run(repository.top, *arguments, index=index))
+    return records(repository.run(*arguments))
 
 
-def list_tracked(repository: Repository, *, index: Path | None = None) -> frozenset[str]:
+def list_tracked(repository: Repository) -> frozenset[str]:
     """Return the paths of all files of the index, relative to the top of the repository."""
-    return frozenset(records(run(repository.top, "ls-files", "-z", index=index)))
+    return frozenset(records(repository.run("ls-files", "-z")))
 
 
-def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | None = None) -> frozenset[str]:
+def list_ignored(repository: Repository, paths: Sequence[str]) -> frozenset[str]:
     """Return those of the paths that git ignores; paths are relative to the top of the repository."""
     if not paths:
         return frozenset()
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    printed = run(repository.top, "check-ignore", "-z", "--stdin", text_in=asked, index=index, ok=(0, 1))
+    printed = repository.run("check-ignore", "-z", "--stdin", text_in=asked, ok=(0, 1))
     return frozenset(records(printed))
 
 
-def list_not_added(repository: Repository, under: str, *, index: Path | None = None) -> frozenset[str]:
+def list_not_added(repository: Repository, under: str) -> frozenset[str]:
     """Return the untracked files below a folder that git does not ignore, relative to the top of the repository."""
     options = ("--others", "--exclude-standard", "-z")
-    return frozenset(records(run(repository.top, "ls-files", *options, "--", pathspec(under), index=index)))
+    return frozenset(records(repository.run("ls-files", *options, "--", pathspec(under))))
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
     """Return the tracked files with a name, in any folder; if there is none, the untracked ones that git sees."""
     wanted = ("-z", "--", f":(glob)**/{name}")
     # Use a set, because git lists a file in conflict once for each side.
-    tracked = set(records(run(repository.top, "ls-files", *wanted)))
-    return sorted(tracked or records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
+    tracked = set(records(repository.run("ls-files", *wanted)))
+    return sorted(tracked or records(repository.run("ls-files", "--others", "--exclude-standard", *wanted)))
 
 
 def search_lines(
@@ -134,7 +134,7 @@ def search_lines(
     words_only = ("--word-regexp",) if whole else ()
     excluded = (f":(top,literal,exclude){folder}" for folder in without)
     command = ("grep", *options, *words_only, *patterns, "--", *excluded)
-    printed = run(repository.top, *command, ok=(0, 1), seconds=seconds)
+    printed = repository.run(*command, ok=(0, 1), seconds=seconds)
     found: list[tuple[str, int, str]] = []
     # Split at line feeds only, since a file that git treats as text may contain form feeds or NULs.
     for line in printed.decode("utf-8", "replace").split("\n"):
@@ -148,7 +148,7 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
     """Return the lines that begin with a text, in tracked and untracked files below a folder, without ignored files."""
     options = ("-h", "-I", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
     where = [pathspec(under)] if under else []
-    printed = run(repository.top, "grep", *options, "--", *where, ok=(0, 1))
+    printed = repository.run("grep", *options, "--", *where, ok=(0, 1))
     return printed.decode("utf-8", "replace").splitlines()
 
 
@@ -247,5 +247,5 @@ def first_day(repository: Repository, tip: str) -> str:
 def _line(repository: Repository, tip: str, *options: str) -> list[tuple[str, str]]:
     """Return the commits of a first-parent history, newest first, with their committer's times in UTC."""
     form = ("--no-show-signature", "--format=%H %cd", "--date=format-local:%Y-%m-%d %H:%M")
-    printed = run(repository.top, "log", "--first-parent", *form, *options, tip, "--", variables={"TZ": "UTC"})
+    printed = repository.run("log", "--first-parent", *form, *options, tip, "--", variables={"TZ": "UTC"})
     return [(commit, when) for commit, _, when in (line.partition(" ") for line in printed.decode().splitlines())]

@@ -17,7 +17,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.store.git.discovery import SETTING, find_default_branch, find_repository
 from mdmem.store.git.merge import is_shallow
-from mdmem.store.git.process import UNSHALLOW, Repository, UnknownRevisionError, resolve, staged_index
+from mdmem.store.git.process import UNSHALLOW, Repository, UnknownRevisionError, resolve, with_hook_index
 from mdmem.store.git.status import commit_at, first_day, list_changed_in_index, list_tracked_named
 
 
@@ -324,6 +324,6 @@ def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Pat
     repository = location.repository
     if repository is None:
         return True
-    changed = list_changed_in_index(repository, index=staged_index(repository, environment, cwd))
+    changed = list_changed_in_index(with_hook_index(repository, environment, cwd))
     under = location.prefix
     return not changed or any(path.startswith(under) for path in changed)

@@ -23,7 +23,7 @@ from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, wit
 from mdmem.store.catalog.model import Catalog, visible_settings
 from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.merge import merge
-from mdmem.store.git.process import resolve, staged_index
+from mdmem.store.git.process import resolve, with_hook_index
 from mdmem.store.git.status import list_tracked
 from mdmem.store.index.records import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
@@ -188,7 +188,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
             tree = GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
         elif snapshot.revision is None:
-            tree = GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
+            tree = GitTree(with_hook_index(repository, self.environment, self.cwd), under, None, "git index")
         else:
             commit = resolve(repository, snapshot.revision)
             tree = GitTree(repository, under, commit, _named(snapshot.name or snapshot.revision, commit))
