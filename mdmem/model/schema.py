@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from mdmem.model.entry import (
@@ -110,7 +110,7 @@ def _list_of(validator: Callable[[object], object]) -> Any:
     return Annotated[tuple[Annotated[str, BeforeValidator(validator)], ...], BeforeValidator(items)]
 
 
-# The type that pydantic uses to validate the values of each kind.
+# The type that pydantic uses to validate the values of each kind; the defaults come from `Entry` and `Wing`.
 _TYPES: Mapping[Kind, Any] = {
     Kind.TYPE: EntryType,
     Kind.STATUS: Status,
@@ -128,15 +128,7 @@ _TYPES: Mapping[Kind, Any] = {
 }
 
 
-def _adapter(name: str, fields: Iterable[str]) -> TypeAdapter[BaseModel]:
-    # pydantic validates only keys that are in the file. The defaults come from `Entry` and `Wing`.
-    types: dict[str, Any] = {one.name: (_TYPES[one.kind], None) for one in FIELDS if one.name in fields}
-    return TypeAdapter(create_model(name, __config__=ConfigDict(extra="forbid", frozen=True), **types))
-
-
-_ENTRY, _WING = _adapter("Entry", KNOWN_FIELDS), _adapter("Wing", WING_FIELDS)
-
-
+_ADAPTERS: Mapping[Kind, TypeAdapter[Any]] = {kind: TypeAdapter(one) for kind, one in _TYPES.items()}
 _HELP = {
     "not-iso": "write it as YYYY-MM-DD",
     "invalid-date": "write a day that exists, as YYYY-MM-DD",
@@ -146,30 +138,27 @@ _HELP = {
 }
 
 
-def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
+def _validate(stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
     """Return the flaws in the values of fields, and the values, fields or items of lists, that can be parsed."""
-    try:
-        parsed = adapter.validate_python(stated)
-    except ValidationError as error:
-        flaws, readable, faulty = [], dict(stated), dict[str, set[int]]()
-        # pydantic's index does not count the empty items.
-        lists = {key: value for key, value in stated.items() if isinstance(value, list)}
-        places = {key: [at for at, item in enumerate(items) if item is not None] for key, items in lists.items()}
-        for one in error.errors(include_url=False, include_context=False, include_input=False):
-            key, message = str(one["loc"][0]), one["msg"]
-            item = next((part for part in one["loc"][1:] if isinstance(part, int)), None)
-            if item is not None and key in lists:
-                item = places[key][item]
-                faulty.setdefault(key, set()).add(item)
-            else:
-                readable.pop(key, None)
-            code = one["type"] if "-" in one["type"] else "wrong-type"
-            help_ = _HELP.get(code, f"correct the value of `{key}`")
-            flaws.append(Flaw(code, key, f"`{key}`: {message[:1].lower()}{message[1:]}", help_, item))
-        for key in faulty.keys() & readable.keys():
-            readable[key] = [item for at, item in enumerate(lists[key]) if at not in faulty[key]]
-        return flaws, _validate(adapter, readable)[1]
-    return [], {name: getattr(parsed, name) for name in parsed.model_fields_set}
+    flaws, values = [], dict[str, Any]()
+    for field in (field for field in FIELDS if field.name in stated):
+        key, value, adapter = field.name, stated[field.name], _ADAPTERS[field.kind]
+        try:
+            values[key] = adapter.validate_python(value)
+        except ValidationError as error:
+            # pydantic's index does not count the empty items.
+            places = [at for at, item in enumerate(value) if item is not None] if isinstance(value, list) else []
+            faulty: set[int | None] = set()
+            for one in error.errors(include_url=False, include_context=False, include_input=False):
+                index = next((part for part in one["loc"] if isinstance(part, int)), None)
+                item = places[index] if index is not None and places else None
+                faulty.add(item)
+                code, message = one["type"] if "-" in one["type"] else "wrong-type", one["msg"]
+                help_ = _HELP.get(code, f"correct the value of `{key}`")
+                flaws.append(Flaw(code, key, f"`{key}`: {message[:1].lower()}{message[1:]}", help_, item))
+            if None not in faulty:
+                values[key] = adapter.validate_python([item for at, item in enumerate(value) if at not in faulty])
+    return flaws, values
 
 
 def read_entry(
@@ -194,7 +183,7 @@ def read_entry(
     kind = EntryType(stated["type"]) if "type" in stated else None
     # The type decides which fields are allowed. While the type is unknown, only the type is reported.
     known = {key: value for key, value in stated.items() if key in (FIELDS_OF[kind] if kind else KNOWN_FIELDS)}
-    faults, values = _validate(_ENTRY, known)
+    faults, values = _validate(known)
     unknown = [_unknown(kind, key) for key in stated if key not in known]
     flaws += [*faults, *unknown, *_misplaced(kind, stated)]
     if kind is None or "status" not in stated:
@@ -211,7 +200,7 @@ def read_entry(
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
     """Return the wing of a manifest, and the flaws. Values that cannot be parsed are replaced by defaults."""
     stated = _stated(front_matter)
-    faults, values = _validate(_WING, {key: value for key, value in stated.items() if key in WING_FIELDS})
+    faults, values = _validate({key: value for key, value in stated.items() if key in WING_FIELDS})
     flaws = []
     for one in faults:
         wanted = "write `kind: project` or `kind: shared`"

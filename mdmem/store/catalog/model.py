@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
-from mdmem.errors import GoneError, SettingsError
+from mdmem.errors import GoneError
 from mdmem.markdown.front_matter import body_of
 from mdmem.markdown.links import BodyLink, without_links
 from mdmem.markdown.parse import without_code
@@ -27,7 +27,6 @@ from mdmem.model.finding import Finding, Place
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
 from mdmem.store.catalog.addresses import full_address, is_manifest, may_hide_entries
 from mdmem.store.catalog.snapshot import LoadedFile, iter_documents, unreadable
-from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 _PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
-_WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 # The properties of relations, by the relation's type and target.
 _PROPERTIES = "x-relation-properties"
 
@@ -128,29 +126,6 @@ class Redaction(Struct, frozen=True):
     def names(self, text: str, near: str) -> bool:
         """Return whether a text mentions an address in a hidden wing."""
         return self.access.is_narrow and any(self.hides(one.rstrip("."), near) for one in _PARTS.findall(text))
-
-
-def visible_settings(read: Callable[[], Settings], access: Access, is_known: Callable[[str], bool]) -> Settings:
-    """Return the settings without hidden wings; raises SettingsError, but not for a mistake in a hidden wing's table.
-
-    `is_known` tells whether a name means a visible wing.
-    """
-
-    def without_others(settings: Settings) -> Settings:
-        tables = {name: one for name, one in settings.wings.items() if access.reads(name)}
-        default = settings.default_wing
-        is_shown = default is not None and is_known(default)
-        return replace(settings, wings=tables, default_wing=default if is_shown else None)
-
-    try:
-        return without_others(read())
-    except SettingsError as error:
-        readable = error.readable
-        if isinstance(readable, Settings):
-            readable = without_others(readable)
-            if any(not access.reads(name) for name in _WING_TABLE.findall(str(error))):
-                return readable
-        raise SettingsError(str(error), readable=readable, line=error.line) from None
 
 
 SUPERSEDES = "supersedes"

@@ -28,21 +28,18 @@ from mdmem.store.git.process import (
 
 def is_ancestor(repository: Repository, old: str, new: str) -> bool:
     """Return whether a commit is an ancestor of another commit or the same; false if one is not in the repository."""
-    asked = ("rev-list", "--count", "--max-count=1", old, f"^{new}", "--")
-    return repository.run(*asked, ok=(0, 128)).strip() == b"0"
+    return repository.run("rev-list", "--count", "--max-count=1", old, f"^{new}", "--", ok=(0, 128)).strip() == b"0"
 
 
 def is_ancestor_of_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
     """Return whether a commit is one of some commits or an ancestor of one; unknown commits are ignored."""
     asked = "".join([f"{old}\n", *(f"^{commit}\n" for commit in news)]).encode()
-    counted = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin")
-    return not repository.run(*counted, text_in=asked).strip()
+    return not repository.run("rev-list", "--max-count=1", "--ignore-missing", "--stdin", text_in=asked).strip()
 
 
 def committed_at(repository: Repository, commit: str) -> datetime | None:
     """Return the committer's date of a commit, or None if Python cannot represent the date."""
-    asked = ("log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
-    seconds = int(repository.run(*asked))
+    seconds = int(repository.run("log", "-1", "--no-show-signature", "--format=%ct", commit, "--"))
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
@@ -90,8 +87,8 @@ def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     drivers: set[str] = set()
     # Only this file can select a merge driver here, since git finds no other attributes.
     if (repository.common_dir / "info" / "attributes").exists():
-        wanted = ("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$")
-        drivers.update(records(repository.run(*wanted, ok=(0, 1))))
+        wanted = r"^merge\..*\.driver$"
+        drivers.update(records(repository.run("config", "-z", "--name-only", "--get-regexp", wanted, ok=(0, 1))))
     replaced = (f"--config-env={name}=MDMEM_MERGE_FILE" for name in sorted(drivers))
     command = [*_SETTINGS, *replaced, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs]
     # The exit code 129 means that git does not know an option.

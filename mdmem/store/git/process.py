@@ -264,8 +264,7 @@ def resolve(repository: Repository, revision: str) -> str:
 
 def has_commit(repository: Repository, commit: str) -> bool:
     """Return whether a commit is in the repository."""
-    asked = ("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
-    return bool(repository.run(*asked, ok=(0, 1, 128)))
+    return bool(repository.run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}", ok=(0, 1, 128)))
 
 
 def setting(repository: Repository, name: str) -> str | None:

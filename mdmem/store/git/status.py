@@ -56,9 +56,8 @@ def refuse_sparse(repository: Repository, root: Path) -> None:
 
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
     """Return every file of a commit or a git tree below a folder, in git's order."""
-    arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
     within = ["--", pathspec(under)] if under else []
-    printed = repository.run(*arguments, *within)
+    printed = repository.run("ls-tree", "-r", "-z", "--full-tree", commit, *within)
     parts = (record.partition("\t") for record in records(printed))
     return [Blob(path, meta[:6], meta.rpartition(" ")[2]) for meta, _, path in parts]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
@@ -20,7 +21,7 @@ from mdmem.model.entry import Entry, Searched
 from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
 from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, with_remote_wings
-from mdmem.store.catalog.model import Catalog, visible_settings
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.merge import merge
 from mdmem.store.git.process import resolve, with_hook_index
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 
 _Made = TypeVar("_Made")
+_WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 # The number of files whose lines are cached while findings are printed.
 _SHOWN_FILES = 16
 
@@ -250,18 +252,29 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def settings(self) -> Settings:
-        """Return the settings of the snapshot, limited to the caller's access; raises SettingsError."""
+        """Return the settings of the snapshot, without those of hidden wings; raises SettingsError."""
+        content = settings_bytes(self.tree)
+        if isinstance(content, Unreadable):
+            raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
+        try:
+            return self._visible(parse_settings(content))
+        except SettingsError as error:
+            readable = error.readable
+            if isinstance(readable, Settings):
+                readable = self._visible(readable)
+                # A mistake in a hidden wing's table is not reported.
+                if any(not self.access.reads(name) for name in _WING_TABLE.findall(str(error))):
+                    return readable
+            raise SettingsError(str(error), readable=readable, line=error.line) from None
 
-        def stated() -> Settings:
-            content = settings_bytes(self.tree)
-            if isinstance(content, Unreadable):
-                raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
-            return parse_settings(content)
-
-        def is_known(name: str) -> bool:
-            return find_wing(name, self.catalog.wings) is not None
-
-        return visible_settings(stated, self.access, is_known) if self.access.is_narrow else stated()
+    def _visible(self, settings: Settings) -> Settings:
+        """Return the settings without the hidden wings."""
+        if not self.access.is_narrow:
+            return settings
+        tables, default = settings.wings, settings.default_wing
+        is_shown = default is not None and find_wing(default, self.catalog.wings) is not None
+        shown = {name: one for name, one in tables.items() if self.access.reads(name)}
+        return replace(settings, wings=shown, default_wing=default if is_shown else None)
 
     @cached_property
     def catalog(self) -> Catalog:
