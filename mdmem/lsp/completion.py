@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from heapq import nsmallest
 from itertools import count as count_from
@@ -42,10 +42,13 @@ _BLANK = re.compile(r"<([^<>]+)>")
 
 def complete(document: Document, params: types.CompletionParams) -> types.CompletionList | None:
     """Return the completions at a position, best first; None in code and in plain prose."""
-    found = _offers(document, document.offset_at(params.position)) if not document.is_code else None
-    for rank, item in enumerate(found.items if found is not None else ()):
+    items = [] if document.is_code else [*_offers(document, document.offset_at(params.position))]
+    for rank, item in enumerate(items):
         item.sort_text = f"{rank:04}"
-    return found
+    # Of addresses and paths only the best are offered, so the editor asks again when more is typed.
+    kinds = (types.CompletionItemKind.Reference, types.CompletionItemKind.File)
+    is_incomplete = any(item.kind in kinds for item in items)
+    return types.CompletionList(is_incomplete, items) if items else None
 
 
 def _item(
@@ -71,14 +74,14 @@ def _item(
     )
 
 
-def _offers(document: Document, offset: int) -> types.CompletionList | None:
+def _offers(document: Document, offset: int) -> Iterable[types.CompletionItem]:
     text = document.text
     if document.address is not None and len(text) < _LONGEST_WORD and _EMPTY.fullmatch(text):
         return _new_entries(document, offset)
     line_start = text.rfind("\n", 0, offset) + 1
     if not document.parsed.is_in_front(offset):
         found = _REFERENCE.search(text, max(line_start, offset - _LONGEST_WORD), offset)
-        return _addresses(document, _word_around(document, found.start("begun"), offset)) if found else None
+        return _addresses(document, _word_around(document, found.start("begun"), offset)) if found else ()
     field, token = document.parsed.field_at(offset), document.parsed.token_at(offset)
     is_key = token is not None and token.kind is TokenKind.KEY
     if field is None or is_key or re.fullmatch(r"[\w-]*", text[line_start:offset]):
@@ -100,8 +103,7 @@ def _offers(document: Document, offset: int) -> types.CompletionList | None:
     blank = " " if text[slot.start - 1 : slot.start] in (":", "-") else ""
     where, value_kind = document.range_of_token(slot), types.CompletionItemKind.Value
     written = (f"{blank}{value}" for value in _values(document, key))
-    items = [_item(where, one.strip(), one, value_kind, filter_text=one) for one in written]
-    return types.CompletionList(is_incomplete=False, items=items)
+    return (_item(where, one.strip(), one, value_kind, filter_text=one) for one in written)
 
 
 def _word_around(document: Document, start: int, offset: int, key: str = "") -> Token:
@@ -110,8 +112,8 @@ def _word_around(document: Document, start: int, offset: int, key: str = "") -> 
     return Token(TokenKind.VALUE, start, rest.end() if rest else offset, document.text[start:offset], key)
 
 
-def _new_entries(document: Document, offset: int) -> types.CompletionList:
-    """Return a template for each type, for an empty file; the most frequent type in the room comes first."""
+def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionItem]:
+    """Yield a template for each type, for an empty file; the most frequent type in the room comes first."""
     wing, room, _ = document.near.split("/", 2)
     memory = document.memory
     in_room = Counter(one.type for one in memory.catalog.entries.values() if (one.wing, one.room) == (wing, room))
@@ -119,7 +121,6 @@ def _new_entries(document: Document, offset: int) -> types.CompletionList:
     number = document.position_at(offset).line
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
     end = "\n" if number + 1 < document.line_count else ""
-    items = []
 
     def blank(*words: str) -> str:
         return _placeholder(document, next(numbers), *words)
@@ -136,8 +137,7 @@ def _new_entries(document: Document, offset: int) -> types.CompletionList:
         body = _BLANK.sub(lambda found: blank(found.group()), BODIES[kind])
         text = "\n".join(["---", *fields, "---", "", body]).removesuffix(end)
         snippet, is_snippet = types.CompletionItemKind.Snippet, memory.abilities.snippets
-        items.append(_item(line, kind.value, text, snippet, detail=f"a new {kind}", is_snippet=is_snippet))
-    return types.CompletionList(is_incomplete=False, items=items)
+        yield _item(line, kind.value, text, snippet, detail=f"a new {kind}", is_snippet=is_snippet)
 
 
 def _placeholder(document: Document, number: int, *words: str) -> str:
@@ -150,8 +150,8 @@ def _placeholder(document: Document, number: int, *words: str) -> str:
     return f"${{{number}:{escaped}}}" if words else f"${number}"
 
 
-def _keys(document: Document, offset: int) -> types.CompletionList:
-    """Return the keys that the file does not have yet: first required ones, then those of its type, then others."""
+def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
+    """Yield the keys that the file does not have yet: first required ones, then those of its type, then others."""
     text, token = document.text, document.parsed.token_at(offset)
     start = text.rfind("\n", 0, offset) + 1
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
@@ -165,7 +165,6 @@ def _keys(document: Document, offset: int) -> types.CompletionList:
     missing = [field for field in FIELDS if field.name in possible and field.name not in there]
     if is_entry and type_ in list(EntryType):
         missing = [one for one in missing if one.holder is Holder.ENTRY or one.holder.value in holders]
-    items = []
     for field in sorted(missing, key=lambda one: (not one.required, one.holder.value not in holders)):
         # After a new key come brackets for a list, a choice of values, or a date.
         opening = ""
@@ -174,8 +173,7 @@ def _keys(document: Document, offset: int) -> types.CompletionList:
         elif field.kind in _ENUMS or field.kind is Kind.MOMENT:
             opening = _placeholder(document, 1, *_values(document, field.name))
         new, kind = field.name if is_there else f"{field.name}: {opening}", types.CompletionItemKind.Field
-        items.append(_item(where, field.name, new, kind, detail=field.meaning, is_snippet=is_snippet))
-    return types.CompletionList(is_incomplete=False, items=items)
+        yield _item(where, field.name, new, kind, detail=field.meaning, is_snippet=is_snippet)
 
 
 def _values(document: Document, name: str) -> Iterable[str]:
@@ -206,8 +204,8 @@ def _values(document: Document, name: str) -> Iterable[str]:
     return [scalar(text) for text in dict.fromkeys((*owners, *used)) if text.isprintable()][:_MOST_ITEMS]
 
 
-def _addresses(document: Document, slot: Token) -> types.CompletionList:
-    """Return the addresses in the wings that this wing reads, if the address or the title contains the typed text.
+def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem]:
+    """Yield the addresses in the wings that this wing reads, if the address or the title contains the typed text.
 
     Current entries come first, then drafts, then others. Within each group, addresses that begin with the typed text
     come first, then those in the same wing and room.
@@ -230,19 +228,18 @@ def _addresses(document: Document, slot: Token) -> types.CompletionList:
         for one in entries
         if one.startswith(wings) and one not in named and (typed in one or typed in entries[one].title.casefold())
     ]
-    found, where, kind = [], document.range_of_token(slot), types.CompletionItemKind.Reference
+    where, kind = document.range_of_token(slot), types.CompletionItemKind.Reference
     for one in nsmallest(_MOST_ITEMS, matching, key=rank):
         state, entry = state_word(memory, one), entries[one]
         # Editors compare the beginning of the filter text, so start it where the typed text was found.
         searched = one if typed in one else entry.title.casefold()
         begun = searched[searched.find(typed) :]
         detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
-        found.append(_item(where, one, one, kind, detail=detail, filter_text=begun, is_ended=is_ended(memory, one)))
-    return types.CompletionList(is_incomplete=True, items=found)
+        yield _item(where, one, one, kind, detail=detail, filter_text=begun, is_ended=is_ended(memory, one))
 
 
-def _code_paths(document: Document, slot: Token) -> types.CompletionList:
-    """Return the folders (as globs) and files that begin with the typed path, one level below it."""
+def _code_paths(document: Document, slot: Token) -> Iterator[types.CompletionItem]:
+    """Yield the folders (as globs) and files that begin with the typed path, one level below it."""
     typed, tracked = slot.text, document.memory.tracked_files
     above = typed[: typed.rfind("/") + 1]
     folders, files = Counter[str](), list[str]()
@@ -258,8 +255,5 @@ def _code_paths(document: Document, slot: Token) -> types.CompletionList:
     # Quote the glob, since YAML would read a glob that begins with `*` as an alias.
     quote = "" if document.text[slot.start - 1 : slot.start] in ('"', "'") else '"'
     where, kind = document.range_of_token(slot), types.CompletionItemKind.File
-    items = [
-        _item(where, glob, f"{quote}{glob}{quote}", kind, detail=count(number, "file"))
-        for glob, number in found[:_MOST_ITEMS]
-    ]
-    return types.CompletionList(is_incomplete=True, items=items)
+    for glob, number in found[:_MOST_ITEMS]:
+        yield _item(where, glob, f"{quote}{glob}{quote}", kind, detail=count(number, "file"))

@@ -34,12 +34,13 @@ end)
 journey.type(new, journey.after(new, "reason: "), "two threads were too many", journey.same(new, {}))
 journey.tell("ends", { journey.codes(new), journey.codes(old) })
 
--- A command takes the reason that somebody was asked for. What a script does is one undo, where keys are one each.
-vim.fn.input = function()
-  return "nobody waits"
-end
+-- What a script does is one undo, where keys are one each.
 vim.o.undolevels = vim.o.undolevels
-vim.cmd.Deprecate()
+vim.lsp.get_clients({ name = "mdmem" })[1]:exec_cmd({
+  title = "Deprecate",
+  command = "mdmem.deprecate",
+  arguments = { vim.uri_from_bufnr(0), "nobody waits" },
+})
 journey.wait("the end", function()
   return journey.has(new, "deprecated_reason:")
 end)
