@@ -17,7 +17,7 @@ _NONE: dict[str, Any] = {**dict.fromkeys(RELATIONS, ()), "titles": {}}
 
 
 def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
-    """Return the relations of an entry as fields of an item; entries outside the scope do not amend it or claim it."""
+    """Return the relations of an entry as fields of an item, without those to entries outside the scope."""
     address, lineage, derived = entry.address, catalog.lineage, catalog.derived
     stance = catalog.stance(address)
     proposed = stance.amended_by if stance is not None else ()

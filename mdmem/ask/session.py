@@ -39,7 +39,7 @@ def paragraphs_of(content: str) -> list[str]:
 
 
 def unseen(content: str, shown: frozenset[str]) -> str:
-    """Return the paragraphs of a content whose marks are not among those shown."""
+    """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones."""
     if shown >= WHOLE:
         return ""
     return "\n\n".join(part for part in paragraphs_of(content) if not marks_of([part]) <= shown)

@@ -238,7 +238,7 @@ class ChainLink(Struct, frozen=True, kw_only=True):
 
 
 class OtherSuccessor(Struct, frozen=True):
-    """An entry outside the chain that superseded `old`, which an entry of the chain lists in `supersedes`, too."""
+    """An entry outside the chain that superseded `old`; an entry of the chain lists `old` in `supersedes`, too."""
 
     old: str
     entry: Entry

@@ -146,7 +146,7 @@ def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
-    """Return the entries that supersede an entry by either file, without drafts and those given up."""
+    """Return the entries that supersede an entry according to either file, without drafts and rejected ones."""
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
     claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
 

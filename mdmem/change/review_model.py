@@ -64,7 +64,7 @@ class Transition(Struct, frozen=True):
 
 
 class RelationChange(Struct, frozen=True):
-    """A relation between two current entries that the change added or ended. `type` is CLAIMS or AMENDS."""
+    """A relation between two current entries that the change added or removed. `type` is CLAIMS or AMENDS."""
 
     entry: Ref
     says: str
@@ -140,7 +140,7 @@ class Covered(Struct, frozen=True):
 
 
 class ContradictionChange(Struct, frozen=True):
-    """A contradiction that the change added (`is_new`) or ended; the entry of higher authority is the first."""
+    """A contradiction that the change added (`is_new`) or removed; the entry of higher authority is the first."""
 
     first: Ref
     second: Ref

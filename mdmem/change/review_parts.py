@@ -234,7 +234,7 @@ def _proposals(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
 
 
 def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
-    """Return why an entry ended: its own reason and those of its successors, or else the rationale of a successor."""
+    """Return why an entry is no longer current: its own and its successors' reasons, else a successor's rationale."""
     catalog = comparison.after.catalog
     direct = catalog.lineage.successors.get(comparison.moved(old), heads)
     stated = [reason for one in direct if (reason := catalog.entries[one].reason)]
@@ -307,7 +307,7 @@ def _relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
 def _find_covered(
     comparison: Comparison, reworded: Sequence[Rewording], files: Callable[[], Collection[str]]
 ) -> tuple[Covered, ...]:
-    """Return the entries that began, ended or changed, by authority, with the tracked files that they apply to."""
+    """Return the entries that changed or are newly or no longer current, with their tracked files, by authority."""
     before, after = comparison.before, comparison.after
     changed = {*comparison.begun, *(one.entry.address for one in reworded if one.entry.address in after.current)}
     concerned = [(before.ref(old), before.catalog.entries[old].applies_to) for old in comparison.ended]
@@ -322,7 +322,7 @@ def _find_covered(
 
 
 def _find_contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
-    """Return the new contradictions, then those that the change ended, sorted by authority."""
+    """Return the new contradictions, then the removed ones, sorted by authority."""
     moved, before, after = comparison.moved, comparison.before, comparison.after
     old = {tuple(sorted((moved(a), moved(b)))): (before, a, b, why) for a, b, why in _contradictions(before)}
     new = {tuple(sorted((a, b))): (after, a, b, why) for a, b, why in _contradictions(after)}
@@ -342,7 +342,7 @@ def _contradiction(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) ->
 
 
 def _find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
-    """Return the current entries and drafts that link to an ended one, sorted by the ended one, then by authority."""
+    """Return the entries and drafts that link to one that is no longer current; sorted by that one, then authority."""
     lost = {comparison.moved(old): comparison.successors(old) for old in comparison.ended}
     if not lost:
         return ()

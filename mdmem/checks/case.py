@@ -1,4 +1,4 @@
-"""The case: the input of all checks, which has a whole tree, what git knows about it, and the day."""
+"""The case, which is the input of all checks: a whole tree, the facts from git, and the day."""
 
 from __future__ import annotations
 

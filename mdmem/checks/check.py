@@ -145,7 +145,10 @@ NO_WING = WingSettings()
 
 
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that run for a file: the wing's choice, else the root's. A former one means its own findings."""
+    """Return the codes that run for a file, by the settings of its wing or else of the root.
+
+    A former code stands for itself: only the findings that had this code.
+    """
     wing = settings.wings.get(path.partition("/")[0], NO_WING)
     select: Collection[str] = wing.select or settings.select
     if not select:
@@ -158,7 +161,10 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
 
 
 def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
-    """Return the severity in the settings: the wing's, else the root's, each first for the former code; else None."""
+    """Return the severity in the settings, or None.
+
+    The wing's table comes before the root's. In each table, the former code comes before the present one.
+    """
     tables = (settings.wings.get(wing, NO_WING).severity, settings.severity)
     return next((table[one] for table in tables for one in (former, code) if one in table), None)
 

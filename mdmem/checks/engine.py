@@ -55,7 +55,10 @@ class CheckReport(Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def is_old(self, finding: Finding) -> bool:
-        """Return whether the base has a finding, too; never for an unreadable file, which may hide other findings."""
+        """Return whether the base has the same finding.
+
+        A finding about an unreadable file is never old, because the file may hide other findings.
+        """
         return self.base is not None and not finding.new and not is_incomplete(finding)
 
     def fails(self, finding: Finding) -> bool:

@@ -79,7 +79,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def ended(self) -> Mapping[str, str]:
-        """Return the day on which the status of each file became deprecated."""
+        """Return, for each deprecated file, the day on which its status became `deprecated`."""
         return {self._from_root(path): day for path, day in days_of_ends(self.repository, self.under).items()}
 
     def _seen(self, paths: Iterable[str]) -> frozenset[str]:

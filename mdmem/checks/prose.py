@@ -74,7 +74,7 @@ def gives_reason(body: str) -> bool:
 
 
 def statement(prose: str) -> str:
-    """Return the rule, which is the text before the reasons, else all of it, with spaces in place of headings."""
+    """Return the text before the reasons, or else all of it. Spaces replace the headings."""
     plain = _HEADING.sub(lambda found: "\n" + " " * (len(found.group()) - 1), f"\n{prose}")[1:]
     before = plain[: reasons_begin(prose)]
     return before if before.strip() else plain

@@ -320,7 +320,7 @@ def _severities(settings: Settings) -> tuple[object, ...]:
 
 
 def _moves(case: Case) -> dict[str, str]:
-    """Return the new address of each moved file by the old one, also of no entry, if a new file has the same bytes."""
+    """Return the new place of each moved file by its old place. A file moved if a new file has the same bytes."""
     if case.base is None:
         return {}
     before, after = case.base.catalog, case.catalog

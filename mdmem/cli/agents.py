@@ -171,7 +171,7 @@ def list_(given: Globals) -> None:
 @click.argument("name")
 @shared_options()
 def remove(given: Globals, name: str) -> None:
-    """End a bearer token at once."""
+    """Remove a bearer token; it stops working at once."""
     BearerTokens(given.open().state_folder).remove(name)
     print_text(f"`{name}` is no longer valid")
 

@@ -257,7 +257,7 @@ def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_al
     click.option("--all", "sees_all", is_flag=True, help="Revoke what `grant --all` gave."),
 )
 def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> None:
-    """Take back grants of a token or a role, or all of them.
+    """Revoke grants of a token or a role, or all of them.
 
     They have no effect from the next question on. The output lists the grants that are left. For the hub's owner.
     """

@@ -393,7 +393,7 @@ def _cuts(
     about: Part | None,
     reading: StatusReading,
 ) -> Iterator[Cut]:
-    """Yield the parts of the body that become front matter. A status that is ambiguous, or says more, stays."""
+    """Yield the parts of the body that become front matter. An ambiguous or longer status stays in the body."""
 
     def status_cut(written: str, start: int, end: int) -> list[Cut]:
         line = read_status(written)

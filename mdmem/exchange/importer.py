@@ -251,7 +251,7 @@ def settle(records: Mapping[str, ForeignRecord], references: References, entries
     """Turn the claims of records into links between addresses. Existing `entries` are not changed.
 
     If a record states its successor, both records get the link. If a record states that it supersedes another record,
-    only this record gets the link. The other record gets it only if it says itself that it ended.
+    only this record gets the link. The other record gets it only if it is deprecated and states no successor itself.
     """
     in_part: list[tuple[str, str]] = []
     for address, record in records.items():
@@ -309,9 +309,9 @@ def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
 
 
 def _ended(record: ForeignRecord, later: list[str]) -> str:
-    """Return the day on which a record ended, or an empty text. `later` are the days of its successors.
+    """Return the day on which a record was deprecated, or an empty text. `later` are the days of its successors.
 
-    A record that was never accepted ended on its own day.
+    For a record that was never accepted, it is the date of the record.
     """
     stated = str(record.fields.get("deprecated_at", ""))
     if record.status is not Status.DEPRECATED or stated or record.ended_on is not None:

@@ -128,7 +128,7 @@ class ForeignRecord(ImportRow, kw_only=True):
     """A future entry, as its source describes it. The steps of an import fill in the fields.
 
     `part` is the section, if one file becomes several entries. `name` becomes the entry-id. `fields` are further keys
-    of the front matter. If the record ended, `ended_as` and `ended_on` are the words and the day of the end.
+    of the front matter. If the record was deprecated, `ended_as` is its stated status, and `ended_on` is the day.
     `is_refused` means that it was never accepted. Each of its `claims` ends up in `links` (by field) or in `lost`.
     `reasons` describe which parts of other records it changes.
     """
@@ -167,7 +167,7 @@ class ForeignRecord(ImportRow, kw_only=True):
         self.guesses[name] = Guess(why, sureness)
 
     def link(self, name: str, address: str, qualifier: str = "") -> None:
-        """Add a link to a field, and the words about the part that is meant. Duplicates are ignored."""
+        """Add a link to a field, and the words that limit it to a part. Duplicates are ignored."""
         links = self.links.setdefault(name, [])
         if address not in links:
             links.append(address)

@@ -109,11 +109,11 @@ _TICKET = re.compile(r"(?<![\w-])#\d+\b")
 
 
 class StatusReading(Struct, frozen=True):
-    """The status that a text states, or None if it states no known status.
+    """The status that a text states; `status` is None if the text states no status that mdmem knows.
 
-    With `is_whole`, the text says nothing else. `text` is the text on one line, and `day` is the date of the status.
-    `began` is the date of the first status before the end. `is_unknown` is set if the text states a status that mdmem
-    does not know, and `is_refused` if the record was never accepted.
+    `is_whole` says that the text contains nothing else. `text` is the text on one line, and `day` the date of the
+    status. `began` is the date of the first status, if the record was deprecated later. `is_unknown` says that the
+    text states an unknown status, and `is_refused` that the record was never accepted.
     """
 
     status: Status | None

@@ -18,7 +18,7 @@ def topics() -> tuple[str, ...]:
 
 
 def page(topic: str) -> str:
-    """Return the text of a page; raises NotFoundError, which names the nearest, if there is none."""
+    """Return the text of a page; raises NotFoundError with the most similar name."""
     if topic not in topics():
         plain = topic.casefold()
         close = [one for one in topics() if one.startswith(plain)] or difflib.get_close_matches(plain, topics(), n=1)

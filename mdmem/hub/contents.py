@@ -195,7 +195,7 @@ class Contents:
         return remote_place(self._pinned[name].git) or ""
 
     def awaits(self, name: str, source: WingSource) -> bool:
-        """Return whether a wing is pinned as before but is not fetched here."""
+        """Return whether a wing is missing here, although the hub has it at the same pin (`source`)."""
         is_missing = any(one.name == name for one in self.tree.missing_wings)
         return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 

@@ -205,7 +205,7 @@ def _values(document: Document, name: str) -> Iterable[str]:
 
 
 def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem]:
-    """Yield the addresses in the wings that this wing reads, if the address or the title contains the typed text.
+    """Yield the addresses whose address or title contains the typed text, from the wings that its wing reads.
 
     Current entries come first, then drafts, then others. Within each group, addresses that begin with the typed text
     come first, then those in the same wing and room.

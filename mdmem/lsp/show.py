@@ -89,7 +89,7 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
 
 
 def reason_of(memory: OpenMemory, address: str) -> str:
-    """Return a colon and the reason why an entry supersedes another one or was ended; empty if there is none."""
+    """Return a colon and the reason why an entry supersedes another or was deprecated; empty without a reason."""
     entry = memory.catalog.entries[address]
     reason = entry.reason if entry.supersedes else entry.why_ended if is_ended(memory, address) else None
     return f": {plain(reason, _LINE)}" if reason else ""

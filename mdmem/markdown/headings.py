@@ -86,7 +86,7 @@ class Section(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the heading in lower case, without number, marks and remarks."""
+        """Return the heading in lower case, without its number, markup and text in brackets."""
         return _name_of(self.heading)
 
     @property

@@ -176,7 +176,7 @@ class _Key(Struct, frozen=True):
 
     @property
     def there(self) -> list[_Part]:
-        """Return the versions of ours and theirs, as far as they have the key."""
+        """Return the versions of ours and theirs that have the key."""
         return [part for part in (self.sides.ours, self.sides.theirs) if part is not None]
 
     def merged(self) -> _Part | _Key | None:

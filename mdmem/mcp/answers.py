@@ -179,7 +179,7 @@ def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None =
 def _cut_page(
     pieces: Sequence[_Piece], limit: int, seal: str, cursor: str | None, *, has_more: bool
 ) -> tuple[Sequence[_Piece], Facts]:
-    """Return the pieces of the page at the cursor, at least one, and the keys that mark it, none for the last page."""
+    """Return the pieces of the page at the cursor, at least one, and the keys `truncated` and `cursor` if it is cut."""
     start = 0
     if cursor is not None:
         number, _, sealed = cursor.strip().partition("-")

@@ -149,7 +149,7 @@ class Finding(Struct, frozen=True):
 def fault(
     kind: str, message: str, place: Place, help_: str = "", address: str | None = None, *, cause: str = ""
 ) -> Finding:
-    """Return a finding whose kind is the present code of a check or a former one."""
+    """Return a finding; `kind` is the code of a check, or one of its former codes."""
     code = PRESENT_CODES.get(kind, kind)
     return Finding(code, message, place, help_, address, former=kind if kind != code else "", cause=cause)
 

@@ -89,10 +89,10 @@ class Lineage(Struct, frozen=True, dict=True):
     """The graph of supersessions. An edge means that a new entry N supersedes an old entry O.
 
     Drafts supersede nothing, and an entry cannot supersede itself. An edge is confirmed if O lists N in
-    `superseded_by`, or if only N has the link and O is deprecated or a draft. If only N has the link and O is in force,
-    the edge is a claim (a one-sided supersession), which hides nothing. With `one_end_suffices`, for all wings or for
-    the wing of O, such a claim is confirmed if N has at least the authority of O. If O has another confirmed successor,
-    N disputes that successor.
+    `superseded_by`, or if only N has the link and O is deprecated or a draft. If only N has the link and O is active or
+    under review, the edge is a claim (a one-sided supersession), which hides nothing. With `one_end_suffices`, for all
+    wings or for the wing of O, such a claim is confirmed if N has at least the authority of O. If O has another
+    confirmed successor, N disputes that successor.
     """
 
     entries: Mapping[str, Entry]

@@ -248,7 +248,7 @@ class _Writer(Struct, frozen=True):
             yield from ((1, self.quoted(found[0].opening)),) if found[0].opening else ()
 
     def beliefs(self, *, of_notes: bool) -> Iterator[Line]:
-        """Yield what was new, replaced or ended: only notes, or only the other entries."""
+        """Yield the new, replaced and deprecated entries: only notes, or only the others."""
         for one in self.review.beliefs:
             refs = (*filter(None, (one.before,)), *one.after)
             if all(ref.type is EntryType.NOTE for ref in refs) != of_notes:

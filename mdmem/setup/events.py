@@ -28,7 +28,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class Moment(StrEnum):
-    """What happened: a session started, a file was edited, or the context of the model was compacted."""
+    """An event: a session started, a file was edited, or the context of the model was compacted."""
 
     START = "start"
     EDIT = "edit"

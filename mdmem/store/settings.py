@@ -84,7 +84,7 @@ def _named(joined_by: str) -> Callable[[str], object]:
 
 
 def _is_below_root(path: str) -> bool:
-    """Return whether a path is below the root and not in a `.git` folder; every clone has the files that it names."""
+    """Return whether a path is below the root and not in a `.git` folder, so that every clone has the file."""
     refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
     return not (path.startswith("/") or "\\" in path or path[1:2] == ":" or refused)
 
@@ -214,7 +214,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
     def line_of(self, key: str, value: str = "") -> int:
-        """Return the line of `mdmem.toml` that sets a dotted key, else its table, or a quoted value from there on."""
+        """Return the line of `mdmem.toml` that sets a dotted key, else the line of its table; 1 if there is neither.
+
+        With `value`, return the first line from there on that has this value in quotes.
+        """
         lines = self.source.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
         keys = [f"{name}." for name in _dotted_keys(lines)]
         wanted = f"{key}."

@@ -46,7 +46,7 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
 
 
 def _old_place(workspace: Workspace, name: str) -> str:
-    """Return the path of what the user named, from the root: an address, `wing/room` or `wing`."""
+    """Return the path from the root of the entry, room or wing that the user typed."""
     plain = from_root(workspace, name)
     is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
     if name.endswith("/"):

@@ -96,9 +96,9 @@ def compare(
 ) -> Verdict:
     """Compare a new decision with the decisions in some wings, by fingerprint, then by the words of the best matches.
 
-    A match that is current or a draft takes precedence over one that ended. If the match ended, its current successor
-    is reported. Decisions in `distinct` do not count. With `is_stated`, the caller already says which decision is
-    superseded, so words are not compared.
+    A match that is current or a draft takes precedence over other matches. If the match is not current, its current
+    successor is reported. Decisions in `distinct` do not count. With `is_stated`, the caller already says which
+    decision is superseded, so words are not compared.
     """
     catalog, lineage = workspace.catalog, workspace.catalog.lineage
     among = [one.address for one in catalog.entries.values() if one.type is EntryType.DECISION and one.wing in wings]

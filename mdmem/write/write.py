@@ -1,4 +1,4 @@
-"""Carry out a planned change: check the resulting files, write all of them, and commit them if wanted."""
+"""Carry out a planned change: check the resulting files, write all of them, and commit them if requested."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Rep
 def commit_files(
     workspace: Workspace, change_set: ChangeSet, written: WriteResult, *, also: Sequence[str], commit: bool | None
 ) -> WriteResult:
-    """Commit the written files if wanted. `also` are more paths, relative to the top of the repository."""
+    """Commit the written files if requested. `also` are more paths, relative to the top of the repository."""
     repository = repository_to_commit_to(workspace, commit=commit)
     if repository is None or not (written.changes or also):
         return written

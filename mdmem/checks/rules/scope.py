@@ -339,7 +339,7 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
     """The settings or a manifest mention a wing that does not exist, or list a project's wing as a shared one.
 
     Questions and writes without `--wing` use the default wing, so with a wrong name `retrieve` returns nothing while
-    every other check passes. A typing mistake in `shared_wings` drops the invariants of the wing that was meant.
+    every other check passes. A typing mistake in `shared_wings` drops the invariants of the intended wing.
     Projects read only shared wings, so the rules of a project's wing in that list are missing.
 
     Fails:

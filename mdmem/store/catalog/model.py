@@ -89,7 +89,7 @@ def is_hidden_path(path: str, access: Access) -> bool:
 
 
 class Redaction(Struct, frozen=True):
-    """Removes links to what the caller may not see from texts; `addresses` are the known addresses of the tree."""
+    """Removes links to hidden entries from texts; `addresses` are the known addresses of the tree."""
 
     access: Access
     addresses: Collection[str]
@@ -395,7 +395,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self._documents[path]
 
     def digest_of(self, path: str, content: bytes) -> str:
-        """Return the hash of bytes that were just read, since the file may have changed after the listing."""
+        """Return the hash of bytes that were just read; the file may have changed since its hash was listed."""
         file = find_file(self.files, path)
         return (file.digest if file is not None else None) or digest_of(content)
 

@@ -1,1 +1,1 @@
-"""The workspace, which is an opened root, and what all features need of it: snapshot, scope, proposals, visibility."""
+"""The workspace (an opened root), and its parts that features use: snapshot, scope, proposals and visibility."""

@@ -323,7 +323,7 @@ class _Composition(Struct, frozen=True):
 
 
 def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:
-    """Yield the effects of an entry on others, such as `would supersede A, B`, but for the links that `without` has."""
+    """Yield the effects of an entry on others, such as `would supersede A, B`, except for the links in `without`."""
     for name, verb in _EFFECTS.items():
         if named := [link for link in stated.links(name) if without is None or link not in without.links(name)]:
             yield f"would {verb} {', '.join(named)}"

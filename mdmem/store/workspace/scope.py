@@ -232,7 +232,7 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
 
 
 def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
-    """Return the project wing whose `applies_to` matches the most paths, or None; of several the default or first."""
+    """Return the project wing whose `applies_to` matches the most paths, or None; among equals the default or first."""
     count = {
         wing.name: sum(any_match(wing.applies_to, (path,)) is not None for path in paths)
         for wing in wings.values()

@@ -92,7 +92,7 @@ def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Com
 
 
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
-    """Raise AccessDeniedError for a project or the shared wing. Check it first, so that no other error tells more."""
+    """Raise AccessDeniedError for a project or the shared wing. Call it first: other errors would reveal more."""
     if project_id is not None and not workspace.access.writes(wing_of(workspace.catalog, project_id)):
         raise AccessDeniedError(project_id)
     if is_global:
