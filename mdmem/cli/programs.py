@@ -116,13 +116,28 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
     At the start of a session, it prints the rules that always apply. At an edit, it prints the rules for the file, each
     rule once in a session. On any error, nothing is printed, and the exit code is 0.
     """
-    if unlimited:
-        _answer_event(given, client)
-    elif not os.isatty(0):
-        # With -P, Python imports no module from the working directory of the client.
-        mdmem = [sys.executable, "-P", "-m", "mdmem", "hook-event", "--unlimited"]
-        root = ["--root", given.root] if given.root else []
-        print_text(limited([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
+    if not unlimited:
+        if not os.isatty(0):
+            # With -P, Python imports no module from the working directory of the client.
+            mdmem = [sys.executable, "-P", "-m", "mdmem", "hook-event", "--unlimited"]
+            root = ["--root", given.root] if given.root else []
+            print_text(limited([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
+        return
+    # Imported here, since the merge driver in this module runs once for each file and does not need it.
+    from mdmem.setup.events import answer_event
+
+    content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        # Read the rest, so that the client's write to our standard input does not fail.
+        while sys.stdin.buffer.read(_MOST_BYTES):
+            pass
+        return
+
+    def send(text: str) -> None:
+        print_text(text)
+        sys.stdout.flush()
+
+    answer_event(client, content, send, environment=os.environ, root=given.root, today=today())
 
 
 def limited(command: Sequence[str], *, seconds: float) -> str:
@@ -144,24 +159,6 @@ def limited(command: Sequence[str], *, seconds: float) -> str:
                     # The process group includes the git processes that the command started.
                     os.killpg(process.pid, signal.SIGKILL)
     return printed.decode("utf-8", "replace")
-
-
-def _answer_event(given: Globals, client: str) -> None:
-    # Imported here, since the merge driver in this module runs once for each file and does not need it.
-    from mdmem.setup.events import answer_event
-
-    content = sys.stdin.buffer.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        # Read the rest, so that the client's write to our standard input does not fail.
-        while sys.stdin.buffer.read(_MOST_BYTES):
-            pass
-        return
-
-    def send(text: str) -> None:
-        print_text(text)
-        sys.stdout.flush()
-
-    answer_event(client, content, send, environment=os.environ, root=given.root, today=today())
 
 
 # If the exit code is above 128, git treats the file as one that cannot be merged, and keeps our version.

@@ -168,7 +168,7 @@ class Calls:
                 except (EnvironmentFaultError, SettingsError, RootNotFoundError) as error:
                     why = str(error)
                 except OSError as error:
-                    why = _reason(error)
+                    why = system_refusal(error)
                 # The agent gets an answer with the status `failed`, and can go on without the memory.
                 return asked.page(tool.fall_back("failed", why, asked.arguments))
         message = f"no answer within {limit:g} s, tried {_TRIES} times; go on without the memory, or call again"
@@ -253,11 +253,7 @@ def with_remarks(answer: ToolResult, remarks: Sequence[str]) -> ToolResult:
 
 def system_refusal(error: OSError) -> str:
     """Return a message for an OSError without the path, which may be in a wing that the caller may not see."""
-    return f"the system refuses: {_reason(error)}"
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+    return f"the system refuses: {(error.strerror or type(error).__name__).lower()}"
 
 
 def _refusal(tool: Tool, why: str, advice: str) -> Page:

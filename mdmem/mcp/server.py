@@ -97,22 +97,22 @@ class Warmup:
             await anyio.sleep(_BEAT)
 
     def _run(self) -> None:
+        def progressed(done: int, total: int) -> None:
+            if done == 1 and total >= _MANY_ENTRIES:
+                log.warning("indexing %d entries, once", total)
+            self.done, self.total = done, total
+
         try:
             self._is_awaited.wait(_DELAY)
             index = self._provider.workspace().index
             # If a question is waiting and an index exists, the question itself updates the index.
             if not (self._is_awaited.is_set() and index.state(live={}).usable):
-                refresh_index(self._provider.builder(self._progressed))
+                refresh_index(self._provider.builder(progressed))
         except (MdmemError, OSError) as error:
             # The first question will fail in the same way and report the error.
             log.info("the index is not brought up to date: %s", error)
         finally:
             self.ended.set()
-
-    def _progressed(self, done: int, total: int) -> None:
-        if done == 1 and total >= _MANY_ENTRIES:
-            log.warning("indexing %d entries, once", total)
-        self.done, self.total = done, total
 
 
 class _LogFormatter(logging.Formatter):

@@ -200,7 +200,6 @@ def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
     return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT
 
 
-_CLASS = {BoxState.CURRENT: "current", BoxState.REVIEWED: "reviewed", BoxState.ENDED: "ended", BoxState.DRAFT: "draft"}
 _LONGEST = 80
 # All characters except letters, digits and harmless punctuation. Mermaid interprets quotes, brackets, `#` and HTML.
 _SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
@@ -214,7 +213,7 @@ def lineage_flowchart(graph: LineageGraph) -> str:
     lines += [f"%% {graph.hidden} more entries are not drawn"] if graph.hidden else []
     for node in graph.nodes:
         entry = node.entry
-        state = "current" if node.state is BoxState.REVIEWED else _CLASS[node.state]
+        state = "current" if node.state is BoxState.REVIEWED else node.state.name.lower()
         about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
         text = "<br/>".join([chart_label(entry.title), chart_text(entry.address), chart_text(about)])
         lines.append(f'{names[entry.address]}["{text}"]:::{state}')
@@ -365,7 +364,7 @@ def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]]) -> Iterator[str]
 def _box(node: Box, x: int, y: int, link: str | None) -> Iterator[str]:
     entry, asked = node.entry, " asked" if node.is_asked else ""
     opening, end = ("", "</g>") if link is None else (f'<a href="{escape(link)}">', "</a></g>")
-    yield f'<g class="{_CLASS[node.state]} {entry.type}{asked}">{opening}<title>{_text(entry.title)}</title>'
+    yield f'<g class="{node.state.name.lower()} {entry.type}{asked}">{opening}<title>{_text(entry.title)}</title>'
     yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_TALL}" rx="6"/>'
     yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{_TALL}" rx="2"/>'
     flat = " ".join(visible(entry.title).split())

@@ -147,14 +147,12 @@ def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return "".join(
-        code(part) if number % 2 else _escape_markdown(part) for number, part in enumerate(_COMMIT.split(text))
-    )
-
-
-def _escape_markdown(text: str) -> str:
-    marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, text))
-    return _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")
+    shown = []
+    for number, part in enumerate(_COMMIT.split(text)):
+        marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, part))
+        escaped_part = _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")
+        shown.append(code(part) if number % 2 else escaped_part)
+    return "".join(shown)
 
 
 def repeats(address: str, title: str) -> bool:

@@ -144,6 +144,8 @@ def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
     ask(client.workspace_execute_command_async(types.ExecuteCommandParams(command.command, command.arguments)))
     walker.wait(lambda: client.shown_documents)
     assert asked[0].message == "1 invariant, 1 decision apply to this file"
+    titles = [one.title for one in asked[0].actions or ()]
+    assert titles == ["invariant: Callbacks do not block", "decision: Use two threads"]
     assert [one.uri for one in client.shown_documents] == [walker.uri(THREADS)]
 
     walker.open(ONE)

@@ -148,21 +148,6 @@ def test_code_beside_wings_at_the_top_of_a_repository_is_code(tmp_path: Path) ->
     assert titles(hand, "nav/rules/docs.md") == ["applies to 5 files"]
 
 
-def test_a_click_on_a_lens_leads_to_what_it_speaks_of(reader: Hand) -> None:
-    document = reader.open(NODE)
-    (lens,) = lenses(document, types.CodeLensParams(reader.named(NODE)))
-    reader.close(NODE)
-    assert lens.command is not None
-    assert lens.command.command == "mdmem.show"
-    assert lens.command.arguments == [
-        "1 invariant, 1 decision apply to this file",
-        [
-            {"title": "invariant: Callbacks do not block", "uri": reader.uri(RULE)},
-            {"title": "decision: Use two threads", "uri": reader.uri(THREADS)},
-        ],
-    ]
-
-
 @pytest.mark.parametrize(
     ("stated", "options"),
     [
