@@ -57,9 +57,9 @@ class Facet(StrEnum):
 class FacetRow(Struct, frozen=True, kw_only=True):
     """A facet, and the rules that decide which entries belong to it.
 
-    An entry of one of the `types` belongs to the facet if it has one of the `labels`, or else is in one of the `rooms`.
-    `whole` is the type whose entries belong to this facet if no label and no room decides. The active work also
-    includes the newest session note of each focus that has open items or next actions.
+    An entry of the `types` belongs to the facet if it has one of the `labels`. Without such a label, its room must be
+    one of the `rooms`. `whole` is the type whose entries belong to this facet if no label and no room decides. The
+    active work also includes the newest session note of each focus that has open items or next actions.
     """
 
     facet: Facet

@@ -81,9 +81,9 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
 def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
     """Return a match that is not current, as a tuple of at most one item.
 
-    That is the best match by words, or else one of the first few that no current entry replaces, such as a rejected
-    proposal, since nothing in the answer would lead to it. The result is empty if the filters include deprecated
-    entries anyway. A draft counts only if it was superseded.
+    That is the best match by words. Otherwise it is one of the first few that no current entry replaces, such as a
+    rejected proposal: nothing else in the answer would lead to it. The result is empty if the filters include
+    deprecated entries anyway. A draft counts only if it was superseded.
     """
     lineage = catalog.lineage
     if filters.with_ended:

@@ -79,8 +79,8 @@ def sync(
     uncommitted files stay as they are. If others push first, the sync tries again after a pause.
 
     Raises SyncStoppedError with the commands to type if git cannot merge, or if the result has new errors. Raises
-    UsageError if the repository is in a state that cannot be synced, LostRaceError if others pushed first at every
-    attempt, and GitError if git or the remote refuses.
+    UsageError for a repository that cannot be synced now, LostRaceError if others always pushed first, and GitError if
+    git or the remote refuses.
     """
     repository = workspace.location.get_repository()
     operation = state_of(repository)

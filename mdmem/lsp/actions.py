@@ -96,8 +96,8 @@ def _fix_all(document: Document) -> Iterator[types.CodeAction]:
 def _steps(document: Document, position: types.Position) -> Iterator[types.CodeAction]:
     """Yield the steps for the entry in a file, and for the entry whose address is at a position.
 
-    Each step is planned and tested before it is offered. If a step needs a reason, which only a person knows, the edit
-    contains a placeholder, and a check reports the placeholder until it is replaced.
+    Each step is planned and tested before it is offered. If a step needs a reason, the edit contains a placeholder. A
+    check reports the placeholder until a person replaces it.
     """
     entry, token = document.entry, document.token_at(position)
     if entry is None or not document.memory.has_file(entry.address):

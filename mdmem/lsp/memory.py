@@ -87,8 +87,8 @@ class Document(Struct, frozen=True, dict=True):
     """One version of a text in an editor.
 
     `path` is relative to the memory's root, or None for a file outside it. `code_path` is relative to the top of the
-    repository, as in `applies_to`. `saved` are the bytes on disk if the text is unchanged, since the editor's text has
-    neither a byte order mark nor bytes that are not UTF-8.
+    repository, as in `applies_to`. `saved` are the bytes on disk if the text is unchanged: the editor's text lacks a
+    byte order mark, and bytes that are not UTF-8.
     """
 
     memory: OpenMemory

@@ -1,7 +1,7 @@
 """Change single keys of a front matter without touching any other byte.
 
-Each patch is proved before it is returned. The patched bytes are parsed, the changed fields must have the requested
-values, and the other fields and the body must be the same as before. Otherwise UnpatchableError is raised.
+Each patch is proved before it is returned. The patched bytes are parsed. The changed fields must have the requested
+values, and the other fields and the body must be unchanged. Otherwise UnpatchableError is raised.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def near_pairs(
 ) -> list[NearPair]:
     """Return the pairs of texts that share at least `share` of their words. Sort by similarity, then by name.
 
-    With `among`, exactly one text of each pair has one of these names. A text that has rare words in common with more
-    than 500 others is compared with only 500 of them, and at most 50 pairs are returned for it.
+    With `among`, exactly one text of each pair has one of these names. A text is compared with at most 500 others that
+    have a rare word in common with it. At most 50 pairs are returned for it.
 
     Two texts that share so many words also share one of their rarest words (prefix filtering, Chaudhuri et al., ICDE
     2006). Therefore only texts with a common rare word are compared.

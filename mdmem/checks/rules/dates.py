@@ -60,10 +60,10 @@ _SLIP = timedelta(days=14)
 def impossible_date(case: Case) -> Iterator[Finding]:
     """A date that must be in the past is in the future, or an entry was verified before it was created.
 
-    An entry with a `verified_at` next year is not due for review until long after, and one with a `created_at` next
-    month looks newer than every correction until then. One day ahead is allowed, because of time zones. Up to two weeks
-    ahead is a warning, more is an error. `expires_at` may be in the future. If `verified_at` is before `created_at`,
-    somebody usually copied an older entry and kept its date.
+    An entry with a `verified_at` next year is not due for review for a long time. One with a `created_at` next month
+    looks newer than every correction until then. One day ahead is allowed, because of time zones. Up to two weeks ahead
+    is a warning, more is an error. `expires_at` may be in the future. If `verified_at` is before `created_at`, somebody
+    usually copied an older entry and kept its date.
 
     Fails:
         created_at: 2026-03-05
@@ -138,8 +138,8 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
 def review_overdue(case: Case) -> Iterator[Finding]:
     """A current rule was last verified longer ago than the setting `review_after_days` allows.
 
-    Agents follow an outdated rule as faithfully as any other rule, so people must read the rules again once a year, or
-    as often as the settings say. The check ignores notes, and rules that nobody ever verified.
+    Agents follow an outdated rule as faithfully as any other. So people must read the rules again once a year, or as
+    often as the settings say. The check ignores notes, and rules that nobody ever verified.
 
     Fails:
         verified_at: 2023-02-01     (of an active decision)

@@ -325,11 +325,11 @@ _NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("en
 def unportable_name(case: Case) -> Iterator[Finding]:
     """Windows does not allow the file name, or two names differ only in case or in invisible ways.
 
-    Windows forbids device names (`con`, `aux`, `nul`), characters such as `:`, `?` and `*`, a dot or a space at the
-    end, and names that are not UTF-8. One such file keeps everybody on Windows from checking out the repository. On
-    Windows and macOS, names that differ only in case are the same file. A checkout then keeps only one of the two
-    files, and the next commit deletes the other. An «é» can be one character, or an «e» and an accent, so a link that
-    looks right may lead to the other file.
+    Windows forbids device names (`con`, `aux`, `nul`), and characters such as `:`, `?` and `*`. It also forbids a dot
+    or a space at the end, and names that are not UTF-8. One such file keeps everybody on Windows from checking out the
+    repository. On Windows and macOS, names that differ only in case are the same file. A checkout then keeps only one
+    of the two files, and the next commit deletes the other. An «é» can be one character, or an «e» and an accent, so a
+    link that looks right may lead to the other file.
 
     Fails:
         app/rules/aux.md

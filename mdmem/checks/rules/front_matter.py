@@ -50,8 +50,8 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
 def yaml_syntax(case: Case) -> Iterator[Finding]:
     """The front matter is not valid YAML, so the entry cannot be read.
 
-    Usual causes are a colon followed by a space inside a value, a value that begins with `@`, `*`, `%` or a backquote,
-    a tab, and a quotation mark that is not closed.
+    Usual causes are a tab, a quotation mark that is not closed, and a colon with a space after it inside a value.
+    Another cause is a value that begins with `@`, `*`, `%` or a backquote.
 
     Fails:
         title: Retries: three at most

@@ -255,8 +255,8 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
 def link_form(case: Case) -> Iterator[Finding]:
     """A link is a short address or a path instead of the full address.
 
-    mdmem understands it, but `git grep` for an address finds only full addresses, and a short address or a path may
-    mean another entry after the entry moved. Markdown links in the body are paths and are fine.
+    mdmem understands it, but `git grep` for an address finds only full addresses. After the entry moved, a short
+    address or a path may mean another entry. Markdown links in the body are paths and are fine.
 
     Fails:
         see: [index-as-key]

@@ -98,8 +98,8 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
 def unused_suppression(case: Case) -> Iterator[Finding]:
     """A suppression or a record in the baseline excuses a finding that no longer exists.
 
-    If it stays, the same mistake can come back unnoticed. The finding is reported only if the check with that code ran
-    over the whole memory, and if that check does not depend on the local state of git.
+    If it stays, the same mistake can come back unnoticed. The suppression is reported only if the check
+    with that code ran over the whole memory. That check must not depend on the local state of git.
 
     Fails:
         <!-- mdmem: ignore body-empty the title says it all -->     (and the body has a sentence by now)

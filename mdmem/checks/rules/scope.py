@@ -158,9 +158,9 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
     """A project's entry is about the same subject as a shared one, but has no `overrides`.
 
     Answers then contain both as rules that apply, and only a reader who knows both can tell which one should win. Two
-    current entries of the same type are about the same subject if they have the same entry-id, or if their titles share
-    most of their words. An entry with the label `local-override` and without `overrides` is also reported. If one of
-    the entries links the other with `see` or `conflicts_with`, somebody has compared them, and nothing is reported.
+    current entries of one type are about the same subject if they have the same entry-id, or most words of their titles
+    in common. An entry with the label `local-override` and without `overrides` is also reported. If one of the entries
+    links the other with `see` or `conflicts_with`, somebody has compared them, and nothing is reported.
 
     Fails:
         type: decision
@@ -409,9 +409,9 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
 def wing_not_fetched(case: Case) -> Iterator[Finding]:
     """A wing from another repository could not be read.
 
-    It may contain invariants, so the check is incomplete, every answer lists the wing as a problem, and links into it
-    are not reported as broken. Possible causes: nobody fetched the wing on this machine, the settings name another
-    commit than the fetched one, or a folder of this memory has the wing's name. Checks never fetch anything.
+    It may contain invariants, so the check is incomplete, and every answer lists the wing as a problem. Links into it
+    are not reported as broken. Possible causes: nobody fetched the wing on this machine, the settings have a newer
+    commit, or a folder of this memory has the wing's name. Checks never fetch anything.
 
     Fails:
         [wings.ros2]

@@ -48,10 +48,10 @@ def _named(addresses: Sequence[str], joined: str = ", ") -> str:
 def supersession_one_sided(case: Case) -> Iterator[Finding]:
     """A supersession is one-sided: only one of the two entries lists the other.
 
-    The new entry has `supersedes`, and the old one `superseded_by`. Both are needed: if two branches supersede the same
-    entry, git must report a conflict, and a reader of the old file must see that it no longer applies. Until the old
-    entry lists its successor, it stays current, and answers show both. A draft may list an old entry before the draft
-    is approved. If one of the two files cannot be parsed, this check does not report the link.
+    The new entry has `supersedes`, and the old one `superseded_by`. Both are needed. If two branches supersede the same
+    entry, git must report a conflict. A reader of the old file must see that it no longer applies. Until the old entry
+    lists its successor, it stays current, and answers show both. A draft may list an old entry before the draft is
+    approved. If one of the two files cannot be parsed, this check does not report the link.
 
     Fails:
         app/rules/new.md    status: active    supersedes: [app/rules/old]

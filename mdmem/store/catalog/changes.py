@@ -178,9 +178,9 @@ def _find_moves(
 ) -> dict[str, str]:
     """Return the new address of each moved entry by its old address.
 
-    An entry moved to a file with the same words, or else to the most similar file that shares at least half of the
-    words of the longer text. The checks then report the difference as a change of the text, as for an entry that did
-    not move.
+    An entry moved to a file with the same words. Otherwise it moved to the most similar file, which must share at least
+    half of the words of the longer text. The checks then report the difference as a change of the text, as for an entry
+    that did not move.
     """
 
     def has_type(address: str, moved: Entry) -> bool:

@@ -24,7 +24,7 @@ _NO_FILTERS = Filters()
 def resolve_names(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the addresses that names mean, without duplicates; a folder with a slash at its end means all its entries.
 
-    If a short name means entries in several wings, the entry in the first of `wings` is returned, or without `wings`
+    If a short name means entries in several wings, the one in the first of `wings` is returned. Without `wings`, it is
     the one in the active wing. Raises NotFoundError that suggests similar addresses, and UsageError if a name is
     ambiguous or a wing does not exist.
     """
@@ -96,8 +96,8 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
     """Return the addresses that a handle means: a number such as `ADR-4`, or the beginning of an entry-id.
 
-    If several entries match, only those in the folder of the working directory are returned, or else only those in the
-    active wing, or else all.
+    If several entries match, those in the folder of the working directory are returned, else those in the active wing,
+    else all.
     """
     location = workspace.location
     folder, _, wanted = plain.rpartition("/")

@@ -2,8 +2,8 @@
 
 A proposal is a change that is not on the default branch yet. It has no effect on answers:
 
-- If a proposal changed or removed an entry that is current on the default branch, answers use the version of the
-  default branch, and mention the proposal. The proposed version is listed among the proposals.
+- If a proposal changed or removed an entry that is current on the default branch, answers use the old version and
+  mention the proposal. The proposed version is listed among the proposals.
 - A new entry is shown where it belongs, but marked, and after the approved invariants and decisions. Entries that it
   supersedes or overrides stay current.
 - Manifests, the setting `proposals`, and the setting that makes one-sided supersessions facts are read from the default

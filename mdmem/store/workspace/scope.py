@@ -178,9 +178,9 @@ def resolve_scope(
     wing.
 
     The invariants of a shared wing always apply if the manifest of the active wing, or of a wing in the filters, lists
-    it. If one of these manifests has no such list, the invariants of each other shared wing always apply, too, unless
-    its `applies_to` matches no tracked file. `tracked` returns the tracked files relative to the top of the repository;
-    it is called only if a wing has `applies_to`.
+    it. If one of these manifests has no such list, the invariants of the other shared wings always apply, too. An
+    exception is a wing whose `applies_to` matches no tracked file. `tracked` returns the tracked files relative to the
+    top of the repository; it is called only if a wing has `applies_to`.
 
     Raises UsageError for a missing wing or room, and AmbiguousWingError if no wing is active.
     """
