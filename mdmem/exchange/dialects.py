@@ -153,7 +153,11 @@ def is_instructions(source: SourceFile) -> bool:
 
 def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a draft note for each section of instructions, but not for mdmem's own text and mere includes."""
-    body = _INCLUDE.sub("", without_own(source.body))
+    body = FORMER_LINES.sub("", without_regions(source.body))
+    for lines in (COMMAND_LINES, WINGS_LINE):
+        for newline in ("\n", "\r\n"):
+            body = body.replace(lines.replace("\n", newline), "")
+    body = _INCLUDE.sub("", body)
     folder = "" if _CLIENT_FOLDER.search(source.folder) else source.folder
     stated = [source.fields[key] for key in _GLOB_KEYS if source.fields.get(key)]
     globs: tuple[str, ...] = (f"{folder}/**",) if folder else ()
@@ -185,15 +189,6 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
             part=part or "top",
         )
         messages = ()
-
-
-def without_own(text: str) -> str:
-    """Return a text without the parts that mdmem exported, and without the lines that `mdmem init` writes."""
-    text = FORMER_LINES.sub("", without_regions(text))
-    for lines in (COMMAND_LINES, WINGS_LINE):
-        for newline in ("\n", "\r\n"):
-            text = text.replace(lines.replace("\n", newline), "")
-    return text
 
 
 def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:

@@ -301,36 +301,36 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
         places.append(place)
     found: dict[str, Found] = {}
     for place in places:
-        for path, room in _below(base, place, folders) if place.is_dir() else ((place, ""),):
+        files: Iterable[Path] = [place]
+        if place.is_dir():
+            others = (path for pattern in _OTHER_PATTERNS for path in place.rglob(pattern))
+            files = sorted({*records_in(place), *others})
+        # A folder of decision records is not a subject, so it does not become a room.
+        homes = [place, *(base / one for one in folders)]
+        for path in files:
+            home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
+            parts = path.parent.relative_to(home).parts if path != place else ()
             one = _from(base, path)
             is_in_records = any(one.startswith(f"{folder}/") for folder in folders) or any(
                 is_record_folder(part) or _RECORD_FOLDER.fullmatch(part) for part in one.split("/")[:-1]
             )
-            found.setdefault(one, Found(one, room, is_in_records))
+            found.setdefault(
+                one, Found(one, well_formed("room", "-".join(parts)) or "" if parts else "", is_in_records)
+            )
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
         for one in (*instruction_files(base), *(path for paths in nested for path in paths)):
             found.setdefault(one, Found(one))
     own = {in_project(location, file.path) for file in workspace.tree.files()}
-    others = [one for path, one in found.items() if path not in own]
-    ignored = list_ignored(repository, [one.path for one in others]) if repository is not None else ()
-    return [one for one in others if one.path not in ignored]
+    foreign = [one for path, one in found.items() if path not in own]
+    ignored = list_ignored(repository, [one.path for one in foreign]) if repository is not None else ()
+    return [one for one in foreign if one.path not in ignored]
 
 
 def in_project(location: Location, path: str) -> str:
     """Convert a path relative to the root into a path relative to the top of the project."""
     under = location.root.relative_to(location.base).as_posix()
     return path if under == "." else f"{under}/{path}"
-
-
-def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files below a folder that may be records, each with the room for it."""
-    homes = [folder, *(base / one for one in record_folders)]
-    for path in sorted({*records_in(folder), *(path for pattern in _OTHER_PATTERNS for path in folder.rglob(pattern))}):
-        # A folder of decision records is not a subject, so it does not become a room.
-        home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
-        parts = path.parent.relative_to(home).parts
-        yield path, well_formed("room", "-".join(parts)) or "" if parts else ""
 
 
 def _from(base: Path, path: Path) -> str:

@@ -215,24 +215,21 @@ def unit_spans(plain: str) -> list[tuple[int, int]]:
     at = 0
     for line in plain.splitlines(keepends=True):
         end = at + len(line)
-        if spans and spans[-1][1] == at and _continues(plain[spans[-1][0] : at], line):
+        is_continued = False
+        if line.strip() and spans and spans[-1][1] == at and at - spans[-1][0] <= LONGEST:
+            before = plain[spans[-1][0] : at].rstrip()
+            is_open = _OPEN_END.search(before) is not None
+            if _NEW_LINE.match(line):
+                is_continued = is_open and not _NEW_BLOCK.match(line)
+            else:
+                is_record = _SUPERSEDED.search(before) and _RECORD_START.match(line)
+                is_continued = bool(is_open or line.lstrip()[0].islower() or is_record)
+        if is_continued:
             spans[-1] = (spans[-1][0], end)
         elif line.strip():
             spans.append((at, end))
         at = end
     return spans
-
-
-def _continues(before: str, line: str) -> bool:
-    """Return whether a line continues the sentence in the text before the line."""
-    if len(before) > LONGEST or not line.strip():
-        return False
-    before = before.rstrip()
-    is_open = _OPEN_END.search(before) is not None
-    if _NEW_LINE.match(line):
-        return is_open and not _NEW_BLOCK.match(line)
-    is_record = _SUPERSEDED.search(before) and _RECORD_START.match(line)
-    return bool(is_open or line.lstrip()[0].islower() or is_record)
 
 
 def _chosen(unit: str) -> str:

@@ -79,7 +79,6 @@ def init(
     yield from steps
     if clients:
         yield from _join(clients, root, base, command, has_hooks=client_hooks)
-        yield from _missing_program(command)
     else:
         lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
         yield _write(base, "AGENTS.md", lines, base, else_say=f"add this to it:\n{lines}")
@@ -134,8 +133,19 @@ def _is_found(folder: Path, root: Path) -> bool:
     return False
 
 
-def _missing_program(command: str) -> Iterator[str]:
-    """Yield the reason why a client cannot start the server, with the command that fixes the problem."""
+def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_hooks: bool) -> Iterator[str]:
+    """Set up the clients for a memory of this project. A path to a memory elsewhere would work only on this machine."""
+    top = base.resolve()
+    if root.is_relative_to(top):
+        under = root.relative_to(top).as_posix().removeprefix(".")
+        is_found = _is_found(base, root)
+        for name in dict.fromkeys(clients):
+            yield from join_client(name, base, under=under, is_found=is_found, command=command)
+            if has_hooks:
+                yield from hook_client(name, base, root=None if is_found else under or ".", command=command)
+        yield from add_server_lines(base, profile=_settings(root).profile.value, clients=dict.fromkeys(clients))
+    else:
+        yield f"{root} is outside of {base}: no client is set up; run this where the memory is"
     ours = this_installation()
     if shutil.which(command) is None:
         yield (
@@ -144,20 +154,6 @@ def _missing_program(command: str) -> Iterator[str]:
         )
     elif not has_server():
         yield f"the server needs the extra `mcp`: type `{ours.line_for('mcp')}`"
-
-
-def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_hooks: bool) -> Iterator[str]:
-    """Set up the clients for a memory of this project. A path to a memory elsewhere would work only on this machine."""
-    if not root.is_relative_to(base.resolve()):
-        yield f"{root} is outside of {base}: no client is set up; run this where the memory is"
-        return
-    under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
-    is_found = _is_found(base, root)
-    for name in dict.fromkeys(clients):
-        yield from join_client(name, base, under=under, is_found=is_found, command=command)
-        if has_hooks:
-            yield from hook_client(name, base, root=None if is_found else under or ".", command=command)
-    yield from add_server_lines(base, profile=_settings(root).profile.value, clients=dict.fromkeys(clients))
 
 
 def _repository(root: Path) -> Repository | None:

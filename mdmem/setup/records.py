@@ -34,27 +34,23 @@ _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MUL
 def record_folders(base: Path) -> tuple[str, ...]:
     """Return the folders with decision records, by their path from the top."""
     named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
-    wanted = dict.fromkeys((*(path.strip().removeprefix("./").rstrip("/") for path in named), *_called_so(base)))
-    found: dict[Path, str] = {}
-    for path in wanted:
-        if path and ".." not in path.split("/") and not path.startswith("/") and not leads_away(base, path):
-            # On a file system that ignores case, two names may mean the same folder.
-            folder = (base / path).resolve()
-            if folder.is_dir() and any(records_in(base / path)):
-                found.setdefault(folder, path)
-    return tuple(found.values())
-
-
-def _called_so(base: Path) -> Iterator[str]:
-    """Yield the outermost folders with a typical name, but none in memories or in nested repositories."""
+    wanted = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
+    # The outermost folders with a typical name count, but none in memories or in nested repositories.
     for folder, names, files in os.walk(base):
         path = Path(folder)
-        if path != base and not {SETTINGS_NAME, ".git"}.isdisjoint((*names, *files)):
-            names.clear()
-        elif path != base and is_record_folder(path.name):
-            names.clear()
-            yield path.relative_to(base).as_posix()
-        names[:] = sorted(one for one in names if not one.startswith(".") and one not in _PASSED_OVER)
+        is_own = path == base or {SETTINGS_NAME, ".git"}.isdisjoint((*names, *files))
+        if is_own and path != base and is_record_folder(path.name):
+            wanted[path.relative_to(base).as_posix()] = None
+            is_own = False
+        names[:] = sorted(one for one in names if is_own and not one.startswith(".") and one not in _PASSED_OVER)
+    found: dict[Path, str] = {}
+    for name in wanted:
+        if name and ".." not in name.split("/") and not name.startswith("/") and not leads_away(base, name):
+            # On a file system that ignores case, two names may mean the same folder.
+            real = (base / name).resolve()
+            if real.is_dir() and any(records_in(base / name)):
+                found.setdefault(real, name)
+    return tuple(found.values())
 
 
 def is_record_folder(name: str) -> bool:

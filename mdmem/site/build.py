@@ -164,20 +164,14 @@ def _write(folder: Path, path: str, content: bytes) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             write_whole(target, content, durable=False)
-        else:
-            _create(target, content)
+            return
+        with target.open("xb") as stream:
+            try:
+                stream.write(content)
+                stream.flush()
+            except OSError:
+                target.unlink(missing_ok=True)
+                raise
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise EnvironmentFaultError(f"{target} cannot be written: {reason}") from error
-
-
-def _create(target: Path, content: bytes) -> None:
-    try:
-        # If the build is interrupted here, the manifest does not list the file, and the next build writes it again.
-        with target.open("xb") as stream:
-            stream.write(content)
-    except FileExistsError:
-        raise
-    except OSError:
-        target.unlink(missing_ok=True)
-        raise

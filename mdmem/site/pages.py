@@ -74,7 +74,11 @@ class SitePages(Struct, frozen=True, dict=True):
         facts, pages = self.facts, dict[str, Callable[[], str]]()
 
         def add(path: str, template: str, title: str, context: Callable[..., Mapping[str, Any]], *about: Any) -> None:
-            pages[path] = partial(self._page, path, template, title, partial(context, *about))
+            def render() -> str:
+                made = self._templates.get_template(template)
+                return made.render(up=up_from(path), here=path, title=title, **context(*about))
+
+            pages[path] = render
 
         add("index.html", "start.html", "Current rules", self._start)
         add("all.html", "all.html", "All entries", self._all)
@@ -111,10 +115,6 @@ class SitePages(Struct, frozen=True, dict=True):
         made.globals |= {"count": count, "entries": entries, **shared}
         made.globals["page_of_wing"] = lambda wing: quoted(page_of_wing(wing))
         return made
-
-    def _page(self, path: str, template: str, title: str, context: Callable[[], Mapping[str, Any]]) -> str:
-        made = self._templates.get_template(template)
-        return made.render(up=up_from(path), here=path, title=title, **context())
 
     def _start(self) -> Mapping[str, Any]:
         facts = self.facts
@@ -417,24 +417,23 @@ _CODE_IN_TEXT = re.compile("`([^`]+)`")
 
 def change_context(facts: SiteFacts, base: str) -> Mapping[str, Any]:
     """Return the template context of the page about a change, with the same content as `mdmem diff`."""
-    workspace = facts.workspace
-    review = review_change(workspace, ReviewRequest(base=base))
+
+    def marked(kind: Kind, text: str) -> str:
+        """Return a text of the review as HTML, with a link if it is an address."""
+        shown = escape(visible(text), quote=False)
+        if kind not in ("code", "added", "removed"):
+            shown = _CODE_IN_TEXT.sub(r"<code>\1</code>", shown)
+        if kind in _TAGS:
+            shown = f"<{_TAGS[kind]}>{shown}</{_TAGS[kind]}>"
+        if kind == "code" and text in facts.rows:
+            return f'<a href="{escape(facts.rows[text].page)}">{shown}</a>'
+        return shown
+
+    review = review_change(facts.workspace, ReviewRequest(base=base))
     return {
         "headline": headline(review),
         "sections": [
             (one.title, [(min(level, 4), Markup(line)) for level, line in one.lines])
-            for one in sections(review, lambda kind, text: _marked(facts, kind, text))
+            for one in sections(review, marked)
         ],
     }
-
-
-def _marked(facts: SiteFacts, kind: Kind, text: str) -> str:
-    """Return a text of the review as HTML, with a link if it is an address."""
-    shown = escape(visible(text), quote=False)
-    if kind not in ("code", "added", "removed"):
-        shown = _CODE_IN_TEXT.sub(r"<code>\1</code>", shown)
-    if kind in _TAGS:
-        shown = f"<{_TAGS[kind]}>{shown}</{_TAGS[kind]}>"
-    if kind == "code" and text in facts.rows:
-        return f'<a href="{escape(facts.rows[text].page)}">{shown}</a>'
-    return shown
