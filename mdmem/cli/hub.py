@@ -13,7 +13,7 @@ from mdmem.ask.question import Question
 from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options, with_options
 from mdmem.hub.connection import init, open_hub, transaction
 from mdmem.hub.push import push
-from mdmem.hub.repositories import Grant, add_token, drop_token, forget, grant, grants, rename, revoke, rotate_token
+from mdmem.hub.repositories import Grant, drop_token, forget, grant, grants, make_token, rename, revoke
 from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
 from mdmem.render import hub as rendered
@@ -294,6 +294,6 @@ def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bo
             drop_token(connection, name)
             print_text(f"`{name}` is no longer valid")
             return
-        text = rotate_token(connection, name) if is_rotated else add_token(connection, name)
+        text = make_token(connection, name, is_rotated=is_rotated)
     shown = f"{text}\n{name}: it is shown only once; its user sets it as MDMEM_HUB_TOKEN"
     given.print_result({"token": text, "name": name}, shown)

@@ -266,34 +266,41 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
         return left
 
 
-def add_token(connection: HubConnection, name: str) -> str:
-    """Create a token and return its text, which is not stored. Raises UsageError for an invalid or used name."""
-    if len(name) > _LONGEST_TOKEN_NAME or not _TOKEN_NAME.match(name):
+def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False) -> str:
+    """Create a token and return its text, which is not stored. With `is_rotated`, replace the text of a token.
+
+    Raises UsageError for an invalid or used name, and NotFoundError if there is no token to rotate.
+    """
+    if not is_rotated and (len(name) > _LONGEST_TOKEN_NAME or not _TOKEN_NAME.match(name)):
         raise UsageError(
             f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`,"
             f" at most {_LONGEST_TOKEN_NAME}"
         )
+    text = secrets.token_urlsafe(_TOKEN_BYTES)
+    digest = sha256(text.encode()).digest()
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
+        if is_rotated:
+            _change_token(cursor, "UPDATE principal SET token_hash = %s WHERE name = %s", digest, name)
+            return text
         if _role_id(cursor, name) is not None:
             raise UsageError(f"`{name}` is a role of the database, which needs no token; give the token another name")
-        text, digest = _new_text()
         made = "INSERT INTO principal (name, token_hash) VALUES (%s, %s) ON CONFLICT DO NOTHING"
         if cursor.execute(made, (name, digest)).rowcount == 0:
             raise UsageError(f"there is a token `{name}` already; `--rotate` replaces its text, `--drop` ends it")
     return text
 
 
-def rotate_token(connection: HubConnection, name: str) -> str:
-    """Return a new text for a token. The old text is invalid, and the permissions stay. Raises NotFoundError."""
-    text, digest = _new_text()
-    _change_token(connection, name, "UPDATE principal SET token_hash = %s WHERE name = %s", (digest, name))
-    return text
-
-
 def drop_token(connection: HubConnection, name: str) -> None:
     """Delete a token and its permissions immediately. Raises NotFoundError."""
-    _change_token(connection, name, "DELETE FROM principal WHERE name = %s", (name,))
+    with transaction(connection) as cursor:
+        require_owner(cursor, _DOES)
+        _change_token(cursor, "DELETE FROM principal WHERE name = %s", name)
+
+
+def _change_token(cursor: Any, statement: str, *arguments: object) -> None:
+    if cursor.execute(statement, arguments).rowcount == 0:
+        raise NotFoundError(f"there is no token `{arguments[-1]}`; `mdmem hub grants` lists them")
 
 
 def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
@@ -387,15 +394,3 @@ def _granted(cursor: Any, principal: int) -> Grant:
         (principal,),
     )
     return Grant(name, tuple(Permission(*row) for row in rows), is_role)
-
-
-def _new_text() -> tuple[str, bytes]:
-    text = secrets.token_urlsafe(_TOKEN_BYTES)
-    return text, sha256(text.encode()).digest()
-
-
-def _change_token(connection: HubConnection, name: str, statement: str, arguments: tuple[object, ...]) -> None:
-    with transaction(connection) as cursor:
-        require_owner(cursor, _DOES)
-        if cursor.execute(statement, arguments).rowcount == 0:
-            raise NotFoundError(f"there is no token `{name}`; `mdmem hub grants` lists them")

@@ -236,32 +236,26 @@ _BEST = 3
 
 
 def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResult:
-    """Return the entry at an address, or the best three for words, with owners and dependents; raises NotFoundError."""
-    if is_address(query):
-        result = HubResult(query, tuple(entries_at(cursor, query, repositories)), matches=None)
+    """Return the entry at an address, or the best three for words, with owners and dependents; raises NotFoundError.
+
+    An address may begin with its repository. The entry may be in several repositories.
+    """
+    named, _, address = query.strip().rpartition(":")
+    if address.count("/") == 2 and " " not in query.strip():
+        wing, _, rest = address.removesuffix(".md").partition("/")
+        ids = [get_pushed(cursor, name).id for name in (*repositories, *filter(None, [named]))]
+        rows = cursor.execute(
+            f"SELECT DISTINCT file.id FROM {_ANY_WING} JOIN file ON wing_id = one.id"
+            " WHERE name = %s AND path = %s AND (%s::int[] IS NULL OR one.repository_id = ANY (%s))",
+            (wing, f"{rest}.md", *[ids or None] * 2),
+        ).fetchall()
+        found = sorted(load_entries(cursor, [id_ for (id_,) in rows]), key=lambda one: (one.repository, one.address))
+        result = HubResult(query, tuple(found), matches=None)
     else:
         result = search_hub(cursor, Question(words=query), repositories=repositories, limit=_BEST)
     if not result.entries:
         raise NotFoundError(f"no entry that you may read is at `{query}`, or contains one of its words")
     return replace(result, entries=tuple(_owned(cursor, one) for one in result.entries))
-
-
-def is_address(query: str) -> bool:
-    """Return whether a query is a full address, with or without a repository, and not words."""
-    return query.rpartition(":")[2].count("/") == 2 and " " not in query.strip()
-
-
-def entries_at(cursor: Any, query: str, repositories: Sequence[str] = ()) -> list[HubEntry]:
-    """Return the entries at a full address, from the given repositories or from all."""
-    named, _, address = query.strip().rpartition(":")
-    wing, _, rest = address.removesuffix(".md").partition("/")
-    ids = [get_pushed(cursor, name).id for name in (*repositories, *filter(None, [named]))]
-    rows = cursor.execute(
-        f"SELECT DISTINCT file.id FROM {_ANY_WING} JOIN file ON wing_id = one.id"
-        " WHERE name = %s AND path = %s AND (%s::int[] IS NULL OR one.repository_id = ANY (%s))",
-        (wing, f"{rest}.md", *[ids or None] * 2),
-    ).fetchall()
-    return sorted(load_entries(cursor, [id_ for (id_,) in rows]), key=lambda one: (one.repository, one.address))
 
 
 def _owned(cursor: Any, entry: HubEntry) -> HubEntry:

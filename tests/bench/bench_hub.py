@@ -35,7 +35,7 @@ from mdmem.ask.retrieve import retrieve  # noqa: E402
 from mdmem.hub.connection import connected, init, open_hub, transaction  # noqa: E402
 from mdmem.hub.copy import open_copy  # noqa: E402
 from mdmem.hub.push import push  # noqa: E402
-from mdmem.hub.repositories import add_token, grant  # noqa: E402
+from mdmem.hub.repositories import make_token, grant  # noqa: E402
 from mdmem.hub.search import search_hub  # noqa: E402
 from mdmem.model.entry import EntryType  # noqa: E402
 from mdmem.store.workspace.location import locate  # noqa: E402
@@ -229,7 +229,7 @@ def main() -> None:
         with connected(dsn) as connection:
             init(connection)
             connection.execute("CREATE ROLE asker LOGIN")
-            token = add_token(connection, "bench")
+            token = make_token(connection, "bench")
             grant(connection, "bench", [], sees_all=True)
         folders = [Path(folder) / f"repo-{number}" for number in range(given.pushed)]
         taken = []

@@ -16,7 +16,7 @@ from mdmem.errors import UsageError
 from mdmem.hub import contents
 from mdmem.hub.connection import connected
 from mdmem.hub.push import PushResult, push
-from mdmem.hub.repositories import add_token, grant
+from mdmem.hub.repositories import grant, make_token
 from mdmem.hub.search import search_hub
 from mdmem.render.hub import kept_remarks
 from mdmem.store.workspace.scope import Filters
@@ -149,7 +149,7 @@ def in_order(dsn: str) -> dict[str, list[str]]:
 def test_a_token_pushes_what_its_owner_would(dsn: str, two: Two) -> None:
     other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
     with connected(dsn) as owner:
-        tokens = [add_token(owner, name) for name in ("app", "other")]
+        tokens = [make_token(owner, name) for name in ("app", "other")]
         for name in ("app", "other"):
             grant(owner, name, [name], may_push=True)
         grant(owner, "other", ["app"])
@@ -176,7 +176,7 @@ def test_who_may_not_push_is_told_the_same_whether_it_is_there_or_not(dsn: str, 
     pushed(dsn, two.root)
     before = state(dsn)
     with connected(dsn) as owner:
-        reader, nobody = add_token(owner, "reader"), add_token(owner, "nobody")
+        reader, nobody = make_token(owner, "reader"), make_token(owner, "nobody")
         grant(owner, "reader", ["app"])
     said = []
     for token, name in ((reader, "app"), (nobody, "app"), (nobody, "absent")):
@@ -191,7 +191,7 @@ def test_who_may_not_push_is_told_the_same_whether_it_is_there_or_not(dsn: str, 
 @pytest.mark.usefixtures("roles")
 def test_a_damaged_pinned_wing_is_written_anew_by_whom_it_is_for_alone(dsn: str, two: Two) -> None:
     with connected(dsn) as owner:
-        token = add_token(owner, "app")
+        token = make_token(owner, "app")
         grant(owner, "app", ["app"], may_push=True)
     pushed_by(token, dsn, two.root)
     before = in_order(dsn)

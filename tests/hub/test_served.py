@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters
 from pushes import pushed, state
 
 from mdmem.hub.connection import Limits, connected
-from mdmem.hub.repositories import add_token, drop_token, grant, revoke
+from mdmem.hub.repositories import drop_token, grant, make_token, revoke
 from mdmem.mcp import hub as served
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer
@@ -182,7 +182,7 @@ def test_what_is_written_goes_to_the_clone_and_never_to_the_hub(clone: Path, dsn
 
 def test_a_push_and_a_revoked_permission_count_from_the_next_call_on(clone: Path, dsn: str, roles: None) -> None:
     with connected(dsn) as owner:
-        token = add_token(owner, "robot")
+        token = make_token(owner, "robot")
         grant(owner, "robot", ["org/other"])
     other = clone.parent.parent / "other/memory"
 

@@ -17,7 +17,7 @@ import mdmem.guide
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import HubError, connected, expected, init, require
 from mdmem.hub.push import Succession, push
-from mdmem.hub.repositories import add_token, forget, grant, grants, rename
+from mdmem.hub.repositories import forget, grant, grants, make_token, rename
 from mdmem.hub.verify import status, verify
 
 
@@ -121,7 +121,7 @@ def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: 
     pushed(dsn, folder / "memory")
     pushed(dsn, folder / "memory", repository="other")
     with connected(dsn) as owner:
-        token = add_token(owner, "ci")
+        token = make_token(owner, "ci")
         grant(owner, "ci", ["shop"], may_push=True)
     with connected(dsn.replace("user=postgres", "user=guest"), token=token) as connection:
         git(folder, "commit", "-q", "--amend", "-m", "rewritten")
