@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
-from mdmem.setup.hooks import STAGES, HookState, find_hooks, missing_install
-from mdmem.setup.merge_driver import find_driver
+from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missing_install
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally

@@ -22,9 +22,17 @@ from mdmem.render.agents import audit_text
 from mdmem.render.fields import field_text, fields_json, fields_markdown
 from mdmem.render.json import status_json
 from mdmem.render.text import count
-from mdmem.setup.hooks import HookPlace, HookState, find_hooks, install_hooks, uninstall_hooks
+from mdmem.setup.hooks import (
+    HookPlace,
+    HookState,
+    find_driver,
+    find_hooks,
+    install_driver,
+    install_hooks,
+    uninstall_driver,
+    uninstall_hooks,
+)
 from mdmem.setup.init import init
-from mdmem.setup.merge_driver import find_driver, install_driver, uninstall_driver
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
 from mdmem.store.state.local_records import read_audit

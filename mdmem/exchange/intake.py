@@ -271,15 +271,7 @@ _PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t
 _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
 
 
-class Found(Struct, frozen=True):
-    """A file to read, by its path from the top of the project; `room` is the room that its folder becomes."""
-
-    path: str
-    room: str = ""
-    is_in_records: bool = False
-
-
-def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
+def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]:
     """Return the files that the user gave and the files in given folders.
 
     Without any, return those in the usual places. Files of the memory and files that git ignores are left out. Raises
@@ -299,7 +291,7 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
         if (place / SETTINGS_NAME).exists():
             raise UsageError(f"`{_from(base, place)}` is a memory already")
         places.append(place)
-    found: dict[str, Found] = {}
+    found: dict[str, SourceFile] = {}
     for place in places:
         files: Iterable[Path] = [place]
         if place.is_dir():
@@ -315,12 +307,12 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
                 is_record_folder(part) or _RECORD_FOLDER.fullmatch(part) for part in one.split("/")[:-1]
             )
             found.setdefault(
-                one, Found(one, well_formed("room", "-".join(parts)) or "" if parts else "", is_in_records)
+                one, SourceFile(one, well_formed("room", "-".join(parts)) or "" if parts else "", is_in_records)
             )
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
         for one in (*instruction_files(base), *(path for paths in nested for path in paths)):
-            found.setdefault(one, Found(one))
+            found.setdefault(one, SourceFile(one))
     own = {in_project(location, file.path) for file in workspace.tree.files()}
     foreign = [one for path, one in found.items() if path not in own]
     ignored = list_ignored(repository, [one.path for one in foreign]) if repository is not None else ()
@@ -349,7 +341,7 @@ def read_bytes(base: Path, path: str) -> bytes:
         raise UnfitError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
 
 
-def read_source(base: Path, found: Found) -> SourceFile:
+def read_source(base: Path, found: SourceFile) -> SourceFile:
     """Return a Markdown file, split into front matter and body. Raises UnfitError if it cannot be imported."""
     if not found.path.lower().endswith(_ENDINGS):
         raise UnfitError(f"is not a Markdown file: its name ends in none of {', '.join(_ENDINGS)}")
@@ -387,7 +379,7 @@ def read_source(base: Path, found: Found) -> SourceFile:
             raise UnfitError(f"has a front matter that cannot be read: line {line}: {error}") from error
         fields = loose
     newline = "\r\n" if "\r\n" in text else "\n"
-    return SourceFile(found.path, data, fields, body, newline, found.room, found.is_in_records)
+    return replace(found, data=data, fields=fields, body=body, newline=newline)
 
 
 def _read_loosely(front: str) -> dict[str, Any] | None:

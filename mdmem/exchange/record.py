@@ -66,19 +66,19 @@ class Cut(Struct, frozen=True):
 
 
 class SourceFile(Struct, frozen=True):
-    """A file to import: its path from the top of the project, its bytes, its front matter and its body.
+    """A file to import: its path from the top of the project, and once it was read its bytes, front matter and body.
 
     `room` is the name of the room that its folder becomes, below the folder that the user gave. `is_in_records` is set
     if the file is in a folder of decision records.
     """
 
     path: str
-    data: bytes
-    fields: Mapping[str, Any]
-    body: str
-    newline: str
     room: str = ""
     is_in_records: bool = False
+    data: bytes = b""
+    fields: Mapping[str, Any] = {}
+    body: str = ""
+    newline: str = "\n"
 
     @property
     def stem(self) -> str:

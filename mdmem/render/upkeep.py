@@ -15,8 +15,7 @@ from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_wri
 from mdmem.render.json import record_json
 from mdmem.render.style import Style
 from mdmem.render.text import code, count, entries, first_of, prose
-from mdmem.setup.hooks import Hook
-from mdmem.setup.merge_driver import Driver
+from mdmem.setup.hooks import Driver, Hook
 
 # The most rules listed that were never shown to an agent; JSON has all.
 _NAMED = 3

@@ -14,9 +14,17 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
 from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines, has_lines, point_to_agents
 from mdmem.setup.clients import SERVER, hook_client, join_client
-from mdmem.setup.hooks import CONFIG, LOCAL_ENTRY, HookState, find_hooks, missing_install, put
+from mdmem.setup.hooks import (
+    CONFIG,
+    LOCAL_ENTRY,
+    HookState,
+    find_driver,
+    find_hooks,
+    install_driver,
+    missing_install,
+    put,
+)
 from mdmem.setup.installation import has_server, this_installation
-from mdmem.setup.merge_driver import find_driver, install_driver
 from mdmem.setup.records import is_translation, record_folders, records_in
 from mdmem.store.catalog.load import load
 from mdmem.store.git.discovery import find_repository

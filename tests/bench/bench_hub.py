@@ -35,7 +35,7 @@ from mdmem.ask.retrieve import retrieve  # noqa: E402
 from mdmem.hub.connection import connected, init, open_hub, transaction  # noqa: E402
 from mdmem.hub.copy import open_copy  # noqa: E402
 from mdmem.hub.push import push  # noqa: E402
-from mdmem.hub.repositories import make_token, grant  # noqa: E402
+from mdmem.hub.repositories import grant, make_token  # noqa: E402
 from mdmem.hub.search import search_hub  # noqa: E402
 from mdmem.model.entry import EntryType  # noqa: E402
 from mdmem.store.workspace.location import locate  # noqa: E402

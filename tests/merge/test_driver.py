@@ -25,7 +25,7 @@ from builders import (
 from hooked import run, said
 
 from mdmem.markdown.parse import parse_document
-from mdmem.setup.merge_driver import patterns_for
+from mdmem.setup.hooks import patterns_for
 
 Capture = pytest.CaptureFixture[str]
 THREADS = "nav/architecture/threads"
