@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from operator import ne
+from collections.abc import Collection, Iterator, Mapping
+from operator import itemgetter, ne
 
 from msgspec import Struct
 
@@ -144,7 +144,8 @@ def changes_between(
     fresh = _outside_closed(documents.keys() - before.addresses - left_out, before)
     read = before.documents([*differing, *missing])
     bodies = {address: document.body for address, document in read if document.fields is not None}
-    moves = _find_moves(before, after, documents, bodies, missing, fresh)
+    gone = {address: (before.entries[address], bodies.get(address, "")) for address in missing}
+    moves = _find_moves(gone, {address: (after.entries.get(address), documents[address].body) for address in fresh})
     changed = []
     for old, new in sorted([*((address, address) for address in differing), *moves.items()]):
         was, now = before.entries[old], after.entries.get(new)
@@ -169,51 +170,44 @@ def _outside_closed(addresses: Collection[str], catalog: Catalog) -> list[str]:
 
 
 def _find_moves(
-    before: Catalog,
-    after: Catalog,
-    documents: Mapping[str, Document],
-    bodies: Mapping[str, str],
-    missing: Sequence[str],
-    fresh: Sequence[str],
+    missing: Mapping[str, tuple[Entry, str]], fresh: Mapping[str, tuple[Entry | None, str]]
 ) -> dict[str, str]:
-    """Return the new address of each moved entry by its old address.
+    """Return the new address of each moved entry by its old address, from the entries and bodies on both sides.
 
     An entry moved to a file with the same words. Otherwise it moved to the most similar file, which must share at least
     half of the words of the longer text. The checks then report the difference as a change of the text, as for an entry
     that did not move.
     """
 
-    def has_type(address: str, moved: Entry) -> bool:
+    def may_be(new: str, old: str) -> bool:
         # A file that cannot be parsed may still be the moved entry.
-        entry = after.entries.get(address)
-        return entry is None or entry.type is moved.type
+        entry = fresh[new][0]
+        return entry is None or entry.type is missing[old][0].type
 
     by_words: dict[str, list[str]] = {}
-    for address in fresh if missing else ():
-        words = _words(documents[address].body, after.entries.get(address))
-        by_words.setdefault(words, []).append(address)
+    for address, (now, body) in fresh.items() if missing else ():
+        by_words.setdefault(_words(body, now), []).append(address)
     found: dict[str, str] = {}
     taken: set[str] = set()
-    for old in missing:
-        entry = before.entries[old]
-        words = _words(bodies.get(old, ""), entry)
-        same = [new for new in by_words.get(words, ()) if words and has_type(new, entry)]
-        if same:
-            # Prefer the address with the same name, then the one in the same room, then in the same wing.
-            parts = old.split("/")[::-1]
-            ordered = sorted(same, key=lambda new: ([*map(ne, parts, new.split("/")[::-1])], new))
-            found[old] = next((new for new in ordered if new not in taken), ordered[0])
+    for old, (was, body) in missing.items():
+        words, parts = _words(body, was), old.split("/")[::-1]
+        same = [new for new in by_words.get(words, ()) if words and may_be(new, old)]
+        # Prefer the address with the same name, then the one in the same room, then in the same wing.
+        ranked = [(new in taken, [*map(ne, parts, new.split("/")[::-1])], new) for new in same]
+        if ranked:
+            found[old] = min(ranked)[2]
             taken.add(found[old])
-    edited = [old for old in missing if old not in found and bodies.get(old, "").strip()]
-    free = {new: Counter(documents[new].body.split()) for new in fresh if edited and new not in taken}
+    edited = [old for old, (_, body) in missing.items() if old not in found and body.strip()]
+    free = {new: Counter(body.split()) for new, (_, body) in fresh.items() if edited and new not in taken}
     for old in edited:
-        was, entry, name = Counter(bodies[old].split()), before.entries[old], old.split("/")[-1]
-        successors = {new for new in free if new in after.entries and old in after.entries[new].supersedes}
-        may_be = [new for new in free if has_type(new, entry) and new not in successors]
+        counts, name = Counter(missing[old][1].split()), old.split("/")[-1]
+        # A successor is not the same entry at another address.
+        others = [new for new in free if may_be(new, old) and old not in getattr(fresh[new][0], "supersedes", ())]
         # Compare files of the same name first. If a whole wing moved, this avoids comparing every pair.
-        for these in ([new for new in may_be if new.split("/")[-1] == name], may_be):
-            nearest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
-            if nearest is not None and _likeness(was, free[nearest]) >= _MOVED:
+        for these in ([new for new in others if new.split("/")[-1] == name], others):
+            pairs = ((_likeness(counts, free[new]), new) for new in these)
+            likeness, nearest = max(pairs, key=itemgetter(0), default=(0, ""))
+            if likeness >= _MOVED:
                 found[old] = nearest
                 del free[nearest]
                 break
