@@ -1,7 +1,8 @@
-"""The types of entries and wings, with the one definition of each field.
+"""The types of entries and wings.
 
-A new field is one attribute of `Entry` or `Wing`. New keys are written in the order of the attributes. Parsing, JSON
-Schema, search, completion and the guide's tables are derived from the annotations.
+A new field is one attribute of `Entry` or `Wing`, and one row of the table in `mdmem.model.fields`. New keys are
+written in the order of the attributes. Parsing, JSON Schema, search, completion and the guide's tables are derived from
+both.
 """
 
 from __future__ import annotations
@@ -70,11 +71,7 @@ class Searched(StrEnum):
 
 
 class Field(Struct, frozen=True):
-    """One key of a front matter, taken from the annotation of an attribute of `Entry` or `Wing`.
-
-    `mdmem.model.fields` fills in the name, the kind and `in_manifest` (whether the manifest of a wing also has the
-    key), and puts the name in front of the example.
-    """
+    """One key of a front matter; `in_manifest` says whether the manifest of a wing has it, too."""
 
     meaning: str
     example: str
@@ -216,157 +213,45 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     """One rule or fact at its address; `unread` are the fields that could not be parsed, which have their defaults."""
 
     address: str
-    type: Annotated[
-        EntryType,
-        Kind.TYPE,
-        Field("the kind of entry, in the order of authority", "decision", searched=Searched.WHOLE, required=True),
-    ]
-    status: Annotated[
-        Status,
-        Kind.STATUS,
-        Field(
-            "whether it applies; a draft has no effect yet",
-            "active",
-            set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`",
-            searched=Searched.WHOLE,
-            required=True,
-        ),
-    ]
-    created_at: Annotated[Moment, Field("when it was written", "2026-03-05", searched=Searched.DATE, required=True)] = (
-        None
-    )
-    title: Annotated[
-        str,
-        Kind.TEXT,
-        Field(
-            "one line; without it, the first heading of the text, else the entry-id",
-            "Use a MultiThreadedExecutor in the navigation node",
-            searched=Searched.TITLE,
-        ),
-    ]
-    verified_at: Annotated[
-        Moment,
-        Field(
-            "when somebody last confirmed it",
-            "2026-04-10",
-            set_by="`mdmem verify`, `doubt --done`, and `save_pattern`",
-            searched=Searched.DATE,
-        ),
-    ] = None
-    deprecated_at: Annotated[
-        Moment, Field("when it was deprecated", "2026-06-30", set_by="`mdmem deprecate`, `supersede` and `approve`")
-    ] = None
-    expires_at: Annotated[Moment, Field("after this day it counts as under review", "2026-12-31")] = None
-    version: Annotated[Version, Field("raise it when you change the text of a current rule", "2")] = None
-    label: Annotated[
-        Text, Field("the kind of a pattern or note, such as incident or session", "incident", searched=Searched.WHOLE)
-    ] = None
-    owner: Annotated[Text, Field("who is responsible for it", "navigation-team", searched=Searched.WHOLE)] = None
-    topic: Annotated[Text, Field("the subject, finer than the room", "executors", searched=Searched.WHOLE)] = None
-    focus: Annotated[
-        Text, Field("the area of work that it is for; `--focus` filters by it", "docking", searched=Searched.WHOLE)
-    ] = None
-    agent: Annotated[
-        Text, Field("the agent that wrote it", "review-bot", set_by="`mdmem save` and the tools of the server")
-    ] = None
-    tags: Annotated[Texts, Field("words to find it by", "[executor, navigation]", searched=Searched.TAG)] = ()
-    applies_to: Annotated[
-        Globs, Field("globs of the code that it is about, from the repository's top", '["src/navigation/**"]')
-    ] = ()
-    confidence: Annotated[Share, Field("how sure the writer is, from 0 to 1", "0.8")] = None
-    relevance_score: Annotated[Share, Field("how much it matters, from 0 to 1", "0.6")] = None
-    supersedes: Annotated[
-        Links,
-        Field(
-            "the entries that it replaces",
-            "[lifecore_ros2/architecture/single-executor]",
-            set_by="its writer, and `mdmem supersede`",
-        ),
-    ] = ()
-    superseded_by: Annotated[
-        Links,
-        Field(
-            "the entries that replace it",
-            "[lifecore_ros2/architecture/multi-threaded-executor-for-navigation]",
-            set_by="`mdmem supersede` and `approve`",
-        ),
-    ] = ()
-    amends: Annotated[
-        Links,
-        Field(
-            "the entries that it changes in part; they stay current and are shown with it",
-            "[lifecore_ros2/components/retry-docking-by-error-code]",
-        ),
-    ] = ()
-    overrides: Annotated[
-        Links, Field("the shared rules that it replaces here", "[ros2/architecture/single-threaded-executor-default]")
-    ] = ()
-    conflicts_with: Annotated[
-        Links, Field("the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]")
-    ] = ()
-    see: Annotated[Links, Field("related entries", "[ros2/anti-patterns/blocking-callbacks]")] = ()
-    produced: Annotated[
-        Links, Field("the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]")
-    ] = ()
-    reason: Annotated[
-        Text,
-        Field(
-            "why it supersedes, overrides or contradicts another entry",
-            "two action clients contend on one thread",
-            set_by="its writer, and `mdmem supersede`",
-        ),
-    ] = None
-    deprecated_reason: Annotated[
-        Text, Field("why it was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`")
-    ] = None
-    approved_by: Annotated[
-        Text, Field("who made it active", "Navigation Team <navigation@example.com>", set_by="`mdmem approve`")
-    ] = None
-    editorial_at: Annotated[
-        Moment,
-        Field(
-            "when the text was corrected without a change of the rule", "2026-05-02", set_by="`mdmem edit --editorial`"
-        ),
-    ] = None
-    ignore: Annotated[
-        Pairs, Field("checks that do not report this entry", "{local-path: the path is the subject}")
-    ] = ()
-    trigger: Annotated[
-        Text, Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN)
-    ] = None
-    repeatable_steps: Annotated[
-        Texts,
-        Field("the steps, in their order", "[Give the client its own group, Await the future]", holder=Holder.PATTERN),
-    ] = ()
-    exclusions: Annotated[
-        Texts, Field("when the pattern does not apply", "[Nodes with one callback]", holder=Holder.PATTERN)
-    ] = ()
-    objective: Annotated[
-        Text, Field("the purpose of the session", "Find out why docking stalls", holder=Holder.SESSION)
-    ] = None
-    actions_taken: Annotated[
-        Texts, Field("the actions that were taken", "[Replayed the bag of the night run]", holder=Holder.SESSION)
-    ] = ()
-    decisions_made: Annotated[
-        Texts, Field("the decisions that were made", "[Retry by error code]", holder=Holder.SESSION)
-    ] = ()
-    open_items: Annotated[
-        Texts, Field("the open questions", "[The beacon's range is unknown]", holder=Holder.SESSION)
-    ] = ()
-    next_actions: Annotated[
-        Texts, Field("the next steps", "[Measure the range in the hall]", holder=Holder.SESSION)
-    ] = ()
-    entity: Annotated[
-        Text, Field("the name of the thing that the note describes", "docking station", holder=Holder.ENTITY)
-    ] = None
-    relations: Annotated[
-        Relations,
-        Field(
-            "how the thing relates to others",
-            "[{type: part-of, to: lifecore_ros2/entities/fleet}]",
-            holder=Holder.ENTITY,
-        ),
-    ] = ()
+    type: Annotated[EntryType, Kind.TYPE]
+    status: Annotated[Status, Kind.STATUS]
+    created_at: Moment = None
+    title: Annotated[str, Kind.TEXT]
+    verified_at: Moment = None
+    deprecated_at: Moment = None
+    expires_at: Moment = None
+    version: Version = None
+    label: Text = None
+    owner: Text = None
+    topic: Text = None
+    focus: Text = None
+    agent: Text = None
+    tags: Texts = ()
+    applies_to: Globs = ()
+    confidence: Share = None
+    relevance_score: Share = None
+    supersedes: Links = ()
+    superseded_by: Links = ()
+    amends: Links = ()
+    overrides: Links = ()
+    conflicts_with: Links = ()
+    see: Links = ()
+    produced: Links = ()
+    reason: Text = None
+    deprecated_reason: Text = None
+    approved_by: Text = None
+    editorial_at: Moment = None
+    ignore: Pairs = ()
+    trigger: Text = None
+    repeatable_steps: Texts = ()
+    exclusions: Texts = ()
+    objective: Text = None
+    actions_taken: Texts = ()
+    decisions_made: Texts = ()
+    open_items: Texts = ()
+    next_actions: Texts = ()
+    entity: Text = None
+    relations: Relations = ()
     unread: tuple[str, ...] = ()
 
     @property
@@ -437,35 +322,13 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
     """A wing with the fields of its manifest; if `shared_wings` is None, the project reads every shared wing."""
 
     name: str
-    kind: Annotated[
-        WingKind, Kind.WING_KIND, Field("a project's wing, or one that projects share", "project", holder=Holder.WING)
-    ] = WingKind.PROJECT
-    project_id: Annotated[
-        Text,
-        Field(
-            "the id by which clients know the project",
-            "lifecore-ros2",
-            set_by="its writer, and the MCP tool `save_session`",
-            holder=Holder.WING,
-        ),
-    ] = None
-    owners: Annotated[Texts, Field("who is responsible for the wing", "[navigation-team]", holder=Holder.WING)] = ()
-    shared_wings: Annotated[
-        Names,
-        Field(
-            "the shared wings that the project reads, in their order; without it every one",
-            "[ros2]",
-            holder=Holder.WING,
-        ),
-    ] = None
+    kind: Annotated[WingKind, Kind.WING_KIND] = WingKind.PROJECT
+    project_id: Text = None
+    owners: Texts = ()
+    shared_wings: Names = None
     applies_to: Globs = ()
-    description: Annotated[
-        Text, Field("the purpose of the wing", "The navigation stack of the delivery robot", holder=Holder.WING)
-    ] = None
-    last_hygiene_at: Annotated[
-        Moment,
-        Field("when hygiene last ran on the wing", "2026-11-09", set_by="`mdmem hygiene --record`", holder=Holder.WING),
-    ] = None
+    description: Text = None
+    last_hygiene_at: Moment = None
     has_manifest: bool = False
 
     @property

@@ -10,18 +10,113 @@ from msgspec.structs import replace
 
 from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, Status, Wing, WingKind
 
+# What each field means, with an example of its value.
+_TABLE: Mapping[str, Field] = {
+    "type": Field("the kind of entry, in the order of authority", "decision", searched=Searched.WHOLE, required=True),
+    "status": Field(
+        "whether it applies; a draft has no effect yet",
+        "active",
+        set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`",
+        searched=Searched.WHOLE,
+        required=True,
+    ),
+    "created_at": Field("when it was written", "2026-03-05", searched=Searched.DATE, required=True),
+    "title": Field(
+        "one line; without it, the first heading of the text, else the entry-id",
+        "Use a MultiThreadedExecutor in the navigation node",
+        searched=Searched.TITLE,
+    ),
+    "verified_at": Field(
+        "when somebody last confirmed it",
+        "2026-04-10",
+        set_by="`mdmem verify`, `doubt --done`, and `save_pattern`",
+        searched=Searched.DATE,
+    ),
+    "deprecated_at": Field(
+        "when it was deprecated", "2026-06-30", set_by="`mdmem deprecate`, `supersede` and `approve`"
+    ),
+    "expires_at": Field("after this day it counts as under review", "2026-12-31"),
+    "version": Field("raise it when you change the text of a current rule", "2"),
+    "label": Field("the kind of a pattern or note, such as incident or session", "incident", searched=Searched.WHOLE),
+    "owner": Field("who is responsible for it", "navigation-team", searched=Searched.WHOLE),
+    "topic": Field("the subject, finer than the room", "executors", searched=Searched.WHOLE),
+    "focus": Field("the area of work that it is for; `--focus` filters by it", "docking", searched=Searched.WHOLE),
+    "agent": Field("the agent that wrote it", "review-bot", set_by="`mdmem save` and the tools of the server"),
+    "tags": Field("words to find it by", "[executor, navigation]", searched=Searched.TAG),
+    "applies_to": Field("globs of the code that it is about, from the repository's top", '["src/navigation/**"]'),
+    "confidence": Field("how sure the writer is, from 0 to 1", "0.8"),
+    "relevance_score": Field("how much it matters, from 0 to 1", "0.6"),
+    "supersedes": Field(
+        "the entries that it replaces",
+        "[lifecore_ros2/architecture/single-executor]",
+        set_by="its writer, and `mdmem supersede`",
+    ),
+    "superseded_by": Field(
+        "the entries that replace it",
+        "[lifecore_ros2/architecture/multi-threaded-executor-for-navigation]",
+        set_by="`mdmem supersede` and `approve`",
+    ),
+    "amends": Field(
+        "the entries that it changes in part; they stay current and are shown with it",
+        "[lifecore_ros2/components/retry-docking-by-error-code]",
+    ),
+    "overrides": Field(
+        "the shared rules that it replaces here", "[ros2/architecture/single-threaded-executor-default]"
+    ),
+    "conflicts_with": Field("the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]"),
+    "see": Field("related entries", "[ros2/anti-patterns/blocking-callbacks]"),
+    "produced": Field("the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]"),
+    "reason": Field(
+        "why it supersedes, overrides or contradicts another entry",
+        "two action clients contend on one thread",
+        set_by="its writer, and `mdmem supersede`",
+    ),
+    "deprecated_reason": Field("why it was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`"),
+    "approved_by": Field("who made it active", "Navigation Team <navigation@example.com>", set_by="`mdmem approve`"),
+    "editorial_at": Field(
+        "when the text was corrected without a change of the rule", "2026-05-02", set_by="`mdmem edit --editorial`"
+    ),
+    "ignore": Field("checks that do not report this entry", "{local-path: the path is the subject}"),
+    "trigger": Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN),
+    "repeatable_steps": Field(
+        "the steps, in their order", "[Give the client its own group, Await the future]", holder=Holder.PATTERN
+    ),
+    "exclusions": Field("when the pattern does not apply", "[Nodes with one callback]", holder=Holder.PATTERN),
+    "objective": Field("the purpose of the session", "Find out why docking stalls", holder=Holder.SESSION),
+    "actions_taken": Field("the actions that were taken", "[Replayed the bag of the night run]", holder=Holder.SESSION),
+    "decisions_made": Field("the decisions that were made", "[Retry by error code]", holder=Holder.SESSION),
+    "open_items": Field("the open questions", "[The beacon's range is unknown]", holder=Holder.SESSION),
+    "next_actions": Field("the next steps", "[Measure the range in the hall]", holder=Holder.SESSION),
+    "entity": Field("the name of the thing that the note describes", "docking station", holder=Holder.ENTITY),
+    "relations": Field(
+        "how the thing relates to others", "[{type: part-of, to: lifecore_ros2/entities/fleet}]", holder=Holder.ENTITY
+    ),
+    "kind": Field("a project's wing, or one that projects share", "project", holder=Holder.WING),
+    "project_id": Field(
+        "the id by which clients know the project",
+        "lifecore-ros2",
+        set_by="its writer, and the MCP tool `save_session`",
+        holder=Holder.WING,
+    ),
+    "owners": Field("who is responsible for the wing", "[navigation-team]", holder=Holder.WING),
+    "shared_wings": Field(
+        "the shared wings that the project reads, in their order; without it every one", "[ros2]", holder=Holder.WING
+    ),
+    "description": Field("the purpose of the wing", "The navigation stack of the delivery robot", holder=Holder.WING),
+    "last_hygiene_at": Field(
+        "when hygiene last ran on the wing", "2026-11-09", set_by="`mdmem hygiene --record`", holder=Holder.WING
+    ),
+}
+
 
 def _fields() -> Iterator[Field]:
     """Yield the fields of entries in order, then the fields that only a wing's manifest has."""
-    shared = Entry.__annotations__.keys() & Wing.__annotations__.keys()
-    for owner in (Entry, Wing):
-        for name, hint in get_type_hints(owner, include_extras=True).items():
-            marks = getattr(hint, "__metadata__", ())
-            field = next((mark for mark in marks if isinstance(mark, Field)), None)
-            if field is not None:
-                kind = next(mark for mark in marks if isinstance(mark, Kind))
-                example = f"{name}: {field.example}"
-                yield replace(field, name=name, kind=kind, example=example, in_manifest=name in shared)
+    entry, wing = (get_type_hints(owner, include_extras=True) for owner in (Entry, Wing))
+    for name, hint in (entry | wing).items():
+        kind = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Kind)), None)
+        if kind is not None:
+            row, in_manifest = _TABLE[name], name in entry and name in wing
+            yield replace(row, name=name, kind=kind, example=f"{name}: {row.example}", in_manifest=in_manifest)
 
 
 FIELDS = tuple(_fields())
