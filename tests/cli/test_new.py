@@ -151,19 +151,14 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, folder: Path
         ("nav/a/b/c", "`nav/a/b/c` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("../../x/y", "`../../x/y` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("", "`` is neither a wing nor a room of `nav`; write nav/context, or WING/ROOM"),
+        ("nva/rules/x", "there is no wing `nva`; did you mean nav/rules? `--new-wing` makes one"),
+        ("architecture/x/y", "there is no wing `architecture`; did you mean nav/architecture? `--new-wing` makes one"),
+        ("zebra/zoo/x", "there is no wing `zebra`; `--new-wing` makes one"),
     ],
 )  # fmt: skip
 def test_bad_name_is_refused_in_one_sentence(place: str, said: str, folder: Path, run: Run) -> None:
     ran = run("new", "note", place, "--body", "x", unchanged=folder)
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {said}\n")
-
-
-@pytest.mark.parametrize(
-    "place", ["memory/nav/rules/x.md", "memory/nav/rules/x", "./memory/nav/rules/x.md", "nav/rules/x.md"]
-)
-def test_path_of_a_file_is_accepted_as_its_address(place: str, folder: Path, run: Run) -> None:
-    assert run("new", "note", place, "--body", "x").code == 0
-    assert (folder / "memory/nav/rules/x.md").exists()
 
 
 def test_processes_that_race_for_an_address_leave_one_whole_entry(folder: Path) -> None:
@@ -252,20 +247,6 @@ def test_new_wing_gets_a_manifest(option: list[str], kind: str, folder: Path, ru
 
 
 @pytest.mark.parametrize(
-    ("place", "hint"),
-    [
-        ("nva/rules/x", "did you mean nav/rules? "),
-        ("architecture/x", "did you mean nav/architecture? "),
-        ("zebra/zoo/x", ""),
-    ],
-)
-def test_wing_that_is_not_there_is_refused(place: str, hint: str, folder: Path, run: Run) -> None:
-    ran = run("new", "note", place, "--title", "Use UTC", "--body", "x", unchanged=folder)
-    said = f"mdmem: there is no wing `{place.split('/')[0]}`; {hint}`--new-wing` makes one\n"
-    assert (ran.code, ran.out, ran.err) == (2, "", said)
-
-
-@pytest.mark.parametrize(
     ("arguments", "address"),
     [
         (("decision", "Use UTC"), "nav/architecture/use-utc"),
@@ -277,9 +258,11 @@ def test_wing_that_is_not_there_is_refused(place: str, hint: str, folder: Path, 
         (("note", "rules", "Use UTC"), "nav/rules/use-utc"),
         (("note", "nav/rules", "Use UTC"), "nav/rules/use-utc"),
         (("note", "nav/rules/clocks", "Use UTC"), "nav/rules/clocks"),
+        *((("note", path), "nav/rules/x") for path in ("memory/nav/rules/x.md", "memory/nav/rules/x")),
+        *((("note", path), "nav/rules/x") for path in ("./memory/nav/rules/x.md", "nav/rules/x.md")),
     ],
 )
-def test_place_has_defaults_for_wing_and_room(arguments: tuple[str, ...], address: str, folder: Path, run: Run) -> None:
+def test_place_has_defaults_and_may_be_a_path(arguments: tuple[str, ...], address: str, folder: Path, run: Run) -> None:
     ran = run("new", *arguments, "--body", "x")
     assert (ran.code, ran.out) == (0, f"memory/{address}.md\n")
 
