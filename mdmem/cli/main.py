@@ -17,62 +17,20 @@ from mdmem.cli.common import Globals, discard_output, named, print_text, say, sh
 from mdmem.disk import count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
-# The sentences of `mdmem guide commands`. They are here so that the help does not have to import the commands.
+# The commands by group; `mdmem guide commands` has the first paragraph of the help of each.
 GROUPS = {
-    "Start here": {
-        "init": "Start a memory: settings, a first wing, git hooks, AGENTS.md.",
-        "status": "Show where the memory is, what is in it, and what is wrong with it.",
-        "guide": "Print a page of the guide, or list its pages.",
-    },
-    "Ask": {
-        "retrieve": "Show the rules and notes that apply to a task or to files, within a budget.",
-        "search": "Find entries by words. A superseded entry leads to the current one.",
-        "context": "Collect what matters for a goal, in groups, before work on it starts.",
-        "show": "Show entries in full.",
-        "list": "List entries; filters narrow the list.",
-        "why": "Show what an entry superseded, what superseded it, and the reasons.",
-        "log": "Show the last changes, or the history of one entry.",
-    },
-    "Write": {
-        "new": "Write a new entry from the template of its type.",
-        "supersede": "Replace an entry by another one, new or existing.",
-        "approve": "Make drafts active, and deprecate what they supersede.",
-        "doubt": "Put an entry under review, or end the review.",
-        "verify": "Confirm that entries are still right.",
-        "deprecate": "Deprecate an entry that nothing replaces.",
-        "mv": "Move an entry, a room or a wing, and every link to it.",
-        "edit": "Change an entry in the editor.",
-    },
-    "Review": {
-        "check": "Check every file and every link of the memory.",
-        "diff": "Show which rules a change adds, replaces or deprecates.",
-        "resolve": "List the conflicts that a merge left, or resolve one.",
-    },
-    "Team": {
-        "sync": "Pull with rebase, check, push; or fetch wings of other repositories.",
-        "site": "Build the memory as web pages, or serve them.",
-        "hub": "Search all memories of an organisation in one PostgreSQL database.",
-        "hooks": "Check commits, merges and pushes with git hooks.",
-    },
-    "Agents": {
-        "save": "Save an agent's record from JSON, or list the saves that wait.",
-        "token": "Get a token for one write to a shared wing; manage the tokens of clients.",
-    },
-    "Exchange": {
-        "import": "Import records and instructions that a project already has.",
-        "export": "Write the memory in the form of another tool: MADR, AGENTS.md, …",
-    },
-    "Upkeep": {"hygiene": "Show what needs maintenance: duplicates, old entries, dead references."},
+    "Start here": ("init", "status", "guide"),
+    "Ask": ("retrieve", "search", "context", "show", "list", "why", "log"),
+    "Write": ("new", "supersede", "approve", "doubt", "verify", "deprecate", "mv", "edit"),
+    "Review": ("check", "diff", "resolve"),
+    "Team": ("sync", "site", "hub", "hooks"),
+    "Agents": ("save", "token"),
+    "Exchange": ("import", "export"),
+    "Upkeep": ("hygiene",),
 }
 # These commands are called by agents' clients, editors and git, as configured by `init` or `hooks install`.
-PROGRAMS = {
-    "mcp": "Serve the memory to an agent over the Model Context Protocol.",
-    "lsp": "Serve the memory to a text editor.",
-    "brief": "Print the rules for some files in a few lines.",
-    "hook-event": "Answer a hook of an agent's client.",
-    "merge-driver": "Merge an entry for git.",
-}
-COMMANDS = {name: sentence for group in (*GROUPS.values(), PROGRAMS) for name, sentence in group.items()}
+PROGRAMS = ("mcp", "lsp", "brief", "hook-event", "merge-driver")
+COMMANDS = (*(name for names in GROUPS.values() for name in names), *PROGRAMS)
 # Old names of commands, with the new ones. The old names work until version 0.3.
 _OLD_NAMES = {
     "audit": "status --audit",
@@ -156,8 +114,8 @@ class _Commands(click.Group):
         with formatter.section("Most used"):
             formatter.write_dl(_FIRST, col_max=60)
         with formatter.section("Commands (a sentence each: `mdmem guide commands`)"):
-            for title, rows in GROUPS.items():
-                formatter.write_text(f"{title}: {', '.join(rows)}")
+            for title, names in GROUPS.items():
+                formatter.write_text(f"{title}: {', '.join(names)}")
         with formatter.section("Options"):
             formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))
 

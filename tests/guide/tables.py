@@ -8,7 +8,7 @@ from typing import Any
 
 import mdmem.guide
 from mdmem.ask.facets import ROWS
-from mdmem.cli.main import GROUPS, PROGRAMS
+from mdmem.cli.main import GROUPS, PROGRAMS, load_command
 from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.tools.sessions import SAVING
 from mdmem.render.fields import guide_table
@@ -29,8 +29,9 @@ def _codes(names: Iterable[str]) -> str:
 
 
 def _commands() -> Iterator[str]:
-    for title, rows in GROUPS.items():
-        lines = (f"- `{name}`: {sentence}" for name, sentence in rows.items())
+    for title, names in GROUPS.items():
+        firsts = ((load_command(name).help or "").partition("\n\n")[0] for name in names)
+        lines = (f"- `{name}`: {' '.join(first.split())}" for name, first in zip(names, firsts, strict=True))
         yield "\n".join([f"**{title}**", "", *lines, ""])
     yield f"Programs start {_codes(PROGRAMS)}."
 
