@@ -118,7 +118,7 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     # One line an event, also where its reason stands in what ended.
     assert re.findall('class="what (.*?)"', site["timeline.html"])[-2:] == ["replaces", "new"]
     line = next(one for one in site["timeline.html"].split("<li>") if "It stalled." in one)
-    assert re.search('Use two threads<.*>for <a class="name ended".*Use one thread<', line, re.DOTALL)
+    assert re.search('Use two threads<.*>in place of <a class="name ended".*Use one thread<', line, re.DOTALL)
     assert "Three threads" in site["board.html"]
     assert "<code>mdmem approve</code> makes one active" in site["board.html"]
     assert "Use two threads" in site["diff.html"]

@@ -97,7 +97,7 @@ class Row(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """An event of the timeline; `what` says that an entry is `new`, `replaces` others, or was `replaced` or `ended`."""
+    """An event of the timeline: an entry is `new` or `replaces` others, or was `replaced` or `deprecated` (`what`)."""
 
     moment: date
     address: str
@@ -276,7 +276,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
                 continue
             successors = (self.catalog.entries[one] for one in lineage.successors.get(entry.address, ()))
             if not any(entry in self._replaced_by(new) for new in successors):
-                what = "replaced" if entry.superseded_by else "ended"
+                what = "replaced" if entry.superseded_by else "deprecated"
                 found.append(Event(entry.deprecated_at, entry.address, what, self.why_ended(entry)))
         # If two events have the same time, a new entry comes before an ended one.
         found.sort(key=lambda one: (one.day, instant_of(one.moment), one.what != "new"), reverse=True)
