@@ -43,7 +43,7 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
     says where.
     """
     with typing(workspace, address, text.encode("utf-8", "surrogateescape")) as typed:
-        content, notes = typed.first, tuple[bytes, ...]()
+        content, notes = typed.first, tuple[str, ...]()
         while True:
             left = typed.ask(content, notes)
             if not left.strip():
@@ -56,7 +56,7 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
             except UsageError as error:
                 if notes and left == content:
                     raise
-                content, notes = left, notes_on_refusal(str(error), left)
+                content, notes = left, notes_on_refusal(str(error))
                 continue
             typed.is_written = True
             return written
@@ -82,7 +82,7 @@ class Typed:
         self.path, self.first, self.is_written = path, first, False
         self._rounds = 0
 
-    def ask(self, content: bytes, notes: Sequence[bytes] = ()) -> bytes:
+    def ask(self, content: bytes, notes: Sequence[str] = ()) -> bytes:
         """Open a text with notes above it, and return it without them; empty if the user deleted the file."""
         self._rounds += 1
         if self._rounds > _MOST_ROUNDS:
@@ -97,7 +97,8 @@ class Typed:
             what = f"the editor's command `{command}` has an open quote"
             raise EnvironmentFaultError(f"{what}; nothing is written") from error
         finally:
-            left = without_notes(read_regular(self.path), notes) if self.path.exists() else b""
+            left = read_regular(self.path) if self.path.exists() else b""
+            left = without_notes(left) if notes else left
             self.path.write_bytes(left)
         return left
 

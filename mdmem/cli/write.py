@@ -351,7 +351,7 @@ def _edit(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
     """Open the editor until the text has no new error; UsageError if the user closes a text with errors unchanged."""
     content = typed.ask(opening.content)
     while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
-        left = typed.ask(content, notes_on(faults, content))
+        left = typed.ask(content, notes_on(faults))
         if left == content:
             place = f"{opening.path}:{faults[0].place.line}"
             raise UsageError(f"nothing was written: {place}: {faults[0].message}; {faults[0].help}")

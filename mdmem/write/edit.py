@@ -26,41 +26,36 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.write import WriteOptions, WriteResult, write
 
-_MARK = "# mdmem: "
 _REMOVED = "these lines are removed again"
+# The user may have changed the words or line ends of the notes. An entry itself begins with `---`.
+_NOTES = re.compile(rb"\A(\xef\xbb\xbf)?(?:# mdmem: [^\n]*(?:\n|\Z))+")
 
 
-def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
-    """Return the comment lines that show errors in the editor. Line numbers include these comment lines."""
-    count = len(findings) + 2
+def notes_on(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return the lines that show errors above a text in the editor. Line numbers include these lines."""
     several, them = ("s", "them") if len(findings) > 1 else ("", "it")
     head = f"{len(findings)} error{several}; fix {them}, or close the file without changes to cancel"
-    lines = (f"line {one.place.line + count}: {one.message}; {one.help}" for one in findings)
-    return _notes([head, *lines, _REMOVED], content)
+    lines = (f"line {one.place.line + len(findings) + 2}: {one.message}; {one.help}" for one in findings)
+    return (head, *lines, _REMOVED)
 
 
-def notes_on_refusal(sentence: str, content: bytes) -> tuple[bytes, ...]:
-    """Return the comment lines that show in the editor why a text was refused."""
+def notes_on_refusal(sentence: str) -> tuple[str, ...]:
+    """Return the lines that show above a text in the editor why it was refused."""
     head = "nothing is written yet; fix it, or close the file without changes to cancel"
-    return _notes([head, sentence, f"{_REMOVED}, and line numbers do not count them"], content)
+    return (head, sentence, f"{_REMOVED}, and line numbers do not count them")
 
 
-def _notes(lines: Sequence[str], content: bytes) -> tuple[bytes, ...]:
-    ending = b"\r\n" if b"\r\n" in content else b"\n"
-    return tuple(f"{_MARK}{' '.join(line.split())}".encode("utf-8", "backslashreplace") + ending for line in lines)
-
-
-def with_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
-    """Return a text with comment lines above it. A byte order mark stays at the start."""
+def with_notes(content: bytes, notes: Sequence[str]) -> bytes:
+    """Return a text with notes above it as comment lines. A byte order mark stays at the start."""
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
-    return mark + b"".join(notes) + content.removeprefix(mark)
+    ending = "\r\n" if b"\r\n" in content else "\n"
+    lines = "".join(f"# mdmem: {' '.join(note.split())}{ending}" for note in notes)
+    return mark + lines.encode("utf-8", "backslashreplace") + content.removeprefix(mark)
 
 
-def without_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
-    """Return a text without the comment lines above it, even if the user changed their words or line ends."""
-    # Only marked lines at the top, and at most as many as there were. The entry itself begins with `---`.
-    above = rb"\A(%s)?(?:%s[^\n]*(?:\n|\Z)){0,%d}" % (codecs.BOM_UTF8, _MARK.encode(), len(notes))
-    return re.sub(above, rb"\1", content, count=1)
+def without_notes(content: bytes) -> bytes:
+    """Return a text without the notes above it."""
+    return _NOTES.sub(rb"\1", content)
 
 
 class EditSession(Struct, frozen=True):

@@ -71,31 +71,23 @@ def test_new_rule_tells_the_rationale_of_its_body_with_its_code() -> None:
     assert (belief.before, belief.reason) == (None, "`now()` lies.")
 
 
-def test_draft_successor_changes_no_belief() -> None:
-    found = reviewed({"a": OLD}, {"a": OLD, "b": successor("a", status="draft")})
-    assert found.beliefs == ()
-
-
 def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
     """Return who says what of whom, and whether it is new."""
     return [(short(one.entry.address), one.says, short(one.on.address), one.is_new) for one in found.bearings]
 
 
-def test_claim_changes_no_belief_and_is_a_step_until_the_other_end_is_written() -> None:
-    claiming = {"a": OLD, "b": successor("a")}
-    claimed = reviewed({"a": OLD}, claiming)
-    assert told(claimed) == [("b", CLAIMS, "a", True)]
-    assert [one.before for one in claimed.beliefs] == [None]
-    assert told(reviewed(claiming, {"a": superseded("b"), "b": successor("a")})) == []
-    assert told(reviewed(claiming, {"a": OLD, "b": RULE})) == [("b", CLAIMS, "a", False)]
-
-
-def test_amendment_is_a_step_and_changes_no_belief_of_the_amended_one() -> None:
-    amending = {"a": OLD, "b": entry_text("A part of it.", amends=["app/rules/a"])}
-    found = reviewed({"a": OLD}, amending)
-    assert told(found) == [("b", AMENDS, "a", True)]
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(successor("a"), CLAIMS), (entry_text("A part of it.", amends=["app/rules/a"]), AMENDS)],
+    ids=["claim", "amendment"],
+)
+def test_claim_and_amendment_are_steps_that_change_no_belief(text: str, says: str) -> None:
+    stated = {"a": OLD, "b": text}
+    found = reviewed({"a": OLD}, stated)
+    assert told(found) == [("b", says, "a", True)]
     assert [one.before for one in found.beliefs] == [None]
-    assert told(reviewed(amending, {"a": OLD, "b": RULE})) == [("b", AMENDS, "a", False)]
+    assert told(reviewed(stated, {"a": OLD, "b": RULE})) == [("b", says, "a", False)]
+    assert told(reviewed(stated, {"a": superseded("b"), "b": successor("a")})) == []
 
 
 def test_frozen_text_is_told_word_by_word() -> None:
@@ -220,10 +212,11 @@ def test_review_in_the_other_direction_mirrors_the_counts(
     assert sum(one.is_new for one in there.contradictions) == sum(not one.is_new for one in back.contradictions)
 
 
-def test_proposal_begins_with_the_first_sentence_below_its_headings() -> None:
+def test_proposal_begins_with_the_first_sentence_below_its_headings_and_changes_no_belief() -> None:
     text = "# A title\n\n## Decision\n\nWe do this. And that.\n"
     draft = entry_text(text, status="draft", supersedes=["app/rules/a"], reason="it was slow")
-    assert [one.opening for one in reviewed({"a": OLD}, {"a": OLD, "b": draft}).proposed] == ["We do this."]
+    found = reviewed({"a": OLD}, {"a": OLD, "b": draft})
+    assert ([one.opening for one in found.proposed], found.beliefs) == (["We do this."], ())
 
 
 _WORDINGS = st.lists(st.sampled_from(["a", "b", "c", "\n\n"]), max_size=12).map(" ".join)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import entry_text, snapshot, write
 
-from saving.agents import Agent, agent, context, decision, entity, entries, project, save
+from saving.agents import agent, decision, entity, project, save
 
 KINDS = ("decision", "pattern", "context", "session", "entity")
 FILES = {
@@ -187,8 +187,3 @@ def test_session_does_not_write_through_a_link(root: Path, tmp_path: Path) -> No
     (root / "web").symlink_to(tmp_path / "elsewhere")
     assert save(agent(root), "session", "web").status == "failed"
     assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_focus_is_known_after_a_write_with_it(saves: Agent, root: Path) -> None:
-    assert saves.save_context(context(scope="focus"), "nav", "auth").status == "saved"
-    assert "focus: auth\n" in (root / f"{entries(root)[0]}.md").read_text()

@@ -153,21 +153,13 @@ def test_sync_leaves_files_that_are_not_committed(ours: Path, theirs: Path, caps
     assert pushed(ours) == head(ours)
 
 
-def test_file_that_is_not_committed_and_that_others_changed_stops_it(ours: Path, theirs: Path) -> None:
-    path = "memory/nav/architecture/threads.md"
-    (theirs / path).write_bytes((theirs / path).read_bytes() + b"\nMore.\n")
-    commit_all(theirs)
-    git(theirs, "push", "-q")
-    add(ours, "nav/rules/ours", title="Ours")
-    (ours / path).write_bytes((ours / path).read_bytes() + b"\nMine.\n")
-    assert_stops(ours, UsageError, f"`{path}` is not committed here, and others changed it, too; commit it")
+@pytest.mark.parametrize("address", ["nav/architecture/threads", "nav/rules/new"], ids=["changed", "added"])
+def test_file_that_is_not_committed_and_that_others_wrote_stops_it(ours: Path, theirs: Path, address: str) -> None:
+    push_entry(theirs, address)
+    write_entry(ours / "memory", address, title="Mine")
+    said = rf"`memory/{address}\.md` is not committed here, and others changed it, too; commit it"
+    assert_stops(ours, UsageError, said)
     assert not (ours / ".git/index.lock").exists()
-
-
-def test_file_that_is_in_no_commit_and_that_others_added_stops_it(ours: Path, theirs: Path) -> None:
-    push_entry(theirs, "nav/rules/new")
-    write_entry(ours / "memory", "nav/rules/new", title="Mine")
-    assert_stops(ours, UsageError, r"`memory/nav/rules/new\.md` is not committed here")
 
 
 def test_conflict_stops_it_and_leaves_everything(ours: Path, theirs: Path, capsys: Capture) -> None:
