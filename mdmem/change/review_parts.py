@@ -380,7 +380,7 @@ def word_changes(before: str, after: str) -> tuple[Span, ...]:
     tokens = (_TOKEN.findall(text.strip()) for text in (before, after))
     old, new = ([_PARAGRAPH if token.isspace() else token for token in listed] for listed in tokens)
     runs: list[tuple[str, list[str]]] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=len(old) > _LONG)
+    matcher = SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > _LONG)
     for tag, first, last, begin, stop in matcher.get_opcodes() if old != new else ():
         is_same = tag == "equal"
         runs += [(" ", old[first:last])] if is_same else [("-", old[first:last]), ("+", new[begin:stop])]

@@ -133,6 +133,26 @@ class Case(Struct, frozen=True, dict=True):
         return tuple((known[address], document) for address, document in self.documents if address in known)
 
     @cached_property
+    def _fields_by_place(self) -> Callable[[str], dict[Place, tuple[str, int]]]:
+        """Return the function that gives the fields of a file by the places of their keys, values and items."""
+
+        @cache
+        def places(path: str) -> dict[Place, tuple[str, int]]:
+            document, found = self.catalog.document(path), dict[Place, tuple[str, int]]()
+            for name, value in (document.fields or {}).items():
+                for place in (document.place(name), document.place(name, of_key=True)):
+                    found.setdefault(place, (name, 0))
+                for item in range(len(value) if isinstance(value, list) else 0):
+                    found.setdefault(document.place(name, item), (name, item))
+            return found
+
+        return places
+
+    def field_at(self, place: Place) -> tuple[str, int]:
+        """Return the field whose key, value or item is at a place, and the index of the item; else "" and 0."""
+        return self._fields_by_place(place.path).get(place, ("", 0))
+
+    @cached_property
     def prose_of(self) -> Callable[[str], str]:
         """Return the function that gives the body of an entry with spaces in place of code, so that offsets stay."""
         return cache(lambda address: without_code(self.catalog.document(f"{address}.md").body))

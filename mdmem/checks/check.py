@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from importlib import import_module
@@ -13,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import SettingsError, UsageError
-from mdmem.model.finding import FORMER_CODES, PRESENT_CODES, Finding, Severity
+from mdmem.model.finding import FORMER_CODES, PRESENT_CODES, Finding, Fix, Severity
 from mdmem.model.spelling import nearest
 from mdmem.store.settings import Settings, WingSettings
 
@@ -32,6 +33,22 @@ THEMES = {
     "scope": "scope and wings",
     "run": "run and settings",
 }
+
+
+# The most findings of one check that get a fix: in one file, whose front matter is read again for each fix, and in the
+# whole memory, whose links are compared for each renamed file. There may be thousands of such findings.
+_MOST_FIXES, _MOST_RENAMES = 25, 100
+
+
+class LateFix(Fix, frozen=True):
+    """A fix that a rule offers, and that is made only for the first findings of the check; it may have `renames`."""
+
+    make: Callable[[], Fix | None] = lambda: None
+
+
+def with_made_fix(finding: Finding) -> Finding:
+    """Return a finding with its fix made, or without one if there is none after all."""
+    return replace(finding, fix=finding.fix.make()) if isinstance(finding.fix, LateFix) else finding
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -55,7 +72,14 @@ class Check(Struct, frozen=True, kw_only=True):
 
     def find(self, case: Any) -> Iterator[Finding]:
         """Yield the findings in a case with the code of the check; the severity is decided later."""
-        return (replace(finding, code=self.code) for finding in self.rule(case))
+        fixes = Counter[str]()
+        for finding in self.rule(case):
+            found = finding
+            if isinstance(finding.fix, LateFix):
+                key, most = ("", _MOST_RENAMES) if finding.fix.renames else (finding.place.path, _MOST_FIXES)
+                fixes[key] += 1
+                found = with_made_fix(finding) if fixes[key] <= most else replace(finding, fix=None)
+            yield replace(found, code=self.code)
 
     @property
     def theme(self) -> str:

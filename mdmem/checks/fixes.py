@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case, Link, written_links
+from mdmem.checks.check import LateFix
 from mdmem.checks.prose import written_items
 from mdmem.markdown.layout import UnpatchableError, replace_in_body
 from mdmem.markdown.links import BodyLink, body_links, image_links
@@ -23,7 +24,7 @@ from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import remove_item, replace_items, replace_relations, set_fields
 from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import KNOWN_FIELDS
-from mdmem.model.finding import Edit, Finding, Fix, Place
+from mdmem.model.finding import Edit, Finding, Fix
 from mdmem.model.origin import KEY as ORIGIN
 from mdmem.store.catalog.addresses import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
@@ -36,16 +37,20 @@ REVIEW_REASON = "x-review-reason"
 def with_fix(
     finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object, is_safe: bool = True
 ) -> Finding:
-    """Return a finding with a fix; `patch` is called with `given` and returns the edits.
+    """Return a finding with a fix; `patch` is called with `given` when the fix is made, and returns the edits.
 
     The finding gets no fix if the file cannot be patched, or if there are no edits. A fix with `is_safe=False` makes a
     decision that a person should confirm.
     """
-    try:
-        edits = tuple(patch(*given))
-    except UnpatchableError:
-        return finding
-    return replace(finding, fix=Fix(title, edits, is_safe)) if edits else finding
+
+    def make() -> Fix | None:
+        try:
+            edits = tuple(patch(*given))
+        except UnpatchableError:
+            return None
+        return Fix(title, edits, is_safe) if edits else None
+
+    return replace(finding, fix=LateFix("", (), make=make))
 
 
 def with_edits(finding: Finding, title: str, *edits: Edit) -> Finding:
@@ -56,25 +61,6 @@ def with_edits(finding: Finding, title: str, *edits: Edit) -> Finding:
 def fields_of(document: Document) -> Mapping[str, Any]:
     """Return the fields of a document; empty if they cannot be parsed."""
     return document.fields if document.fields is not None else {}
-
-
-def field_at(document: Document, place: Place) -> tuple[str, int] | None:
-    """Return the name of the field whose key, value or item is at a place, and the index of the item; else None."""
-    for name, value in fields_of(document).items():
-        if place in (document.place(name), document.place(name, of_key=True)):
-            return name, 0
-        for item in range(len(value) if isinstance(value, list) else 0):
-            if document.place(name, item) == place:
-                return name, item
-    return None
-
-
-def line_start(document: Document, line: int) -> int:
-    """Return the offset in a file's text at which a line starts; the first line is 1."""
-    offset = 0
-    for _ in range(line - 1):
-        offset = document.text.index("\n", offset) + 1
-    return offset
 
 
 def line_end(document: Document) -> str:
@@ -380,14 +366,18 @@ def with_move(
     finding: Finding, case: Case, moves: Mapping[str, str], title: str, *, folder: tuple[str, str] | None = None
 ) -> Finding:
     """Return a finding with the fix that moves files, or a whole `folder`; without a fix if a path is taken."""
-    move = MoveFix(case, moves, dict([folder]) if folder else {})
-    if not move.moves or move.unmovable or move.taken or move.unreadable:
-        return finding
-    try:
-        fix = Fix(title, tuple(move.edits()), is_safe=False, renames=tuple(sorted(move.moves.items())))
-    except UnpatchableError:
-        return finding
-    return replace(finding, fix=fix)
+    renames = tuple(sorted(moves.items()))
+
+    def make() -> Fix | None:
+        move = MoveFix(case, moves, dict([folder]) if folder else {})
+        if not moves or move.unmovable or move.taken or move.unreadable:
+            return None
+        try:
+            return Fix(title, tuple(move.edits()), is_safe=False, renames=renames)
+        except UnpatchableError:
+            return None
+
+    return replace(finding, fix=LateFix("", (), renames=renames, make=make))
 
 
 def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:

@@ -61,6 +61,11 @@ class Document(Struct, frozen=True):
         place = Place("") if self.fields is None else self.fields.place(name, item, of_key=of_key)
         return replace(place, path=self.path)
 
+    def line_start(self, line: int) -> int:
+        """Return the offset in the text at which a line starts, or the end of the text; the first line is 1."""
+        starts = _line_starts(self.text)
+        return starts[line - 1] if line <= len(starts) else len(self.text)
+
     def body_place(self, offset: int, width: int = 0) -> Place:
         """Return the place in the file of a character in the body."""
         return self.text_place(len(self.text) - len(self.body) + offset, width)

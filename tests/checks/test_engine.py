@@ -1,14 +1,16 @@
 """Which checks a run has, which of its findings are new, what a crash leaves, and which paths git tracks."""
 
+import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import write_entry
+from builders import entry_text, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from trees import case_of, facts_with
+from trees import HeldTree, case_of, facts_with
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes, get_check, get_checks, require_known_wings
@@ -100,6 +102,27 @@ def test_many_findings_of_a_kind_in_a_file_are_cut_and_counted(tmp_path: Path) -
     found = run_checks(case_of(tmp_path), [DANGLING])
     assert len(found) == 101
     assert "the file has 150 such findings; 100 are shown" in {one.message for one in found}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        entry_text(see=f"[{','.join(['tbd'] * 3_900)}]"),
+        entry_text(tags=f"[{','.join('a' * 7_500)}]"),
+        entry_text(see=f"[{','.join('b' * 7_500)}]"),
+        entry_text(**{f"k{number}": "" for number in range(1_700)}),
+        entry_text("".join(f'password="x7Gk29dLqP03mZ{number}" ' for number in range(30_000))),
+    ],
+    ids=["placeholders", "tags", "links", "empty", "secrets"],
+)
+def test_file_of_thousands_of_findings_is_checked_in_time_and_some_get_a_fix(text: str) -> None:
+    case = case_of(HeldTree({"app/rules/a.md": text.encode()}))
+    started = time.process_time()
+    found = [one for check in get_checks().values() for one in check.find(case)]
+    # Each took half a minute to an hour when every finding got a fix.
+    assert time.process_time() - started < 10
+    assert len(found) > 1_000
+    assert max(Counter(one.code for one in found if one.fix is not None).values(), default=0) <= 25
 
 
 def two_entries(root: Path) -> Case:

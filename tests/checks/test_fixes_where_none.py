@@ -10,7 +10,7 @@ from trees import case_of
 
 from mdmem.checks.case import Base
 from mdmem.checks.engine import run_checks
-from mdmem.checks.rules.front_matter import with_rewrite
+from mdmem.checks.rules.front_matter import find_rewrite
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
@@ -208,7 +208,7 @@ def test_fixed_line_reads_as_it_was_written_and_nothing_else_changes(value: str)
     text = f"{HEAD}title: {value}\nowner: Ada\n{BODY}"
     document = parse_document(PATH, text.encode())
     for found in document.findings:
-        fix = with_rewrite(document, found).fix
+        fix = find_rewrite(document, found)
         if fix is None:
             continue
         mended = parse_document(PATH, apply_edits(document.data, fix.edits))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from hashlib import sha256
 from math import ceil
 
@@ -270,12 +271,13 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
     Fix: revoke the secret first, then write where it is kept instead.
     """
     for address, document in case.documents:
+        plain = cache(partial(without_fenced, document.body))
         for secret in find_secrets(document.text):
             place = document.text_place(secret.offset, secret.width)
             # Compare the hash of the secret, so that another secret is a new finding, but never print it.
             text = document.text[secret.offset :][: secret.width]
             at = secret.offset - (len(document.text) - len(document.body))
-            is_fenced = at >= 0 and without_fenced(document.body)[at : at + len(text)] != text
+            is_fenced = at >= 0 and plain()[at : at + len(text)] != text
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             message, help_ = f"this looks like {secret.kind}", "revoke it, then write where it is kept instead"
             level = Severity.WARNING if is_fenced else None

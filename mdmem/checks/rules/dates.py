@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 
 from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
-from mdmem.checks.fixes import field_at, fields_of, is_imported, with_fix
+from mdmem.checks.fixes import fields_of, is_imported, with_fix
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import EntryType, Status, day_of, instant_of, parse_moment
 from mdmem.model.fields import DATE_FIELDS
@@ -36,7 +36,7 @@ def date_form(case: Case) -> Iterator[Finding]:
     """
     yield from case.loaded("invalid-date")
     for document, finding in case.loaded_with_document("not-iso"):
-        name, _ = field_at(document, finding.place) or ("", 0)
+        name, _ = case.field_at(finding.place)
         found = _YEAR_FIRST.fullmatch(str(fields_of(document).get(name)).strip())
         meant = ""
         with suppress(ValueError):

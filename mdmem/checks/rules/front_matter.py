@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import starmap
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import check
-from mdmem.checks.fixes import field_at, fields_of, is_slip, line_end, line_start, with_edits, with_fix
+from mdmem.checks.check import LateFix, check
+from mdmem.checks.fixes import fields_of, is_slip, line_end, with_edits, with_fix
 from mdmem.checks.prose import written_items
 from mdmem.markdown.front_matter import in_quotes
 from mdmem.markdown.layout import apply_edits, replace_span
@@ -19,7 +20,7 @@ from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import remove_item, rename_key, replace_items, set_fields
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
-from mdmem.model.finding import FORMER_CODES, Edit, Finding, Severity
+from mdmem.model.finding import FORMER_CODES, Edit, Finding, Fix, Severity
 from mdmem.model.spelling import certain_value, known_spelling
 from mdmem.model.text import kind_of
 
@@ -59,7 +60,7 @@ def yaml_syntax(case: Case) -> Iterator[Finding]:
 
     Fix: quote the value: `title: "Retries: three at most"`. `mdmem check --fix` does this if the meaning is certain.
     """
-    yield from starmap(with_rewrite, case.loaded_with_document("yaml-syntax"))
+    yield from starmap(_with_rewrite, case.loaded_with_document("yaml-syntax"))
 
 
 _LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}\Z")
@@ -95,7 +96,7 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     for former in others:
         yield from case.loaded(former)
     for document, finding in case.loaded_with_document(wiki_link):
-        start = line_start(document, finding.place.line) + finding.place.column - 1
+        start = document.line_start(finding.place.line) + finding.place.column - 1
         # The brackets must be on one line.
         link = _LINK.match(document.text[start : start + finding.place.width])
         title, given = "Write the address plain", (document, start, start + finding.place.width)
@@ -118,7 +119,7 @@ def unknown_field(case: Case) -> Iterator[Finding]:
     `mdmem check --fix` does this if the meaning is certain.
     """
     for document, finding in case.loaded_with_document("key-spelling"):
-        key, _ = field_at(document, finding.place) or ("", 0)
+        key, _ = case.field_at(finding.place)
         meant = known_spelling(key)
         # If the correct key exists, too, nobody can tell which of the two values is meant.
         is_certain = meant is not None and meant not in fields_of(document)
@@ -147,13 +148,14 @@ def lost_value(case: Case) -> Iterator[Finding]:
     or write `# ` with a space if you mean a comment. `mdmem check --fix` does this if the meaning is certain.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
-    yield from starmap(with_rewrite, case.loaded_with_document("comment-truncates-value"))
+    yield from starmap(_with_rewrite, case.loaded_with_document("comment-truncates-value"))
     for document, finding in case.loaded_with_document("empty-value"):
         if (finding.place.path, finding.place.line) in cut:
             continue
-        key, _ = field_at(document, finding.place) or (None, 0)
+        key, _ = case.field_at(finding.place)
         # Offer no fix if the line has a comment.
-        is_plain = key is not None and "#" not in document.text.split("\n")[finding.place.line - 1]
+        start = document.line_start(finding.place.line)
+        is_plain = key != "" and "#" not in document.text[start : document.line_start(finding.place.line + 1)]
         yield with_fix(finding, f"Remove `{key}`", set_fields, document, {key: None}) if is_plain else finding
 
 
@@ -205,7 +207,7 @@ def invalid_value(case: Case) -> Iterator[Finding]:
     """
     for document, finding in case.loaded_with_document("wrong-type"):
         # Write the value in the form of its field, if the meaning stays the same.
-        name, item = field_at(document, finding.place) or ("", 0)
+        name, item = case.field_at(finding.place)
         value, glob, meant = fields_of(document).get(name), "", ""
         if name == "applies_to" and isinstance(value, list):
             glob = str(value[item]).removeprefix(_GLOB)
@@ -343,7 +345,7 @@ def _exact(document: Document, finding: Finding) -> Edit:
     opening = len(text) - len(text.lstrip())
     if finding.place.line == 1 and opening and text[:opening].strip(" \t") and "\n" in text[:opening]:
         return replace_span(document, 0, text.rindex("\n", 0, opening) + 1, "")[0]
-    start = line_start(document, finding.place.line)
+    start = document.line_start(finding.place.line)
     line = _FIRST_LINE.match(text, start)
     return replace_span(document, start, line.end() if line else start, "---")[0]
 
@@ -364,18 +366,22 @@ class _Rewrite(Struct, frozen=True):
     meant: str | None = None
 
 
-def with_rewrite(document: Document, finding: Finding) -> Finding:
-    """Return a finding about a line with YAML syntax with its fix, if the cause makes the meaning certain."""
+def _with_rewrite(document: Document, finding: Finding) -> Finding:
+    return replace(finding, fix=LateFix("", (), make=partial(find_rewrite, document, finding)))
+
+
+def find_rewrite(document: Document, finding: Finding) -> Fix | None:
+    """Return the fix of a line with YAML syntax, or None if the cause does not make the meaning certain."""
     make = _REWRITES.get(finding.cause or finding.former)
     if make is None:
-        return finding
-    start = line_start(document, finding.place.line)
+        return None
+    start = document.line_start(finding.place.line)
     line, *following = document.text[start:].split("\n", 2)
     rewrite = make(line.rstrip("\r"), finding.place.column - 1)
     # Offer no fix if the next line may be part of the value.
     ends_here = len(following) > 0 and _KEY_LINE.match(following[0]) is not None
     if rewrite is None or (rewrite.meant is not None and not ends_here):
-        return finding
+        return None
     edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
     mended = parse_document(document.path, apply_edits(document.data, edits))
     left = [one for one in mended.findings if one.place.line <= finding.place.line]
@@ -387,7 +393,7 @@ def with_rewrite(document: Document, finding: Finding) -> Finding:
         is_better = rewrite.meant is None or rewrite.meant in values
         is_better = is_better and (finding.code, finding.former) not in [(one.code, one.former) for one in left]
     title = "Put the value in quotes" if rewrite.text[:1] == '"' else "Correct the line"
-    return with_edits(finding, title, *edits) if is_better else finding
+    return Fix(title, edits) if is_better else None
 
 
 def _plain(line: str, column: int) -> _Rewrite | None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.facts import GitFacts
-from mdmem.checks.fixes import field_at, is_only_cause, is_slip, with_fix, with_link
+from mdmem.checks.fixes import is_only_cause, is_slip, with_fix, with_link
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import by_number, full_address, number_in
@@ -46,7 +46,7 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
     Fix: remove the field; an absent link field means the same. `mdmem check --fix` does it.
     """
     for document, finding in case.loaded_with_document("link-placeholder"):
-        name, item = field_at(document, finding.place) or ("", 0)
+        name, item = case.field_at(finding.place)
         if name and not is_only_cause(document, name, item):
             finding = with_fix(finding, f"Remove it from `{name}`", remove_item, document, name, item)
         yield finding

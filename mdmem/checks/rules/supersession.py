@@ -8,7 +8,7 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import check
+from mdmem.checks.check import check, with_made_fix
 from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
 from mdmem.markdown.patch import add_items, replace_items, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
@@ -103,7 +103,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     why = ", since this change links it" if is_safe else ""
     title = f"Add `superseded_by` to `{edge.old}.md`{f', which ends it{why}' if old.is_in_force else ''}"
-    found = with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe)
+    found = with_made_fix(with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe))
     return replace(found, help=f"to give the reason, too, {help_}") if found.fix and is_safe else found
 
 
