@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import environment, make_repository, run_here, snapshot
+from builders import Run, environment, make_repository, memory, run_here, snapshot
 from processes import run_text
 
 # Libraries choose their own way by the system when they are imported, so they come first.
@@ -57,3 +57,29 @@ def test_a_memory_lives_on_a_system_without_what_unix_has(tmp_path: Path, capsys
     shutil.rmtree(here / ".git")
     shutil.rmtree(there / ".git")
     assert snapshot(there) == snapshot(here)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "show {}",
+        "show {}.md --about callbacks",
+        "why {}",
+        "log {}",
+        "mv {} nav/rules/moved --dry-run",
+        "verify {} --dry-run",
+        "doubt {} --reason Unsure --dry-run",
+        "deprecate {} --reason Gone --dry-run",
+        "supersede {} --title New --body Text. --reason Better --dry-run",
+        "new note {}-2 --body Text. --dry-run",
+        "retrieve --path memory/{}.md",
+        "brief memory/{}.md",
+    ],
+)
+def test_backslashes_in_a_name_are_read_as_slashes(line: str, tmp_path: Path, run: Run) -> None:
+    folder = memory(tmp_path / "repository")
+    plain = shlex.split(line.format("nav/rules/callbacks"))
+    windows = [word.replace("/", "\\") for word in plain]
+    first, second = run(*plain, cwd=folder), run(*windows, cwd=folder)
+    assert first.code == 0, first.err
+    assert (second.code, second.out) == (first.code, first.out)

@@ -146,7 +146,8 @@ def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
 
 def is_place(workspace: Workspace, typed: str) -> bool:
     """Return whether an argument is a place, such as `wing/room`, and not a title."""
-    first, slash, _ = typed.partition("/")
+    # Windows writes paths with backslashes.
+    first, slash, _ = typed.replace("\\", "/").partition("/")
     if first in workspace.catalog.wings or not typed.strip():
         return True
     return not typed.split()[1:] if slash else any(typed in _rooms(workspace, wing) for wing in workspace.catalog.wings)
