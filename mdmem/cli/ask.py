@@ -232,7 +232,7 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
 @click.option("--no-related", is_flag=True, help="Omit the entries that the items link to.")
 @shared_options("text", "json", "markdown", at=True)
 def context_command(given: Globals, goal: tuple[str, ...], **options: object) -> None:
-    """Collect what matters for GOAL in groups: constraints, decisions, active work, gotchas, procedures, and more.
+    """Collect what matters for GOAL, in groups such as constraints, decisions and gotchas.
 
     The project's invariants are always part of the answer, whatever the limit.
     """
@@ -294,7 +294,7 @@ def show_command(
 )
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def list_command(given: Globals, place: str | None, filters: Filters, *, only_titles: bool) -> int:
-    """List the current entries by address, of a wing or a room if one is given; filters show others, too."""
+    """List the current entries, or those of a wing or a room. Filters also show others."""
     if only_titles and given.form != "text":
         raise UsageError(f"`--titles` prints text; leave out `--format {given.form}`, whose answer has the titles")
     workspace = given.open()

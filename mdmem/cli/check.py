@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 )
 @shared_options()
 def check_command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
-    """Check every file and every link of the memory, and report the findings, or only those of PATHs.
+    """Check every file and link of the memory. With PATHs, report only their findings.
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """

@@ -109,7 +109,7 @@ def export_command(given: Globals, form: str, *, out: str | None, wings: tuple[s
 @click.group("site")
 @shared_options()
 def site_command(_: Globals) -> None:
-    """Show the memory as web pages: built into a folder, or served live."""
+    """Show the memory as web pages, served live or built into a folder."""
 
 
 def _page_options(command: Decorated) -> Decorated:

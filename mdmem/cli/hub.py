@@ -30,7 +30,7 @@ _INCOMPLETE = 3
 @click.group("hub")
 @shared_options()
 def hub_command(_: Globals) -> None:
-    """Search all memories of an organisation at once, in a copy on PostgreSQL that git can always make again."""
+    """Search all memories of an organisation, copied into one PostgreSQL database."""
 
 
 _META = "mdmem.dsn"

@@ -63,7 +63,7 @@ def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **option
 @click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
 @write_options
 def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, **options: Any) -> int:
-    """List the conflicts after a merge, with their choices; with an option, resolve the conflict of ADDRESS.
+    """List the conflicts that a merge left, with their choices, or resolve the one of ADDRESS.
 
     A conflict is a file that git could not merge, in a merge, a rebase or a cherry-pick, or an entry that two others
     supersede. In a rebase, `ours` is the branch that you rebase onto, and `theirs` is your own commit.
@@ -151,7 +151,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
 @shared_options("text", "json", at=True)
 def log_command(given: Globals, address: str | None, limit: int, *, by_field: bool) -> None:
-    """Show the history of ADDRESS through its moves, or the last changes of the memory, the newest first.
+    """Show the history of ADDRESS, also before moves, or the last changes of the memory.
 
     The full address of a deleted entry shows its history, too.
     """

@@ -110,7 +110,7 @@ def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool)
 @click.argument("field", metavar="[FIELD]", required=False)
 @shared_options("text", "json", "markdown")
 def guide_command(given: Globals, topic: str | None, field: str | None) -> None:
-    """Print the page TOPIC, or list the pages; `guide fields FIELD` shows one field of the front matter in full."""
+    """Print the page TOPIC, or list the pages. `guide fields FIELD` explains one field."""
     if topic == "fields" and (field is not None or given.form != "text"):
         fields = FIELDS if field is None else (get_field(field),)
         is_markdown = given.form == "markdown"

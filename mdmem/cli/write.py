@@ -262,7 +262,7 @@ def approve_command(
 @click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
 def doubt_command(given: Globals, address: str, reason: str | None, wanted: WriteOptions, *, done: bool) -> None:
-    """Put an entry under review; it still applies, shown as uncertain, until it is confirmed or deprecated."""
+    """Put an entry under review. It still applies, marked as uncertain, until you confirm or deprecate it."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
     if reason is None:
@@ -275,7 +275,7 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
 @click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
 @write_options
 def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | None, wanted: WriteOptions) -> None:
-    """Confirm that entries are still right, all of them or none; a review ends with it.
+    """Confirm that entries are still right, all or none. This ends their reviews.
 
     `wing/room/` and `wing/` mean the current entries in a room and in a wing.
     """
@@ -288,7 +288,7 @@ def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | No
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
 @write_options
 def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> None:
-    """Deprecate an entry that nothing replaces, with a reason. To replace one: `mdmem supersede`."""
+    """Deprecate an entry that nothing replaces. To replace it: `mdmem supersede`."""
     return _carry_out(given, lambda one: plan_deprecation(one, address, reason=reason), wanted)
 
 
