@@ -217,12 +217,3 @@ def test_heads_and_claims_of_an_old_entry(
 ) -> None:
     made = lineage(*entries)
     assert (made.heads("w/r/old"), made.claimed_by("w/r/old"), made.disputes) == (heads, claimed_by, disputes)
-
-
-@pytest.mark.parametrize("names", [("supersedes",), ("superseded_by",), ("supersedes", "superseded_by")])
-def test_entries_on_a_cycle_are_shown_and_contradictory(names: tuple[str, ...]) -> None:
-    pairs = (("w/r/a", "w/r/b"), ("w/r/b", "w/r/a"))
-    made = lineage(*(entry(one, **dict.fromkeys(names, (other,))) for one, other in pairs))
-    assert all(map(made.is_current, ("w/r/a", "w/r/b")))
-    assert made.contradictory == {"w/r/a", "w/r/b"}
-    assert made.claimed_by("w/r/a") == ()

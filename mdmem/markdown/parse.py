@@ -119,12 +119,6 @@ def parse_document(path: str, data: bytes) -> Document:
     return Document(path, data, text, fields, body, body_line, findings)
 
 
-def unreadable_document(path: str, reason: str) -> Document:
-    """Return a document for a file that exists but cannot be read."""
-    message, help_ = f"cannot be read: {reason.lower()}", "make it readable, then run this again"
-    return Document(path, b"", "", None, "", 1, (Finding("unreadable", message, Place(path), help_),))
-
-
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
     start, first = 0, -1
     for mark in _CONFLICT if "<<<<<<<" in text else ():

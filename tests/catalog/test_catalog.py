@@ -52,17 +52,10 @@ def codes(catalog: Catalog) -> list[tuple[str, str]]:
 
 BAD_FILES = {
     "empty": (b"", "empty-file"),
-    "no-front-matter": (b"# Title\n", "front-matter-missing"),
-    "unclosed": (b"---\ntype: note\n", "fence-unterminated"),
-    "latin-1": (b"---\ntype: note\n---\ncaf\xe9\n", "not-utf8"),
-    "twice": (b"---\ntype: note\ntype: note\n---\n", "duplicate-key"),
-    "syntax": (b"---\ntitle: a: b\n---\n", "yaml-syntax"),
     "bomb": (b"---\na: &a [x]\nb: [*a, *a]\n---\n", "anchor-or-alias"),
     "deep": (b"---\nx-a: " + b"[" * 5000 + b"\n---\n", "nested-value"),
-    "conflict": (b"---\n<<<<<<< a\ntype: note\n=======\n>>>>>>> b\n---\n", "merge-marker"),
     "large": (b"---\ntype: note\n---\n" + b"x" * 5_000_000, "file-too-large"),
     "type": (entry_text(type="law").encode(), "unknown-type"),
-    "status": (entry_text(status=None).encode(), "missing-field"),
 }
 
 

@@ -226,14 +226,6 @@ def test_comments_below_the_keys_that_differ_are_gits_to_merge() -> None:
     assert outcome.is_plain
 
 
-def test_pieces_that_would_mean_something_else_are_gits_to_merge() -> None:
-    ancestor = text_of("title: A\nx-a: |\n  a\n\nowner: Ada\n")
-    ours = text_of("title: A\nx-a: |+\n  a\n\nowner: Ada\n")
-    theirs = text_of("title: A\nx-a: |\n  a\n\nfocus: f\nowner: Bo\n")
-    outcome = merge(ancestor, ours, theirs)
-    assert outcome.is_plain or b"owner: Bo" in outcome.content
-
-
 HUNK = "a\n<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> topic\nb\n"
 
 
@@ -249,9 +241,3 @@ def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str) -> None:
 def test_text_without_all_the_marks_holds_no_conflict(text: str) -> None:
     assert not has_hunks(text.encode())
     assert take_side(text.encode(), ConflictSide.OURS) == text.encode()
-
-
-def test_body_and_status_of_two_sides_come_together() -> None:
-    before = text_of("")
-    outcome = merge(before, before.replace("We decided.", "We chose."), before.replace("active", "under_review"))
-    assert outcome == EntryMerge(before.replace("We decided.", "We chose.").replace("active", "under_review").encode())

@@ -20,7 +20,6 @@ from mdmem.markdown.parse import (
     handler,
     parse_document,
     rationale_of,
-    unreadable_document,
     with_rationale,
     without_code,
 )
@@ -121,12 +120,6 @@ def test_merge_markers_in_the_body_leave_the_front_matter_readable() -> None:
 @pytest.mark.parametrize("body", ["Title\n=======\n", "<<<<<<< alone\n", "=======\n>>>>>>> x\n<<<<<<< y\n"])
 def test_marks_that_are_no_conflict_are_text(body: str) -> None:
     assert parse(f"---\ntype: note\n---\n{body}").findings == ()
-
-
-def test_unreadable_document_is_no_absent_one() -> None:
-    document = unreadable_document(PATH, "Permission denied")
-    assert [finding.message for finding in document.findings] == ["cannot be read: permission denied"]
-    assert document.fields is None
 
 
 PIECES = ["---\n", "---", "\r\n", "type: note", ": ", "- ", "? ", "&a ", "*a", *"\n[]{}'\"!|# \t\x00\x85\ufeff%🙂a\\"]

@@ -28,7 +28,7 @@ def _by_old(case: Case, kind: EdgeKind) -> Iterator[tuple[str, list[Edge]]]:
 def _consistent(case: Case) -> Iterator[tuple[Edge, Entry, Entry]]:
     """Yield the edges on which both entries agree, each with the new and the old entry."""
     for edge in case.edges:
-        if edge.kind.is_consistent and edge.new in case.catalog.entries and edge.old in case.catalog.entries:
+        if edge.kind in (EdgeKind.SOUND, EdgeKind.PENDING):
             yield edge, case.catalog.entries[edge.new], case.catalog.entries[edge.old]
 
 

@@ -143,11 +143,6 @@ class EdgeKind(StrEnum):
     BY_DEAD = "by dead"
     SOUND = "sound"
 
-    @property
-    def is_consistent(self) -> bool:
-        """Return whether the two entries agree, so that nothing is reported."""
-        return self in (EdgeKind.SOUND, EdgeKind.PENDING)
-
 
 class Edge(Struct, frozen=True):
     """The statement that `new` supersedes `old`; `by_new` and `by_old` say which of the two files contains it."""

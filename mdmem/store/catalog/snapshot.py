@@ -9,13 +9,12 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from msgspec.structs import force_setattr
 
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.disk import RACY_NS
-from mdmem.markdown.parse import first_heading, parse_document, unreadable_document
+from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import Entry, Flaw, Wing, parse_moment
 from mdmem.model.fields import DATE_FIELDS, VERSION
 from mdmem.model.finding import Finding, Place, fault
@@ -23,9 +22,6 @@ from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import has_short_links, is_entry_place
 from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.tree import FileKind, Stat, Tree, TreeFile, Unreadable
-
-if TYPE_CHECKING:
-    from mdmem.markdown.parse import Document
 
 
 class LoadedFile(StoredRecord, frozen=True):
@@ -68,7 +64,7 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
         return
     for path, content in tree.read(paths):
         if isinstance(content, Unreadable):
-            yield unreadable_document(path, content.reason)
+            yield Document(path, b"", "", None, "", 1, (_closed(path, content.reason),))
         else:
             yield parse_document(path, content)
 
@@ -93,9 +89,15 @@ _REASONS = {
 def unreadable(file: TreeFile) -> LoadedFile:
     """Return the record of a file that was not opened, because it is a link, a submodule, unmerged or unreadable."""
     address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
-    unread = ("unreadable", f"cannot be read: {file.reason.lower()}", "make it readable, then run this again")
-    code, message, help_ = _REASONS.get(file.kind, unread)
+    if file.kind not in _REASONS:
+        return LoadedFile(file.path, None, (_closed(file.path, file.reason, address),))
+    code, message, help_ = _REASONS[file.kind]
     return LoadedFile(file.path, None, (fault(code, message, Place(file.path), help_, address),))
+
+
+def _closed(path: str, reason: str, address: str | None = None) -> Finding:
+    help_ = "make it readable, then run this again"
+    return Finding("unreadable", f"cannot be read: {reason.lower()}", Place(path), help_, address)
 
 
 def not_fetched(tree: Tree) -> list[Finding]:
