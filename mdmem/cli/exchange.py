@@ -21,7 +21,7 @@ from mdmem.cli.common import (
     with_options,
     write_options,
 )
-from mdmem.exchange.export import export
+from mdmem.exchange.export import FORMS, export
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.exchange.memory_json import memory_document
@@ -72,11 +72,8 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
     given.remark(*remarks)
 
 
-_FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
-
-
 @click.command("export")
-@click.argument("form", metavar=f"[{'|'.join(_FORMS)}]", type=click.Choice(_FORMS))
+@click.argument("form", metavar=f"[{'|'.join(FORMS)}]", type=click.Choice(list(FORMS)))
 @click.option("--out", "-o", metavar="PATH", help="The folder, or the single file.")
 @click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete.wing, help="Repeatable.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not up to date.")

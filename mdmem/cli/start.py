@@ -22,6 +22,7 @@ from mdmem.render.agents import audit_text
 from mdmem.render.fields import field_text, fields_json, fields_markdown
 from mdmem.render.json import status_json
 from mdmem.render.text import count
+from mdmem.setup.clients import CLIENTS
 from mdmem.setup.hooks import (
     HookPlace,
     HookState,
@@ -37,11 +38,6 @@ from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
 from mdmem.store.state.local_records import read_audit
 
-_CLIENTS = (
-    *("claude-code", "cursor", "vscode", "codex", "gemini"),
-    *("opencode", "copilot", "qwen", "continue", "generic"),
-)
-
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", required=False)
@@ -51,7 +47,7 @@ _CLIENTS = (
     "--client",
     "clients",
     multiple=True,
-    type=click.Choice(_CLIENTS),
+    type=click.Choice(list(CLIENTS)),
     help="Add the MCP server to this client's configuration in the project; repeatable.",
 )
 @click.option(

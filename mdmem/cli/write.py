@@ -39,7 +39,7 @@ from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, simila
 from mdmem.write.supersede import plan_successor, plan_supersession, successor_text
 from mdmem.write.write import Plan, WriteOptions, WriteResult, catalog_after, write
 
-_TYPES = ("invariant", "decision", "pattern", "note")
+_TYPES = [one.value for one in EntryType]
 # The number of proposed entries that a remark lists.
 _LISTED = 5
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
