@@ -126,7 +126,8 @@ def test_explain_says_what_why_and_how_to_mend_and_all_lists_every_check(tmp_pat
     assert (ran.code, ran.out.splitlines()[0]) == (0, "symlink-or-submodule (error)")
     assert "Fix: " in ran.out
     listed = run("check", "--explain", "all").out.splitlines()
-    assert [line.split()[0] for line in listed if line.startswith("  ")] == list(get_checks())
+    severities = [tuple(line.split()[:2]) for line in listed if line.startswith("  ")]
+    assert severities == [(code, check.severity.value) for code, check in get_checks().items()]
 
 
 def test_progress_is_shown_only_on_a_terminal(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

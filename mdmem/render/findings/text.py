@@ -137,10 +137,11 @@ def explanation(code: str, check: Check) -> str:
 
 
 def check_list(checks: Iterable[Check]) -> str:
-    """Return the code and summary of each check, grouped by theme."""
+    """Return the code, severity and summary of each check, grouped by theme."""
     blocks = []
     for theme, group in groupby(checks, key=lambda check: check.theme):
         listed = list(group)
         width = max(len(check.code) for check in listed)
-        blocks.append("\n".join([f"{theme}:", *(f"  {check.code:<{width}}  {check.summary}" for check in listed)]))
+        lines = (f"  {check.code:<{width}}  {check.severity.value:<7}  {check.summary}" for check in listed)
+        blocks.append("\n".join([f"{theme}:", *lines]))
     return "\n\n".join(blocks)
