@@ -126,9 +126,10 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert json.loads(site["entries.json"])["entries"][0]["address"] == "nav/architecture/later"
 
 
-def test_what_ended_without_a_known_successor_says_why(tmp_path: Path) -> None:
+def test_what_ended_without_a_known_successor_says_why_also_without_git(tmp_path: Path) -> None:
     ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "reason": "It stalled."}
-    write_entry(memory(tmp_path / "a") / "memory", OLD, title="Use one thread", **ended)
+    write(tmp_path, "a/mdmem.toml")
+    write_entry(tmp_path / "a", OLD, title="Use one thread", **ended)
     page = built(tmp_path / "a", tmp_path / "site")[f"entries/{OLD}.html"]
     assert re.search("<strong>Deprecated</strong>, no current entry replaces it: It stalled.</p>", page)
 
@@ -201,12 +202,6 @@ def test_a_full_disk_is_said_and_leaves_no_half_page(tmp_path: Path) -> None:
     half = {path.relative_to(out).as_posix(): path.read_text() for path in out.rglob("*.html")}
     assert half.items() <= whole.items()
     assert built(folder, out) == whole
-
-
-def test_a_memory_without_git_has_pages(tmp_path: Path) -> None:
-    write(tmp_path, "a/mdmem.toml")
-    write_entry(tmp_path / "a", "nav/a/b", title="Alone")
-    assert "Alone" in built(tmp_path / "a", tmp_path / "site")["entries/nav/a/b.html"]
 
 
 def test_a_long_build_shows_how_far_it_is(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,18 +327,14 @@ def test_links_within_the_folder_lead_no_page_elsewhere(tmp_path: Path) -> None:
     assert [path.name for path in theirs.iterdir()] == ["x.html"]
 
 
-def test_only_what_a_build_wrote_is_removed(tmp_path: Path) -> None:
+def test_only_what_a_build_wrote_is_removed_and_a_list_that_is_none_counts_as_none(tmp_path: Path) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
-    write(out, "theirs.txt", "x")
-    named = ("theirs.txt", ".git/config", "entries", "x" * 300)
-    write(out, ".mdmem-site.json", json.dumps({"version": 1, "files": {name: ["", ""] for name in named}}))
-    assert "theirs.txt" in built(folder, out)
-
-
-@pytest.mark.parametrize("files", ["[1]", '"x"', '{"a\\u0000b": ["", ""]}', '{"\\ud800": ["", ""]}', '{"": ["", ""]}'])
-def test_a_list_of_pages_that_is_none_counts_as_none(tmp_path: Path, files: str) -> None:
-    write(tmp_path / "site", ".mdmem-site.json", f'{{"version": 1, "files": {files}}}')
-    assert "index.html" in built(decided(tmp_path / "a"), tmp_path / "site")
+    named = json.dumps({name: ["", ""] for name in ("theirs.txt", ".git/config", "entries", "x" * 300)})
+    for files in (named, "[1]", '"x"', '{"a\\u0000b": ["", ""]}', '{"\\ud800": ["", ""]}', '{"": ["", ""]}'):
+        write(out, "theirs.txt", "x")
+        write(out, ".mdmem-site.json", f'{{"version": 1, "files": {files}}}')
+        assert {"theirs.txt", "index.html"} <= built(folder, out).keys()
+        shutil.rmtree(out)
 
 
 def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

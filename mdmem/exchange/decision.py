@@ -161,7 +161,7 @@ def _facts_in(section: Section) -> Iterator[Fact]:
     for found in _LINE.finditer(plain):
         parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
         pairs = ((_name(key), re.sub(r"^[*_]{1,3}\s+", "", value.strip())) for key, _, value in parts)
-        facts = [(key, value) for key, value in pairs if _is_known(key) or _is_day_of_state(key, value)]
+        facts = [(key, value) for key, value in pairs if _is_fact(key, value)]
         is_line = len(facts) == 1 and not found["quote"]
         for key, value in facts:
             further = _FURTHER.match(plain, found.end()) if not value and key in _STATUS_FACTS else None
@@ -173,7 +173,7 @@ def _facts_in(section: Section) -> Iterator[Fact]:
         if all(line.startswith("|") for line in lines) or any(map(_RULE.match, lines)):
             rows = (re.split(r"(?<!\\)\|", line.strip("|")) for line in lines if not _RULE.match(line))
             for key, value in _of_table([[cell.strip() for cell in row] for row in rows]):
-                if value and (_is_known(key) or is_status_word(key)):
+                if value and _is_fact(key, value):
                     yield Fact(key, value, offset + table.start(), offset + table.end(), is_line=False)
 
 
@@ -181,8 +181,9 @@ def _name(key: str) -> str:
     return " ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split())
 
 
-def _is_known(name: str) -> bool:
-    return name in _STATUS_FACTS or name in _DATES or name in _OTHERS or kind_of_key(name) is not None
+def _is_fact(key: str, value: str) -> bool:
+    is_known = key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None
+    return is_known or _is_day_of_state(key, value)
 
 
 def _is_day_of_state(key: str, value: str) -> bool:

@@ -191,20 +191,14 @@ git = "https://host/vault"
 """
 
 
-def test_they_say_the_same_but_of_wings() -> None:
+def test_settings_for_who_sees_some_wings_say_the_same_but_of_wings() -> None:
     narrow = narrow_settings(SETTINGS.encode())
     assert b"vault" not in narrow
     told = SETTINGS.replace('default_wing = "vault"', "").partition("[wings")[0]
     assert parse_settings(narrow) == parse_settings(told.encode())
-
-
-def test_a_text_is_written_as_it_was() -> None:
     held = {"a": ['q"uote', "back\\slash", "\x7f\x01\n", "ü \U0001f600"], "b": {"c d": 1.5, "e": True}}
     content = 'a = ["q\\"uote", "back\\\\slash", "\\u007f\\u0001\\n", "ü \U0001f600"]\nb = {"c d" = 1.5, e = true}\n'
     assert tomllib.loads(content) == tomllib.loads(narrow_settings(content.encode()).decode()) == held
-
-
-def test_what_cannot_be_read_is_not_told() -> None:
     assert narrow_settings(b"[wings.vault") == narrow_settings(b"\xff") == b""
 
 
@@ -280,11 +274,6 @@ def test_a_history_that_is_cut_off_is_told_how_to_be_had(dsn: str, tmp_path: Pat
     assert pushed(dsn, tmp_path / "cut/memory", repository="cut").succession is Succession.FIRST
 
 
-def test_a_name_with_blanks_is_refused(dsn: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not a valid name for a repository"):
-        pushed(dsn, memory(tmp_path / "shop") / "memory", repository="a b")
-
-
 def test_two_memories_of_a_repository_are_two(dsn: str, tmp_path: Path) -> None:
     folder = memory(tmp_path / "shop")
     write_entry(make_root(folder / "teams/web"), "web/rules/one")
@@ -298,6 +287,8 @@ def test_two_memories_of_a_repository_are_two(dsn: str, tmp_path: Path) -> None:
     ]
     with pytest.raises(UsageError, match="for another memory of this repository, at memory; choose another"):
         pushed(dsn, folder / "teams/web", repository="acme/shop")
+    with pytest.raises(UsageError, match="not a valid name for a repository"):
+        pushed(dsn, folder / "teams/web", repository="a b")
     # One that moved is the same.
     git(folder, "mv", "memory", "docs")
     commit_all(folder)

@@ -233,11 +233,8 @@ def test_a_list_that_is_none_is_no_place_for_an_item() -> None:
         grow_json(b'{"hooks": {"A": {}}}', "hooks", WANTED, is_listed=True, seed={})
 
 
-def test_empty_file_becomes_a_whole_one() -> None:
+def test_slashes_and_braces_in_texts_are_no_comments_and_an_empty_file_becomes_a_whole_one() -> None:
     assert json.loads(grown("")) == {"servers": {"mdmem": SERVER}}
-
-
-def test_slashes_and_braces_in_texts_are_no_comments() -> None:
     before = '{\n  "servers": {\n    "a": {"url": "http://x/} // , /* y"}\n  }\n}\n'
     assert json.loads(grown(before))["servers"]["a"]["url"] == "http://x/} // , /* y"
 
@@ -260,26 +257,21 @@ def test_line_fits_the_way_it_was_installed(marker: str, origin: Mapping[str, An
     if marker:
         (tmp_path / marker).touch()
     assert Installation(tmp_path, origin).line_for("mcp") == line.format(prefix=tmp_path)
+    if not marker:
+        of_system = Installation(tmp_path, origin, is_virtual=False).line_for("mcp")
+        assert of_system.startswith("python3 -m pip install ")
 
 
-def test_python_of_the_system_is_named_by_its_module(tmp_path: Path) -> None:
-    assert Installation(tmp_path, {}, is_virtual=False).line_for("mcp") == "python3 -m pip install 'mdmem[mcp]'"
-
-
-def test_command_that_no_client_finds_is_said(
+def test_command_that_no_client_finds_and_extra_that_is_missing_are_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    ran = run_here(capsys, "init", "--client", "codex", "--command", "mdmem-of-ours", cwd=make_repository(tmp_path))
+    monkeypatch.setattr(module, "has_server", lambda: False)
+    make_repository(tmp_path)
+    ran = run_here(capsys, "init", "--client", "codex", "--command", "mdmem-of-ours", cwd=tmp_path)
     assert "`mdmem-of-ours` is not on the PATH" in ran.out
     assert 'command = "mdmem-of-ours"' in (tmp_path / ".codex/config.toml").read_text()
-
-
-def test_extra_that_is_missing_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "has_server", lambda: False)
-    ran = run_here(capsys, "init", "--client", "codex", "--command", "git", cwd=make_repository(tmp_path))
+    ran = run_here(capsys, "init", "--client", "codex", "--command", "git", cwd=tmp_path)
     assert "the server needs the extra `mcp`: type `" in ran.out
 
 

@@ -188,10 +188,10 @@ def test_hooks_that_are_switched_off_are_one_sentence(folder: Path, capsys: Capt
     )
 
 
-@pytest.mark.parametrize("verb", ["install", "uninstall", "status"])
-def test_outside_git_there_is_no_hook(verb: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "hooks", verb, cwd=tmp_path)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1)
+def test_outside_git_there_is_no_hook(tmp_path: Path, capsys: Capture) -> None:
+    for verb in ("install", "uninstall", "status"):
+        ran = run_here(capsys, "hooks", verb, cwd=tmp_path)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1)
 
 
 def test_hooks_of_a_linked_worktree_are_those_of_its_repository(tmp_path: Path, capsys: Capture) -> None:
