@@ -55,7 +55,7 @@ class Check(Struct, frozen=True, kw_only=True):
     """One check: its code, its default severity, and the generator that yields its findings.
 
     - `per_file`: the findings depend only on the file itself, so they are cached by its content.
-    - `asks_git`: finding nothing proves nothing, since git may know less in another clone.
+    - `asks_git`: the result depends on git, which may know less in another clone.
     - `incomplete`: a finding means that something could not be read.
     - `on_request`: the check runs only if the settings enable it.
     - `same_when_ended`: findings keep their severity on deprecated and superseded entries.

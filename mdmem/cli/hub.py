@@ -268,7 +268,7 @@ def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_a
 
 @_command("grants", click.argument("name", required=False))
 def grants_command(given: Globals, *, name: str | None) -> None:
-    """List who reads and who pushes which repository. Others than the hub's owner see their own grants."""
+    """List who reads and who pushes which repository. Only the hub's owner sees the grants of others."""
     with _opened() as connection:
         found = grants(connection, name)
     _print_grants(given, found)

@@ -12,7 +12,7 @@ from mdmem.exchange.record import Claim, ClaimKind, read_date, with_whole_labels
 from mdmem.exchange.relations import DAY, LONGEST, PART, REFERENCE, MaskedSentence, relation_in, sentence_of
 from mdmem.model.entry import Status
 
-# A record with one of these words was never accepted, so it ended on its own day.
+# A record with one of these words was never accepted, so its date is also the day of its deprecation.
 _REFUSED = (
     "rejected, declined, withdrawn, cancelled, canceled, dismissed, denied, refused, vetoed, discarded, unapproved,"
     " not accepted, not approved, not adopted"

@@ -278,7 +278,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
             if not any(entry in self._replaced_by(new) for new in successors):
                 what = "replaced" if entry.superseded_by else "deprecated"
                 found.append(Event(entry.deprecated_at, entry.address, what, self.why_ended(entry)))
-        # If two events have the same time, a new entry comes before an ended one.
+        # If two events have the same time, a new entry comes before a deprecated one.
         found.sort(key=lambda one: (one.day, instant_of(one.moment), one.what != "new"), reverse=True)
         return tuple(found)
 

@@ -279,7 +279,7 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
-    """Return the root that is meant, else the roots that contain a path, else all; none for a hook without a memory."""
+    """Return the root that is meant, else the roots that contain a path, else all roots; a hook may have none."""
     try:
         found = locate_each(given, environment, cwd)
     except RootNotFoundError:
