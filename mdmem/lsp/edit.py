@@ -97,9 +97,10 @@ def text_edits_to(document: Document, after: bytes) -> list[types.TextEdit]:
     if document.saved is not None and ("\r" in document.text) != (b"\r" in document.saved):
         # The editor converts line endings when it reads and saves, so use the ones that it shows.
         text = text.replace("\r\n", "\n").replace("\n", "\r\n" if "\r\n" in document.text else "\n")
+    # Without `autojunk`, thousands of blank lines would take n² steps.
     old, new = document.text.splitlines(keepends=True), text.splitlines(keepends=True)
     edits, offset = [], 0
-    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, first, last, start, end in SequenceMatcher(None, old, new).get_opcodes():
         length = sum(map(len, old[first:last]))
         if tag != "equal":
             edits.append(types.TextEdit(document.range_of(offset, offset + length), "".join(new[start:end])))
