@@ -14,7 +14,17 @@ from mdmem.store.catalog.load import load
 from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import resolve
-from mdmem.store.tree import FileKind, GitTree, Tree, Unreadable, WorkingTree, is_wing_manifest, read_one
+from mdmem.store.tree import (
+    FileKind,
+    GitTree,
+    Tree,
+    TreeView,
+    Unreadable,
+    WorkingTree,
+    digest_of,
+    is_wing_manifest,
+    read_one,
+)
 
 ODD_NAMES = [
     "a b.md",
@@ -281,3 +291,39 @@ def test_root_in_a_submodule_is_read_though_a_hook_of_the_outer_one_runs(
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(outer)
     assert [len(tree.files()) for tree in trees(outer / "sub")] == [5, 5, 5]
+
+
+def overlay(root: Path) -> TreeView:
+    write(root, "a.md", "a")
+    write(root, "b.md", "b")
+    return TreeView(WorkingTree(root), changed={})
+
+
+def held(tree: TreeView) -> dict[str, bytes | Unreadable]:
+    return dict(tree.read([file.path for file in tree.files()]))
+
+
+def test_overlay_renames_after_the_change_of_bytes(tmp_path: Path) -> None:
+    tree = overlay(tmp_path).with_changes({"a.md": b"new"}, [("a.md", "c.md")])
+    assert held(tree) == {"b.md": b"b", "c.md": b"new"}
+
+
+def test_overlay_follows_a_file_renamed_twice(tmp_path: Path) -> None:
+    tree = overlay(tmp_path).with_changes({}, [("a.md", "c.md")]).with_changes({"c.md": b"c"}, [("c.md", "a.md")])
+    assert held(tree) == {"a.md": b"c", "b.md": b"b"}
+
+
+def test_overlay_renames_an_empty_file(tmp_path: Path) -> None:
+    assert held(overlay(tmp_path).with_changes({"a.md": b""}, [("a.md", "c.md")])) == {"b.md": b"b", "c.md": b""}
+
+
+def test_overlay_keeps_to_what_it_read_first(tmp_path: Path) -> None:
+    tree = overlay(tmp_path)
+    held(tree)
+    write(tmp_path, "a.md", "changed meanwhile")
+    assert held(tree.with_changes({"b.md": b"new"})) == {"a.md": b"a", "b.md": b"new"}
+
+
+def test_overlay_knows_the_identity_of_changed_bytes(tmp_path: Path) -> None:
+    tree = overlay(tmp_path).with_changes({"a.md": b"new"})
+    assert tree.digests(tree.files()) == {"a.md": digest_of(b"new"), "b.md": digest_of(b"b")}
