@@ -92,7 +92,8 @@ def _logged(printed: bytes) -> Iterator[_Logged]:
         parents = len(words) // 2 - 1
         *before, after = (blob if blob.strip("0") else None for blob in words[parents + 1 : -1])
         old = path = next(parts)
-        if words[-1][0] in "RC":
+        # For a merge, git lists only the new path.
+        if words[-1][0] in "RC" and not part.startswith("::"):
             path = next(parts)
         changes.append(_Change(next(filter(None, before), None), after, path, old))
     yield head._replace(changes=tuple(changes))
