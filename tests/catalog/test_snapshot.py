@@ -8,13 +8,13 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from builders import commit_all, entry_text, git, make_repository, make_root, write
+from builders import commit_all, entry_text, git, make_repository, make_root, memory, open_root, write
 from trees import meant
 
 from mdmem.record import pack
 from mdmem.store.catalog import snapshot
 from mdmem.store.catalog.load import load
-from mdmem.store.catalog.snapshot import _VERSION as VERSION
+from mdmem.store.catalog.snapshot import NAME as VERSION
 from mdmem.store.catalog.snapshot import EntryCache, FileRow
 from mdmem.store.state.files import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
@@ -125,6 +125,18 @@ def test_file_whose_name_is_no_text_keeps_no_other_from_being_remembered(
     assert digests(root, cache).keys() == named
     monkeypatch.setattr(WorkingTree, "_read", refuse)
     assert digests(root, cache) == {"w/r/e.md": digest_of(OLD)}
+
+
+def test_two_versions_do_not_undo_each_others_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = memory(tmp_path / "repository")
+    caches = folder / ".git/mdmem/cache"
+    assert len(open_root(folder / "memory").catalog.entries) == 2
+    (first,) = caches.rglob("snapshot*")
+    kept = first.read_bytes()
+    monkeypatch.setattr("mdmem.store.workspace.workspace.NAME", "snapshot-of-another-version")
+    assert len(open_root(folder / "memory").catalog.entries) == 2
+    assert len([*caches.rglob("snapshot*")]) == 2
+    assert first.read_bytes() == kept
 
 
 # Answers from the table are those of a load that reads every file, whatever happens to the files.

@@ -124,8 +124,12 @@ def interpret_manifest(document: Document) -> LoadedFile:
     return LoadedFile(document.path, findings=faults, wing=wing)
 
 
-# Increase the first number if the stored records change. VERSION changes with the fields of entries.
-_VERSION = f"snapshot 13.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
+NAME = f"snapshot-13.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
+"""The name of the cache file, by which two versions on one machine do not overwrite each other's file.
+
+Increase the first number if the stored records change. VERSION changes with the fields of entries.
+"""
+
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 
 
@@ -169,7 +173,7 @@ class EntryCache:
                         # Get the time first, so that a write before the read makes the rows look older, never newer.
                         with suppress(OSError):
                             self._written_ns = self._path.stat().st_mtime_ns
-                        found = read_packed(self._path, _VERSION, _Rows) or {}
+                        found = read_packed(self._path, NAME, _Rows) or {}
                     self._rows = found if read_dates(row.loaded for row in found.values()) else {}
         return self._rows
 
@@ -219,7 +223,7 @@ class EntryCache:
             for path in self.rows.keys() - live if live is not None else ():
                 del self.rows[path]
                 self._is_changed = True
-            if self._is_changed and self._path is not None and write_packed(self._path, _VERSION, dict(self.rows)):
+            if self._is_changed and self._path is not None and write_packed(self._path, NAME, dict(self.rows)):
                 self._is_changed = False
 
 

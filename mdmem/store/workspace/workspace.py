@@ -22,7 +22,7 @@ from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
 from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, with_remote_wings
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import EntryCache
+from mdmem.store.catalog.snapshot import NAME, EntryCache
 from mdmem.store.git.merge import merge
 from mdmem.store.git.process import resolve, with_hook_index
 from mdmem.store.git.status import list_tracked
@@ -203,7 +203,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @property
     def entry_cache(self) -> EntryCache:
         """Return the cache of loaded entries of this worktree."""
-        return self.cache.bind(self._places.index / "snapshot")
+        return self.cache.bind(self._places.index / NAME)
 
     @cached_property
     def merged(self) -> MergeResult:
