@@ -12,7 +12,7 @@ from math import fsum, log
 from operator import itemgetter
 from typing import NamedTuple
 
-from mdmem.ask.limits import SENTENCE, WHOLE
+from mdmem.ask.limits import SENTENCE
 from mdmem.markdown.headings import decision_sections, sections_of, with_asides, without_asides
 from mdmem.markdown.sentences import (
     Sentence,
@@ -84,8 +84,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
     left = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
-    # A smaller excerpt has the decision alone, which is more useful, and avoids the search of a long body.
-    sections = _units(body, frozenset(weights)) if limit >= WHOLE else []
+    sections = _units(body, frozenset(weights))
     half = _fitting(lead, left // 2)
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
     first = said(half) if half and beyond else _first(body, lead, left)

@@ -30,6 +30,8 @@ from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.limits import (
     FEW_DECISIONS,
     MOST_PROPOSED,
+    NEAR_SHARE,
+    PATH_SHARE,
     SENTENCE,
     SHORT_SLOTS,
     SLOTS,
@@ -163,7 +165,7 @@ class _Fitting(Struct, dict=True):
 
     def place_on_path(self) -> None:
         """Place the rules and patterns that apply to a given path: whole, else as an excerpt, else as a line."""
-        limit = int(self.slots.path_share * self.limit)
+        limit = int(PATH_SHARE * self.limit)
         for item in self.found.items:
             is_rule = item.entry.type in (EntryType.INVARIANT, EntryType.DECISION, EntryType.PATTERN)
             if item.on_path and is_rule and item.address not in self.placed:
@@ -181,30 +183,22 @@ class _Fitting(Struct, dict=True):
             if self._is_already_shown(item):
                 self._place(self.limit, [self._line(item)])
         ranks = {item.address: rank for rank, item in enumerate(matches)}
-        shares = {item.address: item.score / matches[0].score if matches[0].score else 1.0 for item in matches}
-        # A note has no text if a rule is a line. So if a note is the best match, rules need a lower score for text.
+        has_notes, is_rule_a_line = bool(self.slots.lines), False
+        # A note has no text if a rule is a line. So if a note is the best match, each rule has text.
         is_note_best = bool(matches) and matches[0].entry.type is EntryType.NOTE and self.slots is not SHORT_SLOTS
-        is_rule_a_line = False
         for at, item in enumerate(
             sorted(matches, key=lambda one: (one.is_proposal, one.entry.type.rank, ranks[one.address]))
         ):
-            is_note = item.entry.type is EntryType.NOTE
-            lines = min(len(matches) - at - 1, self.slots.lines)
-            limit = self.limit - _LINE * lines
-            rank, share = ranks[item.address], shares[item.address]
-            # As long as the answer is short, weaker matches have text, too.
-            is_near = (
-                share >= self.slots.text_share
-                or (is_note_best and not is_note)
-                or self.used < self.slots.excerpts[0] // 2
-            )
-            is_text_wanted = rank < len(self.slots.excerpts) and (not rank or is_near)
-            has_text = is_text_wanted and not (is_note and (is_rule_a_line or not self.slots.has_notes))
+            is_note, rank = item.entry.type is EntryType.NOTE, ranks[item.address]
+            limit = self.limit - _LINE * (len(matches) - at - 1 if has_notes else 0)
+            size = self.slots.excerpts[rank] if rank < len(self.slots.excerpts) else 0
+            is_near = size > SENTENCE or item.score >= NEAR_SHARE * matches[0].score
+            may_have_text = not is_rule_a_line and has_notes if is_note else True
+            has_text = size and may_have_text and (is_near or (is_note_best and not is_note))
             if has_text and self._place(limit, self._excerpts_of(item, rank)):
                 continue
             is_rule_a_line = is_rule_a_line or not is_note
-            is_named = rank < len(self.slots.excerpts) + self.slots.lines and (self.slots.has_notes or not is_note)
-            if is_named and share >= self.slots.line_share:
+            if is_near and (has_notes or (size and not is_note)):
                 self._place(self.limit, [self._line(item)])
 
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
@@ -229,7 +223,7 @@ class _Fitting(Struct, dict=True):
         rest = sorted((one for one in rest if not self._is_already_shown(one)), key=lambda one: one.entry.type.rank)
         decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
         if self.best and (len(decisions) > FEW_DECISIONS or self.slots is not SLOTS):
-            least = self.slots.line_share * self.best
+            least = NEAR_SHARE * self.best
             rest = [one for one in rest if one.on_path or one.score >= least][: self.slots.lines]
         limit = min(self.limit, self.used + self.limit // 10)
         for item in rest:
@@ -243,7 +237,7 @@ class _Fitting(Struct, dict=True):
         for item in self._nearest_proposed():
             described = self.found.describe_proposed(item)
             forms = [self._line(described, is_described=True)]
-            if item.unconditional or item.on_path or item.score >= self.slots.text_share * self._best_of_all():
+            if item.unconditional or item.on_path or item.score >= NEAR_SHARE * self._best_of_all():
                 forms.insert(0, self._excerpt(described, self.slots.excerpts[-1], is_described=True))
             self._place(self.limit, forms)
 
@@ -253,7 +247,7 @@ class _Fitting(Struct, dict=True):
         return [one for one in self._strong_proposed() if one in nearest]
 
     def _strong_proposed(self) -> list[Item]:
-        least = max(WEAK_SHARE, self.slots.line_share) * self._best_of_all()
+        least = NEAR_SHARE * self._best_of_all()
         return [one for one in self.found.proposed if one.unconditional or one.on_path or one.score >= least]
 
     def _best_of_all(self) -> float:

@@ -12,47 +12,45 @@ from typing import NamedTuple
 
 
 class Slots(NamedTuple):
-    """How an answer divides its budget among the entries.
+    """How an answer divides its budget among the best matches.
 
-    - `path_share`: the share of the budget for entries that apply to a given path.
     - `excerpts`: the most bytes of text for each of the best matches, the best match first.
-    - `lines`: the most further matches that are shown as one line each, within a tenth of the budget.
-    - `has_notes`: whether notes may be shown.
-    - `text_share`, `line_share`: the share of the best score that a match needs to be shown with text, or as a line.
-      The best match always gets text.
+    - `lines`: the most further matches that are shown as one line each, within a tenth of the budget. Without lines,
+      notes are not shown either.
     """
 
-    path_share: float
     excerpts: tuple[int, ...]
     lines: int
-    has_notes: bool = True
-    text_share: float = 0.0
-    line_share: float = 0.0
 
 
+# The share of the budget for entries that apply to a given path.
+PATH_SHARE = 0.5
 # The most bytes of a sentence that mentions an entry, of the shortest excerpt, and of one passage in an excerpt.
 # Several short passages have the answer more often than a long one. Chosen on PEPs and KEPs (180 and 300: 2 % less).
 SENTENCE = 240
-# `tests/bench/lookups.py` measures whether an answer contains the passage that answers the question. A match below .65
-# of the best score was never the right record. Below .75, one line is enough: a sentence there costs 300 bytes an
-# answer, and brings 2 % more answers. The excerpts of 900 bytes bring 4 % more than excerpts of 700. Chosen on PEPs and
-# KEPs (80 of 133 answers, before 75, with 4,800 bytes each, before 6,130), confirmed on decisions.
-SLOTS = Slots(0.5, (1700, 900, 900, *(SENTENCE,) * 7), 3, text_share=0.75, line_share=0.65)
-# For one of several questions in a call. Chosen on PEPs and KEPs, confirmed on decisions.
-SHORT_SLOTS = Slots(0.5, (900, *(SENTENCE,) * 3), 3, text_share=0.8, line_share=0.75)
-# Among so many best matches, an answer mentions one that is deprecated and that nothing replaces.
-ENDED_RANKS = 3
+# Half of the right records are the best match, and a quarter are the second or third, at any share of the best score,
+# so these three have text unless they are weak. Chosen on PEPs and KEPs. Excerpts from 1,100 to 1,700 and from 700 to
+# 1,000 bytes gave 79 to 86 of 133 answers, which contain the passage that answers the question (`answers.json` in
+# `tests/bench`), as the mean answer grew from 4,700 to 5,300 bytes. So did shares of a budget in proportion to scores.
+SLOTS = Slots((1500, 900, 900, *(SENTENCE,) * 7), 3)
+# For one of several questions in a call. The titles of all ten best matches are more important than a third excerpt:
+# with fewer titles, a question in a list missed every eighth record that it finds alone. Chosen on PEPs and KEPs.
+SHORT_SLOTS = Slots((900, 400), 3)
 # For a budget of at most SMALL_BUDGET tokens: no notes, and no titles without text.
-SMALL_SLOTS = Slots(0.5, (700, 400, 400), 0, has_notes=False)
+SMALL_SLOTS = Slots((700, 400, 400), 0)
 SMALL_BUDGET = 1000
 # In tokens, for one of several questions.
-SHORT_BUDGET = 440
+SHORT_BUDGET = 600
+# A match below the first share of the best score is weak: at most its title is shown, if the wing is small. The fourth
+# and later matches need the second share for an excerpt of one sentence, or a line. Chosen on PEPs and KEPs (85 of 133
+# answers with 4,870 bytes each; with .5 and .7 also 85, with 5,170), confirmed on decisions.
+WEAK_SHARE, NEAR_SHARE = 0.6, 0.75
+# Among so many best matches, an answer mentions one that is deprecated and that nothing replaces.
+ENDED_RANKS = 3
 # An entry of at most this many bytes is never shortened.
 WHOLE = 700
 # The bytes that `show --about` prints of a longer entry.
 ABOUT = 1300
-# A match below this share of the best score is weak: at most its title is shown.
-WEAK_SHARE = 1 / 3
 # If a wing has at most this many decisions, an answer lists the titles of all of them, even without a match.
 FEW_DECISIONS = 10
 # The most drafts in the separate part of an answer.

@@ -154,12 +154,18 @@ def _pattern_in(address: str, entry: Entry) -> re.Pattern[str]:
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     """Return a pattern that finds mentions of an entry by address, entry-id or record number.
 
-    The group `id` is the entry-id. A number counts if it follows its kind (`PEP 572`, `ADR-0148`), or has leading zeros
-    (`0148`) outside a list of numbers. `#148` is a ticket, and `ADR-0148 (other-project)` is another record; neither
-    matches. If the entry-id has a number without a kind, numbers count only in texts of the same room (`is_near`).
+    The group `id` is the entry-id. If it is a single word, such as `queue`, prose may use the word without meaning the
+    entry. It then counts only after `room/`, in backticks, or in `queue.md`. A number counts if it follows its kind
+    (`PEP 572`, `ADR-0148`), or has leading zeros (`0148`) outside a list of numbers. `#148` is a ticket, and
+    `ADR-0148 (other-project)` is another record; neither matches. If the entry-id has a number without a kind, numbers
+    count only in texts of the same room (`is_near`).
     """
     name = entry.address.rpartition("/")[2]
-    ways = [rf"(?P<id>{re.escape(name)})(?![\w-])"]
+    said = rf"{re.escape(name)}(?![\w-])"
+    if "-" not in name and not name.isdecimal():
+        room = re.escape(entry.address.split("/")[1])
+        said = rf"(?<={room}/){said}|(?<=`){said}(?=`)|{said}(?=\.md\b)"
+    ways = [rf"(?P<id>{said})"]
     number = RECORD_NUMBER.match(name)
     if number is not None and (number["kind"] or is_near):
         digits = number["number"].lstrip("0") or "0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
@@ -208,9 +209,13 @@ def retrieve(
         unread = _unread_wings(reading, short[0]) if short and not at_work else ()
         files = {_AT_WORK: "\0".join(at_work)} if at_work else {}
         listed = [one for answer in (first, *short) if answer for one in (*answer.items, *answer.proposed)]
-        prefix = _shared_folder({one.address for one in listed}, reading.view.checkout.catalog.entries)
+        addresses = {one.address for one in listed}
+        entries = reading.view.checkout.catalog.entries
+        prefix = _shared_folder(addresses, entries)
+        ids = Counter(one.rpartition("/")[2] for one in entries.keys() | addresses)
+        ambiguous = frozenset(name for name in (one.rpartition("/")[2] for one in addresses) if ids[name] > 1)
         new = {address: note for address, note in known.items() if shown.get(address) != note}
-        return Answers(first, tuple(short), unread, {**new, **files}, prefix)
+        return Answers(first, tuple(short), unread, {**new, **files}, prefix, ambiguous)
 
     return read_steadily(workspace, read)
 

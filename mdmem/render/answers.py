@@ -79,11 +79,10 @@ def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
         yield from ["\n".join(lines)] if lines else []
         lines = []
         yield _item(item, style)
-    ids = Counter(item.address.rpartition("/")[2] for item in shown)
     names: dict[str, list[str]] = {}
     for item in shown:
         short = item.address.rpartition("/")[2]
-        name = short if ids[short] == 1 else item.address.removeprefix(style.prefix)
+        name = item.address if short in style.ambiguous else short
         names.setdefault(item.entry.type, []).append(name)
     listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
     lines += [f"Already shown: {'; '.join(listed)}"] if listed else []
@@ -94,6 +93,7 @@ def answers_text(answers: Answers, style: Style) -> str:
     """Return the answers of a call; in Markdown, contents are block quotes, to tell them from instructions."""
     blocks: list[str] = []
     named = sum(item.form is not Form.GIVEN for one in answers.all for item in (*one.items, *one.proposed))
+    style = replace(style, ambiguous=answers.ambiguous)
     if len(answers.prefix) * named > len(_prefix_text(answers.prefix)):
         style = replace(style, prefix=answers.prefix)
     if answers.main is not None:

@@ -21,13 +21,14 @@ class Style(Struct, frozen=True):
 
     A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `prefix` is left out of
     addresses, because a line above states it. `shown` are the entries whose text is in the answer, so that lines that
-    mention them do not repeat their titles.
+    mention them do not repeat their titles. `ambiguous` are entry-ids that several entries have.
     """
 
     color: bool = False
     is_markdown: bool = False
     prefix: str = ""
     shown: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
 
     def heading(self, text: str) -> str:
         """Return a heading inside an answer."""

@@ -138,6 +138,28 @@ def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, lin
     assert [one.how for one in mentions(root, "orders")] == lines
 
 
+@pytest.mark.parametrize(
+    ("sentence", "how"),
+    [
+        ("Jobs wait in a queue.", "mentioned by no newer entry"),
+        ("Write to src/queue first.", "mentioned by no newer entry"),
+        ("The entry `queue` is too narrow.", "mentioned by"),
+        ("As app/rules/queue says.", "mentioned by"),
+        ("As rules/queue says.", "mentioned by"),
+        ("As [this](queue.md) says.", "mentioned by"),
+    ],
+)
+def test_entry_id_of_one_word_is_mentioned_only_as_an_address_or_as_code(
+    sentence: str, how: str, tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/rules/queue", "Use one queue", "Orders go through it.\n", created_at="2026-01-01")
+    put(root, "app/rules/jobs", "Jobs", f"{sentence}\n", created_at="2026-02-01")
+    workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
+    (answer,) = retrieve(workspace, Question(words="orders")).all
+    assert [one.how for one in answer.items[0].mentions] == [how]
+
+
 def test_many_mentions_are_named_without_their_sentences(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     for number in range(12, 21):
