@@ -141,8 +141,8 @@ def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, lin
 @pytest.mark.parametrize(
     ("sentence", "how"),
     [
-        ("Jobs wait in a queue.", "mentioned by no newer entry"),
-        ("Write to src/queue first.", "mentioned by no newer entry"),
+        ("Jobs wait in a queue.", "no newer entry mentions this"),
+        ("Write to src/queue first.", "no newer entry mentions this"),
         ("The entry `queue` is too narrow.", "mentioned by"),
         ("As app/rules/queue says.", "mentioned by"),
         ("As rules/queue says.", "mentioned by"),
