@@ -15,7 +15,7 @@ from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import Filters, get_wing, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value
-from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, plan_entry, refuse_taken
+from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, plan_entry, refuse_taken, room_for
 from mdmem.write.plan import needs_token
 from mdmem.write.save import require_token
 from mdmem.write.similar import Subject, find_near, find_on_subject
@@ -114,7 +114,8 @@ def _place(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old
         wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
     if wing is None:
         raise NotFoundError("there is no wing yet; a person makes one with `mdmem init --wing NAME`")
-    return f"{wing}/{proposal.room or room or workspace.settings.rooms[ROOM_KINDS[type_]]}"
+    stated = (proposal.room or "").removesuffix("/") or room
+    return f"{wing}/{room_for(workspace.settings, ROOM_KINDS[type_], stated)}"
 
 
 def _find_equal(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, place: str) -> str | None:

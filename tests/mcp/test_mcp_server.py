@@ -140,6 +140,13 @@ def test_propose_refuses_what_a_check_would(root: Path) -> None:
     assert not (root / "nav/architecture/keys.md").exists()
 
 
+def test_propose_takes_one_name_as_the_room(root: Path) -> None:
+    stated = {"title": "Poll sensors", "body": "Sensors are polled.\n\nRationale: it was measured.\n"}
+    refused = error(call(server_over(root), "propose", room="nav/rules", **stated))
+    assert refused == "propose: `room`: `nav/rules` is not a valid name for a room; write it like `anti-patterns`"
+    assert asked(server_over(root), "propose", room="rules/", **stated)["address"] == "nav/rules/poll-sensors"
+
+
 @pytest.mark.parametrize("named", [{}, {"project_id": ""}, {"project_id": None}])
 def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract_even_with_a_default_wing(
     root: Path, named: Any

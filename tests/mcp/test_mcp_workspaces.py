@@ -132,7 +132,7 @@ def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> No
 CALLS: dict[str, dict[str, object]] = {
     "retrieve": {"query": "callbacks"},
     "why": {"address": "nav/rules/callbacks"},
-    "propose": {"type": "decision", "room": "nav/rules", "title": "New", "body": "Text.\n\nRationale: so."},
+    "propose": {"type": "decision", "room": "rules", "title": "New", "body": "Text.\n\nRationale: so."},
 }
 
 
