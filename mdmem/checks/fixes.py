@@ -53,11 +53,6 @@ def with_fix(
     return replace(finding, fix=LateFix("", (), make=make))
 
 
-def with_edits(finding: Finding, title: str, *edits: Edit) -> Finding:
-    """Return a finding with a safe fix that consists of these edits, or without a fix if there are none."""
-    return replace(finding, fix=Fix(title, edits)) if edits else finding
-
-
 def fields_of(document: Document) -> Mapping[str, Any]:
     """Return the fields of a document; empty if they cannot be parsed."""
     return document.fields if document.fields is not None else {}

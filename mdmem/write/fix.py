@@ -46,12 +46,19 @@ class RefusedFix(Struct, frozen=True):
 
 
 class FixResult(Struct, frozen=True):
-    """The report on the fixed files, the findings that were fixed, the changes, and the fixes that were left out."""
+    """The tree after some fixes, the report on it, all its findings (`known`), and what was fixed and left out."""
 
+    tree: TreeView
     report: CheckReport
-    fixed: tuple[Finding, ...]
-    plan: ChangeSet
+    known: tuple[Finding, ...]
+    fixed: tuple[Finding, ...] = ()
+    renames: tuple[tuple[str, str], ...] = ()
     refused: tuple[RefusedFix, ...] = ()
+
+    @property
+    def plan(self) -> ChangeSet:
+        """Return the changes that make all the fixes."""
+        return _plan(self.tree, self.renames)
 
 
 def fix(
@@ -94,7 +101,7 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
     left = {(one.code, one.place.path, one.message) for one in state.report.findings}
     ended = {one for one in state.fixed if (one.code, one.place.path, one.message) not in left}
     fixed = tuple(sorted(ended, key=lambda one: one.sort_key))
-    return FixResult(state.report, fixed, _plan(state.tree, state.renames), tuple(fixing.refused))
+    return replace(state, fixed=fixed, refused=tuple(fixing.refused))
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
@@ -202,23 +209,13 @@ def _level(path: str, content: bytes) -> int:
     return 1 if entry is None else 2 if entry.unread else _WHOLE
 
 
-class _State(Struct, frozen=True):
-    """The tree after some fixes, the report on it, all its findings (`known`), and everything that was fixed so far."""
-
-    tree: TreeView
-    report: CheckReport
-    known: tuple[Finding, ...]
-    fixed: tuple[Finding, ...] = ()
-    renames: tuple[tuple[str, str], ...] = ()
-
-
 class _Fixing:
     """The rounds of one run. `state` is the state after all fixes so far that caused no new finding."""
 
     def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
         self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
         overlaid = TreeView(tree, changed={})
-        self.state = _State(overlaid, *self._checked(overlaid))
+        self.state = FixResult(overlaid, *self._checked(overlaid))
         self.refused: list[RefusedFix] = []
         self._barred: set[_Name] = set()
 
@@ -246,7 +243,7 @@ class _Fixing:
                 self._make(half)
         return True
 
-    def _try(self, chosen: FixChoice) -> tuple[_State | None, Sequence[Finding]]:
+    def _try(self, chosen: FixChoice) -> tuple[FixResult | None, Sequence[Finding]]:
         """Return the state after some fixes, or None and the new findings that they cause.
 
         If a new finding can be fixed in turn, such as a missing second end of a supersession, that fix is applied too.
@@ -255,7 +252,7 @@ class _Fixing:
         for _ in range(_ROUNDS):
             tree = state.tree.with_changes(chosen.contents, chosen.renames)
             fixed, renames = (*state.fixed, *chosen.findings), (*state.renames, *chosen.renames)
-            state = _State(tree, *self._checked(tree), fixed, renames)
+            state = FixResult(tree, *self._checked(tree), fixed, renames)
             # A file that could not be parsed completely already had its other faults before this fix.
             revealed |= {path.removesuffix(".md") for path in chosen.revealed}
             ended, moved = fixed[len(self.state.fixed) :], renames[len(self.state.renames) :]
@@ -271,7 +268,7 @@ class _Fixing:
                 break
         return None, first
 
-    def _choose(self, state: _State, names: Collection[_Name]) -> FixChoice:
+    def _choose(self, state: FixResult, names: Collection[_Name]) -> FixChoice:
         found = (one for one in state.report.findings if _name(one) in names)
         return choose(state.tree, found, with_unsafe=self._with_unsafe)
 

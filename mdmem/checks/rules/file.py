@@ -15,7 +15,6 @@ from mdmem.checks.fixes import (
     composed,
     has_odd_extension,
     line_end,
-    with_edits,
     with_fix,
     with_move,
     with_name,
@@ -83,7 +82,7 @@ def file_form(case: Case) -> Iterator[Finding]:
         if document.data.startswith(_MARK):
             message, help_ = "the file begins with a byte order mark", "save it as UTF-8 without the mark"
             found = Finding("", message, Place(document.path), help_, address, former="utf8-bom")
-            yield with_edits(found, "Remove the byte order mark", Edit(document.path, 0, len(_MARK), b""))
+            yield with_fix(found, "Remove the byte order mark", tuple, [Edit(document.path, 0, len(_MARK), b"")])
         counts = {name: sum(1 for _ in end.finditer(text)) for name, end in _ENDS.items()} if "\r" in text else {}
         counts = {name: count for name, count in counts.items() if count}
         if len(counts) > 1:
@@ -96,7 +95,7 @@ def file_form(case: Case) -> Iterator[Finding]:
             wanted = {"CRLF": b"\r\n", "LF": b"\n", "CR": None}[usual]
             ends = [end for end in _END.finditer(document.data) if wanted is not None and end.group() != wanted]
             edits = (Edit(document.path, *end.span(), wanted or b"") for end in ends)
-            yield with_edits(found, f"End every line in {usual}", *edits)
+            yield with_fix(found, f"End every line in {usual}", tuple, edits)
         if text.strip() and not text.endswith(("\n", "\r")):
             size, place = len(text), document.text_place(len(text))
             message, help_ = "the last line has no newline", "end the file with a newline"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import LateFix, check
-from mdmem.checks.fixes import fields_of, is_slip, line_end, with_edits, with_fix
+from mdmem.checks.fixes import fields_of, is_slip, line_end, with_fix
 from mdmem.checks.prose import written_items
 from mdmem.markdown.front_matter import in_quotes
 from mdmem.markdown.layout import apply_edits, replace_span
@@ -354,7 +354,7 @@ def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
     mended = parse_document(document.path, apply_edits(document.data, edits))
     if mended.fields is None or mended.findings or not set(REQUIRED) <= mended.fields.keys():
         return finding
-    return with_edits(finding, "Write the fence as `---`", *edits)
+    return with_fix(finding, "Write the fence as `---`", tuple, edits)
 
 
 class _Rewrite(Struct, frozen=True):
