@@ -28,6 +28,7 @@ from mdmem.ask.answer import (
 )
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.limits import (
+    FAR_SHARE,
     FEW_DECISIONS,
     MOST_PROPOSED,
     NEAR_SHARE,
@@ -159,7 +160,9 @@ class _Fitting(Struct, dict=True):
         """
         for item in self.found.items:
             if item.unconditional and not item.is_proposal:
-                is_elsewhere = bool(item.entry.applies_to) and not self.question.paths and self._is_weak(item)
+                is_elsewhere = (
+                    bool(item.entry.applies_to) and not self.question.paths and self._is_weak(item, FAR_SHARE)
+                )
                 placed = self._line(item) if is_elsewhere else self._whole(item, searches=False)
                 self.beyond += self._put(placed)
 
@@ -294,11 +297,11 @@ class _Fitting(Struct, dict=True):
         is_long = size_of(content) > max(WHOLE, size)
         return not unseen(excerpt(item.entry, body, size, self.found.weights) if is_long else content, known)
 
-    def _is_weak(self, item: Item) -> bool:
-        """Return whether an item matches the question only weakly."""
+    def _is_weak(self, item: Item, share: float = WEAK_SHARE) -> bool:
+        """Return whether an item matches the question only weakly: below a share of the best score."""
         if not self.found.weights or item.on_path:
             return False
-        return item.inherited or item.score < WEAK_SHARE * self.best or not item.score
+        return item.inherited or item.score < share * self.best or not item.score
 
     def _place(self, limit: int, forms: Iterable[Item]) -> bool:
         """Place the first form of an item whose size fits the limit; return whether one fits."""

@@ -45,6 +45,9 @@ SHORT_BUDGET = 600
 # and later matches need the second share for an excerpt of one sentence, or a line. Chosen on PEPs and KEPs (85 of 133
 # answers with 4,870 bytes each; with .5 and .7 also 85, with 5,170), confirmed on decisions.
 WEAK_SHARE, NEAR_SHARE = 0.6, 0.75
+# Without a path in the question, an invariant that applies only to some files is whole from this share of the best
+# score, and otherwise one line. It is lower, since a missing invariant does more harm than a long answer.
+FAR_SHARE = 1 / 3
 # Among so many best matches, an answer mentions one that is deprecated and that nothing replaces.
 ENDED_RANKS = 3
 # An entry of at most this many bytes is never shortened.
