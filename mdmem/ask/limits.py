@@ -28,10 +28,10 @@ PATH_SHARE = 0.5
 # The most bytes of a sentence that mentions an entry, of the shortest excerpt, and of one passage in an excerpt.
 # Several short passages have the answer more often than a long one. Chosen on PEPs and KEPs (180 and 300: 2 % less).
 SENTENCE = 240
-# Half of the right records are the best match, and a quarter are the second or third, at any share of the best score,
-# so these three have text unless they are weak. Chosen on PEPs and KEPs. Excerpts from 1,100 to 1,700 and from 700 to
-# 1,000 bytes gave 79 to 86 of 133 answers, which contain the passage that answers the question (`answers.json` in
-# `tests/bench`), as the mean answer grew from 4,700 to 5,300 bytes. So did shares of a budget in proportion to scores.
+# Half of the right records are the best match, and a quarter are the second or third, at shares of .65 to .99 of the
+# best score, so these three have text unless they are weak. Chosen on PEPs and KEPs by the number of answers that
+# contain the passage that answers (`answers.json` in `tests/bench`): first excerpts of 1,100, 1,300 and 1,500 bytes
+# gave 83, 83 and 85 of 133, at 4,990 to 5,140 bytes. Sharing a budget in proportion to scores gave fewer.
 SLOTS = Slots((1500, 900, 900, *(SENTENCE,) * 7), 3)
 # For one of several questions in a call. The titles of all ten best matches are more important than a third excerpt:
 # with fewer titles, a question in a list missed every eighth record that it finds alone. Chosen on PEPs and KEPs.
@@ -43,7 +43,8 @@ SMALL_BUDGET = 1000
 SHORT_BUDGET = 600
 # A match below the first share of the best score is weak: at most its title is shown, if the wing is small. The fourth
 # and later matches need the second share for an excerpt of one sentence, or a line. Chosen on PEPs and KEPs (85 of 133
-# answers with 4,870 bytes each; with .5 and .7 also 85, with 5,170), confirmed on decisions.
+# answers with 4,870 bytes each; with .5, 4,980 bytes, and with .7 for the second, 5,170 bytes, also 85). On decisions
+# the number of answers is the same, and two of 45 right records are no longer among the first six.
 WEAK_SHARE, NEAR_SHARE = 0.6, 0.75
 # Without a path in the question, an invariant that applies only to some files is whole from this share of the best
 # score, and otherwise one line. It is lower, since a missing invariant does more harm than a long answer.
