@@ -22,7 +22,7 @@ from builders import (
     write_entry,
 )
 from processes import run_at_once
-from saving.agents import Agent
+from write.agents import Agent
 
 from mdmem.errors import LostRaceError, MdmemError
 from mdmem.store.workspace.workspace import Workspace

@@ -14,8 +14,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 from builders import run_here
+from change.pair import Two, two_repositories
 from pushes import Typed
-from sync.pair import Two, two_repositories
 
 from mdmem.change.fetch_wings import fetch_wings
 

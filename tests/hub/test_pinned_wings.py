@@ -7,8 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from builders import commit_all, open_root, write, write_entry
+from change.pair import Two
 from pushes import Typed, pushed, rows, state
-from sync.pair import Two
 
 from mdmem.ask.question import Question
 from mdmem.change.fetch_wings import fetch_wings

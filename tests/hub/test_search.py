@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from builders import Ran, commit_all, head, make_repository, make_root, memory, run_here, write, write_entry
+from change.pair import Two, two_repositories
 from pushes import pushed, rows
-from sync.pair import Two, two_repositories
 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.hub.connection import connected

@@ -20,8 +20,8 @@ import pytest
 from builders import commit_all, environment, make_repository, make_root, memory, snapshot, write, write_entry
 from clients import ERAS, call, error, facts, process, text, with_client
 from mcp import Client
-from saving.agents import context, entries, project
 from served import HEADERS, serving
+from write.agents import context, entries, project
 
 _CLIENT = {"name": "tests", "version": "1"}
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}

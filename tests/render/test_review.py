@@ -7,9 +7,9 @@ import re
 
 import pytest
 from builders import entry_text
+from change.sides import ARTICLE, reviewed, successor, superseded
 from hypothesis import given
 from hypothesis import strategies as st
-from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport
 from mdmem.model.finding import Finding, Place, Severity

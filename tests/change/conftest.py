@@ -1,0 +1,12 @@
+"""The two repositories that each test here starts from."""
+
+from pathlib import Path
+
+import pytest
+
+from change.pair import Two, two_repositories
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Two:
+    return two_repositories(tmp_path)

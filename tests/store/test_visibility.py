@@ -1,0 +1,273 @@
+"""What an access opens, and what of links, history, index and waiting writes a caller without it is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
+from write.agents import Agent
+
+from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import compile_context
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.ask.search import search
+from mdmem.ask.show import show
+from mdmem.change.history import why
+from mdmem.change.hygiene import run
+from mdmem.change.status import refresh_index, report_status
+from mdmem.checks.run import CheckRequest, check
+from mdmem.errors import NotFoundError, SettingsError
+from mdmem.model.access import Access, AccessDeniedError
+from mdmem.render.json import status_json
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.remarks import is_hygiene_due
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write import write as writing
+from mdmem.write.create import plan_entry
+from mdmem.write.lifecycle import plan_review
+from mdmem.write.write import WriteOptions
+from store.views import seen_by
+
+APP = Access.to_wings(["app"])
+
+
+def two_wings(folder: Path) -> Path:
+    root = make_root(make_repository(folder) / "memory")
+    write(root, "app/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# app\n")
+    write(root, "vault/README.md", "---\nkind: project\nowners: [Ada]\nproject_id: obsidian\n---\n\n# vault\n")
+    write_entry(
+        root, "app/rules/granite", "Granite holds.\n\nRationale: it was weighed.\n", type="invariant", title="Granite"
+    )
+    write_entry(root, "vault/rules/onyx", "Onyx holds, as granite does.\n\nRationale: it was weighed.\n", title="Onyx")
+    return root
+
+
+def test_nobody_sees_nothing_but_the_settings(tmp_path: Path) -> None:
+    workspace = seen_by(open_root(two_wings(tmp_path)), Access.to_wings([]))
+    assert [file.path for file in workspace.tree.files()] == ["mdmem.toml"]
+
+
+def test_shown_entry_has_no_link_to_an_unseen_wing_and_its_file_keeps_them(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    body = (
+        "Granite [see: vault/rules/onyx] and [see: app/rules/slate, vault/rules/onyx].\n"
+        "[[vault/rules/onyx]] [[vault/rules/onyx|the rule]] [the file](../../vault/rules/onyx.md).\n"
+        "![a picture](../../vault/rules/onyx.png) [docs](../../../docs/granite.md) `[[vault/rules/onyx]]`\n\n"
+        "[one]: ../../vault/rules/onyx.md\n"
+    )
+    relations = "[{type: READS, to: vault/rules/onyx}, {type: READS, to: app/rules/slate}]"
+    file = write_entry(
+        root,
+        "app/rules/marble",
+        body,
+        type="note",
+        label="entity",
+        see=["vault/rules/onyx", "app/rules/slate"],
+        supersedes="vault/rules/onyx",
+        relations=relations,
+    )
+    before = file.read_bytes()
+    workspace = seen_by(open_root(root), APP)
+    (shown,) = show(workspace, ["app/rules/marble"])
+    assert shown.front_matter["see"] == ["app/rules/slate"]
+    assert "supersedes" not in shown.front_matter
+    assert shown.front_matter["relations"] == [{"type": "READS", "to": "app/rules/slate"}]
+    assert shown.entry.see == ("app/rules/slate",)
+    assert shown.entry.supersedes == ()
+    assert [one.to for one in shown.entry.relations] == ["app/rules/slate"]
+    assert shown.body.strip("\n") == (
+        "Granite  and [see: app/rules/slate].\n the rule the file.\n"
+        "a picture [docs](../../../docs/granite.md) `[[vault/rules/onyx]]`"
+    )
+    assert workspace.catalog.body("app/rules/marble") == shown.body
+    assert file.read_bytes() == before
+
+
+def test_relation_that_is_not_shown_survives_an_update_of_its_entity(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    relations = "[{type: READS, to: vault/rules/onyx}]"
+    file = write_entry(
+        root, "app/entities/slate", "Slate.\n", type="note", label="entity", entity="Slate", relations=relations
+    )
+    saves = Agent(seen_by(open_root(root), APP))
+    related = [{"entity_id": "app/rules/granite", "relationship_type": "WRITES", "properties": {}}]
+    entity = {"entity_name": "Slate", "fact": "Slate splits.", "scope": "project"}
+    assert saves.upsert_entity_with_deps(entity, related, "app").status == "saved"
+    assert "vault/rules/onyx" in file.read_text()
+    assert "app/rules/granite" in file.read_text()
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../README.md", "a\0.md", "x" * 5000, "x" * 5000 + ".md"])
+def test_name_of_a_file_elsewhere_does_not_tell_whether_it_is_there(tmp_path: Path, name: str) -> None:
+    root = two_wings(tmp_path)
+    write(tmp_path, "README.md")
+    for workspace in (seen_by(open_root(root), APP), *([open_root(root)] if name != "../README.md" else [])):
+        with pytest.raises(NotFoundError, match=r"^there is no entry "):
+            show(workspace, [name])
+
+
+def test_check_finds_nothing_wrong_with_links_into_unseen_wings(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    body = "Gone.\n\nRationale: it is. [see: vault/rules/nothing] [x](../../vault/rules/nothing.md)\n"
+    ended = {"status": "deprecated", "deprecated_at": "2026-06-01"}
+    write_entry(
+        root,
+        "app/rules/gone",
+        body,
+        superseded_by=["vault/rules/nothing"],
+        see=["vault/rules/onyx"],
+        title="Gone",
+        **ended,
+    )
+    everybody = {one.code for one in check(open_root(root), CheckRequest()).findings}
+    assert {"dangling-link", "body-link-broken", "cross-wing-link-undeclared"} <= everybody
+    assert [one.code for one in check(seen_by(open_root(root), APP), CheckRequest()).findings] == []
+
+
+def test_check_still_finds_what_is_wrong_in_the_wing(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write_entry(root, "app/rules/gone", title="Gone", see=["app/rules/granit", "vault/rules/onyx"])
+    (found,) = check(seen_by(open_root(root), APP), CheckRequest()).findings
+    assert (found.code, found.help) == ("dangling-link", "write `app/rules/granite`, or remove the link")
+
+
+def test_history_tells_nothing_of_what_a_commit_did_elsewhere(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    commit_all(tmp_path, "granite and onyx at once")
+    write_entry(root, "app/rules/granite", "Granite holds.\n\nRationale: it was measured.\n", type="invariant")
+    commit_all(tmp_path, "granite alone")
+    (link,) = why(seen_by(open_root(root), APP), "app/rules/granite").chain
+    assert [commit.subject for commit in link.commits] == ["", ""]
+    (whole,) = why(open_root(root), "app/rules/granite").chain
+    assert [commit.subject for commit in whole.commits] == ["granite alone", "granite and onyx at once"]
+
+
+def test_entry_that_moved_out_of_sight_is_gone(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write_entry(root, "app/rules/slate", see=["app/rules/granite"])
+    commit_all(tmp_path, "one")
+    git(tmp_path, "mv", "memory/app/rules/granite.md", "memory/vault/rules/granite.md")
+    commit_all(tmp_path, "two")
+    (found,) = check(seen_by(open_root(root), APP), CheckRequest(select=("dangling-link",))).findings
+    assert "vault" not in f"{found.message} {found.help}"
+    assert "was deleted in commit" in found.message
+
+
+def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    index = FullTextIndex(tmp_path / "index")
+    whole = open_root(root).with_index(index)
+    assert next(hit.entry.address for hit in search(whole, Question(words="granite")).hits) == "app/rules/granite"
+    seen = seen_by(whole, APP)
+    scanned = search(seen, Question(words="granite weighed"))
+    seen = seen.with_index(index)
+    asked = search(seen, Question(words="granite weighed"))
+    assert [(hit.entry.address, hit.score) for hit in asked.hits] == [
+        (hit.entry.address, hit.score) for hit in scanned.hits
+    ]
+    assert index.state(live=whole.catalog.digests).documents == 2
+    said = status_json(report_status(seen))["index"]
+    assert (said["documents"], said["stale"], said["gone"], said["bytes"]) == (1, 0, 0, 0)
+    assert refresh_index(seen).total == 2
+
+
+def test_caller_of_a_part_has_the_index_of_the_whole_built(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    index = FullTextIndex(tmp_path / "index")
+    seen = seen_by(open_root(root), APP).with_index(index)
+    assert [hit.entry.address for hit in search(seen, Question(words="granite")).hits] == ["app/rules/granite"]
+    assert index.state(live=open_root(root).catalog.digests).documents == 2
+
+
+def _decision(title: str, scope: str = "project") -> dict[str, object]:
+    said = {"title": title, "rationale": "it was weighed", "owner": "Ada", "date": "2026-03-05"}
+    return {**said, "scope": scope, "supersedes": None, "confidence": 0.9}
+
+
+@pytest.mark.parametrize("project", ["vault", "obsidian", "VAULT", "nowhere", "a/b", "!"])
+def test_saving_elsewhere_is_denied_whatever_is_there(tmp_path: Path, project: str) -> None:
+    saves = Agent(seen_by(open_root(two_wings(tmp_path)), APP))
+    denied = f"Project access denied: {project}"
+    assert saves.save_decision(_decision("Use UTC"), project).message == denied
+    session = {"objective": "o", "actions_taken": [], "decisions_made": [], "open_items": [], "next_actions": []}
+    assert saves.save_session({**session, "save_scope": "project"}, project).message == denied
+
+
+def test_saving_for_all_is_denied_to_who_may_not_write_the_shared_wing(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write(root, "shared/README.md", "---\nkind: shared\n---\n")
+    saves = Agent(seen_by(open_root(root), APP))
+    assert saves.save_decision(_decision("Use UTC", "global"), "app").message == "Project access denied: global"
+
+
+def test_verb_that_would_write_an_unwritable_wing_is_denied(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    workspace = seen_by(open_root(root), Access.to_wings(["app"], may_write=False))
+    text = (root / "app/rules/granite.md").read_text()
+    with pytest.raises(AccessDeniedError, match=r"^Project access denied: app$"):
+        writing.write(workspace, lambda one: plan_entry(one, "app/rules/slate", text), WriteOptions())
+    with pytest.raises(AccessDeniedError, match=r"^Project access denied: vault$"):
+        writing.write(workspace, lambda one: plan_entry(one, "vault/rules/onyx", text), WriteOptions())
+    with pytest.raises(AccessDeniedError):
+        writing.write(
+            workspace, lambda one: plan_review(one, "app/rules/granite", reason="it is doubted"), WriteOptions()
+        )
+
+
+def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    whole = Agent(open_root(root), now=lambda: now, wait=0.0)
+    from mdmem.store.state.files import write_lock
+
+    with write_lock(open_root(root).state_folder / "saving"):
+        assert whole.save_decision(_decision("Use onyx"), "vault").status == "pending_retry"
+    seen = Agent(seen_by(open_root(root), APP), now=lambda: now)
+    assert seen.save_decision(_decision("Use granite"), "app").status == "saved"
+    for project in (None, "vault", "obsidian"):
+        assert seen.get_save_status(project)["artifact_ids"] == []
+    status = status_json(report_status(seen_by(open_root(root), APP)))
+    assert not any("wait" in remark for remark in status["remarks"])
+    assert len(whole.get_save_status(None)["artifact_ids"]) == 1
+
+
+def test_settings_of_unseen_wings_are_no_matter_of_the_caller(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write(root, "mdmem.toml", 'default_wing = "obsidian"\nbudget = 77\n[wings.vault.check]\nselect = "no list"\n')
+    workspace = seen_by(open_root(root), APP)
+    assert (workspace.settings.default_wing, workspace.settings.budget) == (None, 77)
+    with pytest.raises(SettingsError, match="vault"):
+        _ = open_root(root).settings
+    write(root, "mdmem.toml", 'default_wing = "app"\nbudgte = 77\n')
+    with pytest.raises(SettingsError, match="budgte"):
+        _ = seen_by(open_root(root), APP).settings
+
+
+def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write(tmp_path, "README.md", "The vault has onyx.\n")
+    for path in root.glob("app/rules/*.md"):
+        path.write_text("no front matter\n")
+    (root / "vault/rules/onyx.md").write_text("no front matter\n")
+    asked = Question(words="onyx")
+    assert retrieve(seen_by(open_root(root), APP), asked).all[0].basis.fallback == ()
+    assert compile_context(seen_by(open_root(root), APP), ContextRequest(goal="onyx"))["fallback"] == []
+
+
+def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write(root, "mdmem.toml", '[check]\nbaseline = ".known.json"\n')
+    record = '{"code": "body-empty", "address": "vault/rules/gone", "count": 1}'
+    write(root, ".known.json", f'{{"schema": 1, "findings": [\n{record}\n]}}\n')
+    assert [one.code for one in check(open_root(root), CheckRequest()).findings] == ["unused-suppression"]
+    assert check(seen_by(open_root(root), APP), CheckRequest()).findings == ()
+
+
+def test_hygiene_of_a_part_is_not_recorded_for_the_whole(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    run(seen_by(open_root(root), APP))
+    whole: Workspace = open_root(root)
+    assert (is_hygiene_due(whole, "app"), is_hygiene_due(whole, "vault")) == (False, True)

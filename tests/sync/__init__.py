@@ -1,1 +1,0 @@
-"""Wings that live in other repositories."""

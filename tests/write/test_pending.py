@@ -1,0 +1,431 @@
+"""Writes that fail on the way, kept and tried again, and saves that are sent again: nothing is written twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, git, open_root, run_here, write, write_entry
+from msgspec.structs import replace
+from processes import exit_code_of, run_at_once
+
+from mdmem.change.hygiene import run_hygiene
+from mdmem.change.status import report_status
+from mdmem.errors import UsageError
+from mdmem.model.access import Access
+from mdmem.store.catalog.load import load
+from mdmem.store.state.files import write_lock
+from mdmem.store.state.pending_writes import PendingWrites, Receipt
+from mdmem.store.tree import WorkingTree
+from mdmem.write.records import SaveResult
+from mdmem.write.remember import remember
+from write.agents import (
+    NOON,
+    Agent,
+    agent,
+    context,
+    decision,
+    entity,
+    entries,
+    later,
+    of_words,
+    outcome,
+    pattern,
+    project,
+    save,
+    session,
+    ticking,
+)
+
+SESSION = "nav/sessions/set-up"
+
+
+def ledger(folder: Path) -> PendingWrites:
+    return PendingWrites(folder / ".git/mdmem/state/memory")
+
+
+def busy(folder: Path) -> AbstractContextManager[None]:
+    """Hold the lock that every write of an agent needs."""
+    return write_lock(folder / ".git/mdmem/state/memory/saving")
+
+
+@contextmanager
+def no_room(root: Path, room: str) -> Iterator[None]:
+    """Leave a file where a room would be, so that nothing can be written there."""
+    path = write(root, room, "no room")
+    yield
+    path.unlink()
+
+
+def all_kinds(saves: Agent) -> list[SaveResult]:
+    return [
+        saves.save_decision(decision(), "nav"),
+        saves.save_pattern(pattern(), "nav"),
+        saves.save_context(context(), "nav"),
+        saves.save_session(session(), "nav"),
+        saves.upsert_entity_with_deps(entity(), [], "nav"),
+    ]
+
+
+def test_write_of_every_kind_that_finds_the_lock_held_waits_and_is_written_once(root: Path, tmp_path: Path) -> None:
+    with busy(tmp_path):
+        results = all_kinds(agent(root, wait=0))
+    assert {(str(one.status), one.dedup_outcome, one.artifact_id) for one in results} == {("pending_retry", None, None)}
+    assert results[0].message == (
+        "not written yet: another process has been writing for 0 s; try again when it is done"
+    )
+    assert results[0].next_step == (
+        "nothing has to be done: the next write tries this one again, and so does `mdmem save --retry`"
+    )
+    assert entries(root) == []
+    assert sorted(one.verb for one in ledger(tmp_path).pending()) == [
+        "save_context",
+        "save_decision",
+        "save_pattern",
+        "save_session",
+        "upsert_entity_with_deps",
+    ]
+    retried = agent(root).pending.retry()
+    assert [str(result.status) for _, result in retried] == ["saved"] * 5
+    found = entries(root)
+    assert len(found) == 5
+    assert agent(root).pending.retry() == []
+    assert (entries(root), ledger(tmp_path).pending()) == (found, ())
+    assert agent(root).save_context(context(), "nav").artifact_id in found
+    assert entries(root) == found, "what waited and is sent again is one entry"
+
+
+def test_next_write_tries_three_that_wait_first(root: Path, tmp_path: Path) -> None:
+    with busy(tmp_path):
+        all_kinds(agent(root, wait=0))
+    assert agent(root).save_context(context(topic="other"), "nav").status == "saved"
+    assert (len(entries(root)), len(ledger(tmp_path).pending())) == (4, 2)
+    assert agent(root).save_context(context(topic="third"), "nav").status == "saved"
+    assert (len(entries(root)), len(ledger(tmp_path).pending())) == (7, 0)
+
+
+def test_write_that_never_succeeds_holds_up_no_other(root: Path, tmp_path: Path) -> None:
+    saves = agent(root, wait=0)
+    with no_room(root, "nav/sessions"):
+        saves.save_session(session("Never"), "nav")
+        with busy(tmp_path):
+            saves.save_context(context(), "nav")
+        for number in range(3):
+            saves.save_context(context(topic=f"more {number}"), "nav")
+        assert [one.verb for one in ledger(tmp_path).pending()] == ["save_session"]
+
+
+def test_same_call_again_is_one_write(root: Path, tmp_path: Path) -> None:
+    with busy(tmp_path):
+        for _ in range(2):
+            assert agent(root, wait=0).save_session(session(), "nav").waits
+    (waiting,) = ledger(tmp_path).pending()
+    assert waiting.attempts == 2
+    assert agent(root).save_session(session(), "nav").artifact_id == SESSION
+    assert (entries(root), ledger(tmp_path).pending()) == ([SESSION], ())
+
+
+def test_write_waits_while_a_merge_goes_on_where_writes_are_committed(tmp_path: Path) -> None:
+    root = project(tmp_path, "commit = true\n")
+    commit_all(tmp_path)
+    head = write(tmp_path, ".git/MERGE_HEAD", git(tmp_path, "rev-parse", "HEAD"))
+    result = agent(root).save_session(session(), "nav")
+    assert result.message == (
+        "not written yet: a merge is in progress in the repository, so a write could not be committed"
+    )
+    assert entries(root) == []
+    head.unlink()
+    assert [result.artifact_id for _, result in agent(root).pending.retry()] == [SESSION]
+    assert git(tmp_path, "log", "-1", "--format=%s") == f"Add {SESSION}"
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_write_that_git_refuses_to_commit_is_saved_and_says_so(tmp_path: Path) -> None:
+    root = project(tmp_path, "commit = true\n")
+    commit_all(tmp_path)
+    write(tmp_path, ".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n").chmod(0o755)
+    result = agent(root).save_session(session(), "nav")
+    assert (result.status, result.artifact_id) == ("saved", SESSION)
+    assert (result.message or "").startswith(f"{SESSION} is saved; ")
+    assert ledger(tmp_path).pending() == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="this user may write everywhere")
+def test_write_to_a_read_only_folder_waits(root: Path) -> None:
+    (root / "nav").chmod(0o500)
+    assert agent(root).save_session(session(), "nav").waits
+    (root / "nav").chmod(0o700)
+    assert [result.artifact_id for _, result in agent(root).pending.retry()] == [SESSION]
+
+
+def test_write_that_cannot_be_kept_fails_and_says_why(root: Path, tmp_path: Path) -> None:
+    write(tmp_path, ".git/mdmem/state", "a file where the state would be")
+    result = agent(root).save_session(session(), "nav")
+    assert (result.status, result.next_step) == ("failed", "call again later")
+    assert (result.message or "").startswith("nothing was written: not a directory; nor could it be kept for later: ")
+    assert entries(root) == []
+
+
+@pytest.mark.parametrize("project_id", ["nav", None, "web"])
+def test_review_is_told_until_it_is_resolved(saves: Agent, root: Path, tmp_path: Path, project_id: str | None) -> None:
+    known = saves.save_decision(of_words(13), "nav").artifact_id
+    saves.save_decision(of_words(20), "nav")
+    (blocked,) = ledger(tmp_path).blocked_writes()
+    shown = [{"id": blocked.id, "wing": "nav", "title": "worda", "candidate_id": known, "since": NOON.isoformat()}]
+    told = shown if project_id != "web" else None
+    hygiene = run_hygiene(open_root(root), project_id, check_pending_only=True)
+    assert (hygiene.get("blocked_saves"), hygiene["unresolved_saves"]) == (told, 1 if told else 0)
+    standing = saves.get_save_status(project_id or "nav")
+    assert standing.get("blocked") == told
+    assert (standing["status"], standing["count"]) == (("pending_retry", 1) if told else ("saved", 0))
+    assert any("1 stopped by a similar entry" in one for one in report_status(open_root(root)).remarks)
+    assert saves.save_decision(of_words(20, supersedes=known), "nav").status == "saved"
+    assert "blocked_saves" not in run_hygiene(open_root(root))
+    assert saves.get_save_status("nav")["status"] == "saved"
+
+
+def test_review_is_given_up_by_its_id_and_never_retried(saves: Agent, tmp_path: Path) -> None:
+    saves.save_decision(of_words(13), "nav")
+    saves.save_decision(of_words(20), "nav")
+    (blocked,) = ledger(tmp_path).blocked_writes()
+    with pytest.raises(
+        UsageError, match="did not fail: the similar entry nav/architecture/worda stopped it; save it again with"
+    ):
+        saves.pending.retry(blocked.id[:8])
+    assert saves.pending.drop(blocked.id[:8]) == blocked
+    assert saves.get_save_status("nav").get("blocked") is None
+
+
+def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(root: Path, tmp_path: Path) -> None:
+    with busy(tmp_path):
+        agent(root, wait=0).save_decision(of_words(20), "nav")
+    write_entry(root, "nav/rules/known", f"Rationale: {of_words(13)['rationale']}\n", title=of_words(13)["title"])
+    ((_, retried),) = agent(root).pending.retry()
+    assert outcome(retried) == ("pending_retry", "manual_review", "nav/rules/known")
+    for number in range(2):
+        agent(root).save_context(context(topic=f"more {number}"), "nav")
+    (waiting,) = ledger(tmp_path).pending()
+    assert (waiting.refused, waiting.attempts) == (True, 2)
+    assert agent(root).get_save_status("nav")["status"] == "failed"
+
+
+def killed_before_done(root: str) -> None:
+    saves = Agent(open_root(Path(root)), now=lambda: NOON, wait=1)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(type(saves.pending.ledger), "done", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        saves.pending.retry()
+
+
+def in_a_process_that_dies(work: Any, *arguments: str) -> None:
+    assert exit_code_of(work, *arguments) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("by", ["retry", "next write", "same call"])
+def test_write_of_a_process_that_died_before_saying_so_is_not_written_twice(tmp_path: Path, by: str) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        agent(root, wait=0).save_session(session(), "nav")
+    in_a_process_that_dies(killed_before_done, str(root))
+    assert (entries(root), len(ledger(tmp_path).pending())) == ([SESSION], 1)
+    saves = agent(root)
+    if by == "retry":
+        ((_, retried),) = saves.pending.retry()
+        assert (retried.status, retried.message) == ("saved", f"{SESSION} was written before")
+    elif by == "same call":
+        assert saves.save_session(session(), "nav").artifact_id == SESSION
+    else:
+        saves.save_pattern(pattern(), "nav")
+    assert [one for one in entries(root) if "/sessions/" in one] == [SESSION]
+    assert ledger(tmp_path).pending() == ()
+
+
+def retry_all(number: int, root: str) -> list[str]:
+    return [str(result.status) for _, result in Agent(open_root(Path(root))).pending.retry()]
+
+
+def test_two_processes_that_retry_at_once_write_each_once(root: Path, tmp_path: Path) -> None:
+    with busy(tmp_path):
+        for number in range(4):
+            agent(root, wait=0).save_session(session(f"Session {number}"), "nav")
+    answers = run_at_once(retry_all, str(root), count=2)
+    assert sorted(status for said in answers for status in said) == ["saved"] * 4
+    assert entries(root) == [f"nav/sessions/session-{number}" for number in range(4)]
+
+
+def test_parts_of_a_session_wait_with_it_and_are_linked(root: Path) -> None:
+    with no_room(root, "nav/sessions"):
+        batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
+    assert [one.message for one in batch.decisions] == ["not written yet: the session of this record is not saved yet"]
+    assert (batch.overall, entries(root)) == ("partial", [])
+    agent(root).pending.retry()
+    learned = {"nav/architecture/use-utc", "nav/conventions/a-test-fails"}
+    assert set(load(WorkingTree(root)).entries[SESSION].produced) == learned
+
+
+@pytest.mark.parametrize("project_id", ["nav", "web"])
+@pytest.mark.parametrize("now", [ticking(), lambda: NOON])
+def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
+    root: Path, tmp_path: Path, project_id: str, now: Callable[[], datetime]
+) -> None:
+    with busy(tmp_path):
+        saves = agent(root, wait=0, now=now)
+        batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], project_id)
+    assert (str(batch.overall), len(ledger(tmp_path).pending())) == ("partial", 3)
+    assert [str(result.status) for _, result in agent(root).pending.retry()] == ["saved"] * 3
+    learned = {f"{project_id}/architecture/use-utc", f"{project_id}/conventions/a-test-fails"}
+    assert set(load(WorkingTree(root)).entries[f"{project_id}/sessions/set-up"].produced) == learned
+
+
+def test_batch_that_is_repeated_while_it_waits_is_written_once(root: Path, tmp_path: Path) -> None:
+    with busy(tmp_path):
+        for _ in range(2):
+            agent(root, wait=0).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
+    batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
+    assert str(batch.overall) == "saved"
+    assert entries(root) == ["nav/architecture/use-utc", "nav/conventions/a-test-fails", SESSION]
+    assert ledger(tmp_path).pending() == ()
+
+
+def test_status_of_a_project_counts_what_waits_for_it(root: Path, tmp_path: Path) -> None:
+    write(root, "web/README.md", "---\nproject_id: Acme/Web\n---\n")
+    assert agent(root).get_save_status("nav") == {
+        "status": "saved",
+        "count": 0,
+        "oldest_pending_at": None,
+        "artifact_ids": [],
+    }
+    with busy(tmp_path):
+        agent(root, wait=0, now=later(60)).save_session(session("Later"), "Acme/Web")
+        agent(root, wait=0).save_session(session(), "web")
+        agent(root, wait=0).save_context(context(), "nav")
+    found = agent(root).get_save_status("Acme/Web")
+    assert (found["status"], found["count"], found["oldest_pending_at"]) == ("pending_retry", 2, NOON.isoformat())
+    waiting = [one.id for one in ledger(tmp_path).pending() if one.verb == "save_session"]
+    assert found["artifact_ids"] == waiting
+    assert len(ledger(tmp_path).pending()) == 3
+
+
+def test_status_is_partial_where_some_were_refused(root: Path, tmp_path: Path) -> None:
+    write_entry(root, "nav/rules/old", status="deprecated", deprecated_reason="over")
+    with busy(tmp_path):
+        agent(root, wait=0).save_decision(decision(supersedes="nav/rules/old"), "nav")
+    (root / "nav/rules/old.md").unlink()
+    agent(root).pending.retry()
+    assert agent(root).get_save_status("nav")["status"] == "failed"
+    with busy(tmp_path):
+        agent(root, wait=0).save_context(context(), "nav")
+    assert agent(root).get_save_status("nav")["status"] == "partial"
+
+
+def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        agent(root, wait=0).save_session(session(), "nav")
+    waiting = "writes that did not complete: 1 pending, 0 stopped by a similar entry; `mdmem save"
+    assert waiting in run_here(capsys, "status", cwd=root).out
+
+
+@pytest.mark.parametrize("kind", ["decision", "session", "entity"])
+def test_memory_that_went_away_is_no_new_project(saves: Agent, root: Path, kind: str) -> None:
+    shutil.rmtree(root)
+    result = save(saves, kind)
+    assert (result.status, "is gone" in (result.message or ""), root.exists()) == ("failed", True, False)
+    for named in ({"project": "nav"}, {}):
+        told = remember(saves.workspace, {"title": "A", "content": "B", **named})
+        assert (told.success, "is gone" in told.message) == (False, True)
+
+
+MEMO = {"title": "Warm the cache", "content": "It takes a minute.", "project": "nav"}
+Clock = Callable[[], datetime]
+
+
+def save_context(root: Path, now: Clock) -> str | None:
+    return agent(root, now=now).save_context(context(), "nav").artifact_id
+
+
+def save_session(root: Path, now: Clock) -> str | None:
+    return agent(root, now=now).save_session(session(), "nav").artifact_id
+
+
+def keep_memo(root: Path, now: Clock) -> str | None:
+    return remember(open_root(root), MEMO, now=now).id
+
+
+def store_session(root: Path, now: Clock) -> str | None:
+    learned = [{"title": "Use UTC", "rationale": "Clocks differ."}]
+    return agent(root, now=now).store_session_with_learnings(session(), learned, [], "nav").session.artifact_id
+
+
+@pytest.mark.parametrize("save", [save_context, save_session, keep_memo, store_session])
+def test_same_save_within_two_minutes_is_one_entry(root: Path, save: Callable[[Path, Clock], str | None]) -> None:
+    first = save(root, later(0))
+    made = entries(root)
+    assert save(root, later(119)) == first
+    assert entries(root) == made
+    assert save(root, later(121)) not in (None, first)
+
+
+def saved(root: Path, *, project_id: str = "nav", **fields: Any) -> str | None:
+    return agent(root).save_context(context(**fields), project_id).artifact_id
+
+
+def test_answer_to_a_repeated_save_says_so(root: Path) -> None:
+    first = saved(root)
+    result = agent(root).save_context(context(), "nav")
+    assert (str(result.status), result.artifact_id, result.dedup_outcome) == ("saved", first, None)
+    assert result.message == f"{first} was already saved by an identical call"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"content": "The arm has seven joints."}, {"topic": "leg"}, {"relevance_score": 0.5}, {"project_id": "sea"}],
+)
+def test_other_arguments_are_another_save(root: Path, other: dict[str, Any]) -> None:
+    write(root, "sea/README.md", "---\nkind: project\n---\n")
+    assert saved(root) != saved(root, **other)
+
+
+def test_other_caller_is_another_save(root: Path) -> None:
+    first, other = saved(root), replace(open_root(root), access=Access.to_wings(["nav"], name="other"))
+    assert Agent(other, now=lambda: NOON).save_context(context(), "nav").artifact_id not in (None, first)
+
+
+def test_entry_that_was_edited_meanwhile_is_the_same_and_one_that_was_removed_is_not(root: Path) -> None:
+    first = saved(root)
+    path = root / f"{first}.md"
+    path.write_text(path.read_text() + "\nIt was measured.\n")
+    assert saved(root) == first
+    path.unlink()
+    assert saved(root) == first
+    assert "measured" not in path.read_text()
+
+
+def test_file_of_somebody_else_at_the_place_is_not_the_answer(root: Path, tmp_path: Path) -> None:
+    first = saved(root)
+    (record,) = (tmp_path / ".git/mdmem/state/memory/intents").iterdir()
+    # As it is left by a process that died before it wrote.
+    record.write_text(json.dumps({**json.loads(record.read_text()), "is_written": False, "digest": "0"}))
+    assert saved(root) not in (None, first)
+
+
+def test_receipts_are_forgotten_after_a_day_and_where_there_are_many(tmp_path: Path) -> None:
+    ledger = PendingWrites(tmp_path)
+    for number in range(70):
+        at = NOON + timedelta(seconds=number)
+        ledger.keep_receipt(f"{number:064}", Receipt(address="nav/context/arm", digest="", at=at))
+    assert len(list((tmp_path / "intents").iterdir())) == 64
+    ledger.keep_receipt("x", Receipt(address="nav/context/arm", digest="", at=NOON + timedelta(days=2)))
+    assert len(list((tmp_path / "intents").iterdir())) == 1
+
+
+def test_state_that_refuses_stops_no_save(root: Path, tmp_path: Path) -> None:
+    write(tmp_path, ".git/mdmem/state/memory/intents", "no folder")
+    assert saved(root) is not None

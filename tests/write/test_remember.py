@@ -1,0 +1,301 @@
+"""`remember`: word for word, where it belongs, and never an exception."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from ask.context_builders import again, context, ids, make_memory, workspace
+from builders import commit_all, git, snapshot, write, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import run_at_once
+
+from mdmem.ask.context import items_of
+from mdmem.model.access import Access
+from mdmem.write.remember import RememberResult, remember
+
+NOW = datetime(2026, 11, 21, 9, 30, 15, tzinfo=UTC)
+OWN = "data/mdmem/private/own/private"
+KEY = "The key is AKIA" + "IOSFODNN7EXAMPLA."
+
+
+def kept(root: Path, /, *, access: Access | None = None, **stated: object) -> RememberResult:
+    """Remember something at a certain time."""
+    return remember(workspace(root, access=access), stated, now=lambda: NOW)
+
+
+def text_of(root: Path, result: RememberResult) -> str:
+    """Return the file of what was remembered."""
+    assert result.id is not None, result.message
+    if result.id.startswith("private:"):
+        return (root.parent / OWN / f"{result.id.removeprefix('private:')}.md").read_bytes().decode()
+    return (root / f"{result.id}.md").read_bytes().decode()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_memory(tmp_path)
+
+
+def test_answer_has_the_shape_of_the_contract(root: Path) -> None:
+    result = kept(root, title="A zebra", content="It is striped.", project="app-1")
+    assert result.as_json() == {
+        "success": True,
+        "id": "app/context/a-zebra",
+        "message": "app/context/a-zebra is saved",
+        "timestamp": "2026-11-21T09:30:15+00:00",
+        "conflicts": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "fields"),
+    [
+        ("decision", "architecture", "type: decision\nstatus: draft\n"),
+        ("rule", "architecture", "type: invariant\nstatus: draft\n"),
+        ("pattern", "conventions", "type: pattern\nstatus: active\n"),
+        ("procedure", "conventions", "type: pattern\nstatus: active\n"),
+        ("session", "sessions", "type: note\nstatus: active\n"),
+        ("idea", "context", "type: note\nstatus: active\n"),
+    ],
+)
+def test_kind_gives_type_status_and_room(root: Path, kind: str, place: str, fields: str) -> None:
+    result = kept(root, title="A zebra", content="It is striped.", kind=kind, project="app")
+    assert result.id == f"app/{place}/a-zebra"
+    assert text_of(root, result).startswith(f"---\n{fields}created_at: 2026-11-21T09:30:15+00:00\ntitle: A zebra\n")
+
+
+def test_everything_stated_is_in_the_file(root: Path) -> None:
+    result = kept(
+        root,
+        title="A zebra",
+        content="It is striped.",
+        domain="zoo",
+        project="app",
+        tags=["one", "two", "one"],
+        related_to=["app/rules/pool", "pool-size", "nothing"],
+        metadata={"b": [1], "a": "ü"},
+        agent="bot",
+    )
+    assert text_of(root, result) == (
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T09:30:15+00:00\ntitle: A zebra\nlabel: episode\n"
+        "topic: zoo\nagent: bot\ntags:\n  - one\n  - two\nsee:\n  - app/rules/pool\n"
+        'x-metadata: "{\\"a\\": \\"ü\\", \\"b\\": [1]}"\nx-related-to:\n  - pool-size\n  - nothing\n---\n\n'
+        "It is striped.\n"
+    )
+    assert "`pool-size`, `nothing` of `related_to` is not an entry here" in result.message
+
+
+@pytest.mark.parametrize(
+    "content", ["  a\n\tb\n\n\n", "# T\n\n- x\n", "a\r\nb\r\n", "no end", "---\nx\n---\n", "ü — “”"]
+)
+def test_content_is_kept_word_for_word(root: Path, content: str) -> None:
+    stored = text_of(root, kept(root, title="Z", content=content, project="app"))
+    assert stored.replace("\r\n", "\n").split("\n---\n\n", 1)[1] == content.replace("\r\n", "\n") + (
+        "" if content.endswith("\n") else "\n"
+    )
+    assert ("\r\n" in stored) is ("\r\n" in content)
+
+
+def own(root: Path, /, *, access: Access | None = None, **stated: object) -> RememberResult:
+    """Remember something of the caller's own."""
+    return kept(root, access=access, project="private", **stated)
+
+
+@pytest.mark.parametrize(
+    ("default", "readable", "stated"),
+    [("app", None, {"project": "private"}), (None, None, {}), ("lib", None, {}), ("app", {"lib"}, {})],
+)
+def test_what_no_project_takes_is_the_callers_own(
+    root: Path, tmp_path: Path, default: str | None, readable: set[str] | None, stated: dict[str, str]
+) -> None:
+    write(root, "mdmem.toml", f'default_wing = "{default}"\n' if default else "")
+    before = snapshot(root)
+    access = Access(readable=frozenset(readable)) if readable else None
+    result = kept(root, access=access, title="A zebra", content="It is striped.", **stated)
+    assert (result.id, result.message) == ("private:context/a-zebra", "private:context/a-zebra is saved, for you alone")
+    (kept_in,) = (tmp_path / "data/mdmem/private").iterdir()
+    assert (kept_in / "private/context/a-zebra.md").is_file()
+    assert kept_in.stat().st_mode & 0o077 == 0
+    # Who sees some wings alone is not who sees all of them, and the other way round.
+    everybody = [Access(), Access.to_wings(["app"]), Access.to_wings(["lib"]), Access.to_wings(["app", "lib"])]
+    assert [result.id in ids(context(root, "zebra", access=one)) for one in everybody] == [
+        one.readable == access.readable if access else not one.is_narrow for one in everybody
+    ]
+    assert snapshot(root) == before
+
+
+def test_own_memory_is_read_by_context_alone(root: Path) -> None:
+    own(root, title="A zebra", content="It is striped.")
+    pack = context(root, "zebra")
+    item = next(one for one in items_of(pack) if one["id"] == "private:context/a-zebra")
+    assert (item["metadata"]["scope"], item["quality"]["origin"], item["quality"]["project_id"]) == (
+        "private",
+        "private",
+        None,
+    )
+    found = workspace(root)
+    assert not [address for address in found.catalog.entries if "zebra" in address]
+
+
+def test_own_memory_of_a_token_is_not_anothers(root: Path, tmp_path: Path) -> None:
+    ada, bob = Access(name="ada"), Access(name="Ada")
+    own(root, access=ada, title="A zebra", content="It is striped.")
+    assert "private:context/a-zebra" in ids(context(root, "zebra", access=ada))
+    for other in (bob, None):
+        assert "private:context/a-zebra" not in ids(context(root, "zebra", access=other))
+    second = make_memory(tmp_path / "second")
+    (tmp_path / "second/data").symlink_to(tmp_path / "data")
+    assert "private:context/a-zebra" not in ids(context(second, "zebra", access=ada))
+
+
+def test_rule_of_ones_own_binds_nobody(root: Path) -> None:
+    own(root, title="Never a zebra", content="There must be no zebra.", kind="rule")
+    pack = context(root, "zebra")
+    assert [item["id"] for item in pack["proposed"]] == ["private:architecture/never-a-zebra"]
+    assert "private:architecture/never-a-zebra" not in ids(pack)
+
+
+def test_own_memories_link_to_one_another(root: Path) -> None:
+    own(root, title="A zebra", content="It is striped.")
+    own(root, title="Its foal", content="Small.", related_to=["private:context/a-zebra", "app/rules/pool"])
+    item = next(one for one in items_of(context(root, "foal")) if one["id"] == "private:context/its-foal")
+    assert [(one["id"], one["relationship"]) for one in item["related"]] == [("private:context/a-zebra", "see")]
+
+
+def test_own_memory_in_a_repository_of_the_home_is_not_committed(root: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--template=")
+    write(root, "mdmem.toml", "commit = true\n")
+    assert own(root, title="A zebra", content="It is striped.").success
+    assert git(tmp_path, "rev-list", "--all") == ""
+
+
+def test_own_memory_that_is_broken_is_a_problem_of_its_own(root: Path, tmp_path: Path) -> None:
+    own(root, title="A zebra", content="It is striped.")
+    write(tmp_path, f"{OWN}/context/broken.md", "---\ntype: [\n---\n")
+    pack = context(root, "pool")
+    assert [one["path"] for one in pack["problems"]] == ["private:private/context/broken.md"]
+    assert "app/rules/pool" in ids(pack)
+
+
+@pytest.mark.parametrize(
+    ("stated", "sentence"),
+    [
+        ({"content": "x"}, "`remember`: object missing required field `title`"),
+        ({"title": "x"}, "`remember`: object missing required field `content`"),
+        ({"title": "x", "content": "a\x1bb"}, "`remember.content` contains the character U+001B"),
+        ({"title": "x", "content": "y", "kind": "decison"}, "`remember.kind` must be one of"),
+        ({"title": "x", "content": "y", "metadata": [1]}, "`remember.metadata`: expected `object`"),
+        ({"title": "x", "content": "y", "project": "zoo"}, "there is no wing for the project `zoo` yet"),
+        ({"title": "x", "content": "y", "project": "lib"}, "`lib` is a shared wing"),
+        ({"title": "x", "content": "y", "wing": "app"}, "`remember`: object contains unknown field `wing`"),
+        (
+            {"title": "x", "content": "y", "project": "app", "room": "A B"},
+            "`room`: `A B` is not a valid name for a room",
+        ),
+        ({"title": "Key", "content": KEY, "project": "app"}, "nothing was written: this looks like an AWS access key"),
+    ],
+)
+def test_refusal_is_a_sentence_and_writes_nothing(root: Path, stated: dict[str, object], sentence: str) -> None:
+    before = snapshot(root)
+    result = kept(root, **stated)
+    assert (result.success, result.id) == (False, None)
+    assert result.message.startswith(sentence)
+    assert snapshot(root) == before
+
+
+def test_wing_that_is_not_the_callers_is_refused_like_one_that_is_not_there(root: Path) -> None:
+    access = Access.to_wings(["app"], name="ci")
+    for name in ("web", "zoo"):
+        result = kept(root, access=access, title="x", content="y", project=name)
+        assert (result.success, result.message) == (False, f"Project access denied: {name}")
+    reader = Access.to_wings(["app"], name="ci", may_write=False)
+    assert kept(root, access=reader, title="x", content="y", project="app").message == "Project access denied: app"
+
+
+def test_similar_entry_is_a_conflict_and_stops_nothing(root: Path) -> None:
+    body = "A callback must block its executor while it waits.\n"
+    write_entry(root, "app/architecture/callbacks", body, title="Callbacks and executors")
+    result = kept(
+        root,
+        title="Callbacks and the executor",
+        content="A callback must not block its executor while it waits.",
+        kind="decision",
+        project="app",
+    )
+    assert result.success
+    (conflict,) = result.as_json()["conflicts"]
+    assert (conflict["id"], conflict["type"], conflict["status"]) == (
+        "app/architecture/callbacks",
+        "decision",
+        "active",
+    )
+    assert conflict["why"] == "it says nearly the same"
+    assert conflict["similarity"] > 0.5
+
+
+def test_what_was_replaced_is_no_conflict(root: Path) -> None:
+    write_entry(root, "app/a/old", "Zebras are striped.\n", title="Zebras", status="deprecated", deprecated_reason="no")
+    assert kept(root, title="Zebras", content="Zebras are striped.", project="app").conflicts == ()
+
+
+def _remember_many(writer: int, root: Path) -> list[str | None]:
+    found = workspace(root)
+    stated = {"title": "A zebra"}
+    of_turn = [{"content": f"{writer} {number}", "project": ["app", None][number % 2]} for number in range(6)]
+    return [remember(again(found), stated | one).id for one in of_turn]
+
+
+def test_many_processes_lose_nothing(root: Path, tmp_path: Path) -> None:
+    named = [id_ for found in run_at_once(_remember_many, root, count=3) for id_ in found]
+    assert len(set(named)) == 18
+    assert None not in named
+    contents = [path.read_text() for path in tmp_path.rglob("a-zebra*.md")]
+    assert sorted(text.splitlines()[-1] for text in contents) == sorted(f"{a} {b}" for a in range(3) for b in range(6))
+
+
+def test_commit_setting_commits_just_the_memory(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main", "--template=")
+    git(tmp_path, "config", "user.name", "Ada")
+    git(tmp_path, "config", "user.email", "ada@example.org")
+    root = make_memory(tmp_path)
+    write(root, "mdmem.toml", 'default_wing = "app"\ncommit = true\n')
+    commit_all(tmp_path)
+    assert kept(root, title="A zebra", content="It is striped.", project="app", agent="bot").success
+    assert git(tmp_path, "show", "--name-only", "--format=", "HEAD") == "memory/app/context/a-zebra.md"
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(
+    stated=st.fixed_dictionaries(
+        {},
+        optional={
+            "title": st.text(max_size=40) | _json,
+            "content": st.text(max_size=80) | _json,
+            "kind": st.sampled_from(["episode", "rule", "decision"]) | _json,
+            "project": st.sampled_from(["app", "lib", "zoo", None]) | _json,
+            "tags": _json,
+            "related_to": _json,
+            "metadata": _json,
+            "domain": _json,
+            "agent": _json,
+            "room": _json,
+        },
+    )
+)
+def test_no_arguments_raise(odd_root: Path, stated: dict[str, object]) -> None:
+    result = remember(workspace(odd_root), stated, now=lambda: NOW)
+    assert result.success is (result.id is not None)
+    assert result.message
+    assert not workspace(odd_root).catalog.broken
+
+
+@pytest.fixture(scope="module")
+def odd_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_memory(tmp_path_factory.mktemp("odd"))

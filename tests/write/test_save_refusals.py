@@ -1,0 +1,189 @@
+"""Where a record may go, and saves that are refused: one sentence names what is wrong, and nothing is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import entry_text, snapshot, write
+
+from write.agents import agent, decision, entity, project, save
+
+KINDS = ("decision", "pattern", "context", "session", "entity")
+FILES = {
+    "other/README.md": "---\nkind: project\nproject_id: Acme\n---\n",
+    "ros/README.md": "---\nkind: shared\n---\n",
+    "ros/rules/clock.md": entry_text(title="Clock"),
+    "nav/architecture/known.md": entry_text(title="Known"),
+    "nav/entities/base.md": entry_text(type="note", label="entity", entity="Base", title="Base"),
+    "nav/entities/arm.md": entry_text(type="note", label="entity", entity="Arm", title="Arm"),
+    "web/parts/it.md": entry_text(type="note", label="entity", entity="Zq", title="Zq"),
+    "src/deep/main.py": "print()\n",
+}
+KEY = "AKIA" + "IOSFODNN7EXAMPLA"
+SECRET = "nothing was written: this looks like an AWS access key; revoke it, then write where it is kept instead"
+TYPES = (
+    "`BELONGS_TO`, `CONFLICTS_WITH`, `PRODUCED`, `MERGES_INTO`, `PRODUCES`, `CONSUMES`, `READS`, `WRITES`, `INVOLVES`"
+)
+NO_OBJECT = "`related_entities[0].properties` must be a JSON object of plain values"
+AHEAD = "2027-01-01, 41 days ahead of today"
+SCOPE = "`decision.scope` must be one of `global`, `project`, `focus`"
+NO_DAY = "`decision` has a date that is not a day such as 2026-04-08"
+LISTED = "`related_entities` must be a list of objects with `entity_id` and `relationship_type`"
+SHARED = (
+    "ros/rules/clock applies to other projects, too, so nav overrides it; "
+    "write `overrides: ros/rules/clock` with a `reason` in nav/architecture/use-utc"
+)
+NO_WING = (
+    "the folder `src` is there and is not a wing; write `kind: project` between two lines of `---` at the top of "
+    "src/README.md, or choose another name"
+)
+
+
+def related(name: str = "Base", type_: str = "READS", properties: object = None) -> list[dict[str, Any]]:
+    return [{"entity_id": name, "relationship_type": type_, "properties": properties or {}}]
+
+
+RECORDS: list[tuple[object, str]] = [
+    (None, "`decision`: expected `object`, got `null`"),
+    ({"rationale": "x"}, "`decision`: object missing required field `title`"),
+    ({"title": " \n", "rationale": "x"}, "`decision`: object missing required field `title`"),
+    ({"title": 3}, "`decision.title`: expected `str`, got `int`"),
+    ({"title": "x\x07"}, "`decision.title` contains the character U+0007, which is invisible; remove it"),
+    (decision(titel="x"), "`decision`: object contains unknown field `titel`"),
+    (decision(confidence=1.5), "`decision.confidence`: expected `float` <= 1.0"),
+    (decision(confidence=10**5000), "`decision.confidence`: number out of range"),
+    (decision(confidence=float("nan")), "`decision.confidence`: expected `float` >= 0.0"),
+    (decision(confidence=True), "`decision.confidence`: expected `float | null`, got `bool`"),
+    (decision(date="soon"), NO_DAY),
+    (decision(date="2026-02-30"), NO_DAY),
+    (decision(date="2027-01-01"), f"nothing was written: `created_at` is {AHEAD}; write the day on which it happened"),
+    (decision(scope="globl"), f"{SCOPE}, found `globl`"),
+    (decision(scope={}), "`decision.scope`: expected `str`, got `object`"),
+    (decision(rationale=f"The key is {KEY}."), SECRET),
+    (decision(supersedes="ros/rules/clock"), SHARED),
+    *(
+        (
+            decision(**{field: named}),
+            f"`{field}` takes one address in full, as wing/room/entry-id; `{named}` matches nav/architecture/known",
+        )
+        for field in ("supersedes", "distinct_from")
+        for named in ("known", "architecture/known", "nav/architecture/")
+    ),
+]
+ARGUMENTS: list[tuple[str, object, str]] = [
+    ("project_id", 5, "`project_id` must be a text"),
+    ("focus", ["a"], "`focus` must be a text"),
+    ("agent", "a\x00b", "`agent` contains the character U+0000, which is invisible; remove it"),
+    ("room", {}, "`room` must be a text"),
+    ("room", "../Up Here", "`room`: `../Up Here` is not a valid name for a room; write it like `anti-patterns`"),
+    ("governance_token", 5, "`governance_token` must be a text, as `request_global_write_approval` returned it"),
+]
+RELATED: list[tuple[object, str]] = [
+    (5, LISTED),
+    ({}, LISTED),
+    (["Base"], "`related_entities[0]`: expected `object`, got `str`"),
+    ([{"entity_id": "Base"}], "`related_entities[0]`: object missing required field `relationship_type`"),
+    (related(type_="READ"), f"`related_entities[0].relationship_type` must be one of {TYPES}, found `READ`"),
+    (related(properties=[1]), "`related_entities[0].properties`: expected `object`, got `array`"),
+    (related(properties={"a": float("inf")}), NO_OBJECT),
+    (related(properties={"a": "\ud800"}), NO_OBJECT),
+    (related("Bsae"), "there is no entity `Bsae` to relate to; did you mean `nav/entities/base`?"),
+    (
+        related("nav/entities/bas"),
+        "there is no entity `nav/entities/bas` to relate to; did you mean `nav/entities/base`?",
+    ),
+    # By name, nothing of another project is found.
+    (related("Zq"), "there is no entity `Zq` to relate to; save that one first"),
+]
+PROJECTS = [
+    ("!!", "the project `!!` has no letter or digit for the name of a wing; choose another name"),
+    ("漢" * 60, f"the project `{'漢' * 60}` is too long for the name of a wing; choose another name"),
+    ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; name it otherwise"),
+    ("shared", "`shared` is the name of the shared wing; the project `shared` needs another id"),
+    ("Other", "the wing `other` belongs to the project `Acme`; `Other` needs another id"),
+    ("src", NO_WING),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "message"),
+    [
+        *(("decision", {"decision": record}, message) for record, message in RECORDS),
+        *(("decision", {"decision": decision(), name: value}, message) for name, value, message in ARGUMENTS),
+        *(("entity", {"entity": entity(), "related_entities": value}, message) for value, message in RELATED),
+        ("entity", {"entity": entity(fact=f"The key is {KEY}.")}, SECRET),
+        *(("session", {"session": {"objective": "x"}, "project_id": name}, message) for name, message in PROJECTS),
+    ],
+)
+def test_save_that_is_refused_says_why_and_writes_nothing(
+    tmp_path: Path, kind: str, arguments: dict[str, Any], message: str
+) -> None:
+    root = project(tmp_path)
+    for path, text in FILES.items():
+        write(root, path, text)
+    before = snapshot(tmp_path)
+    result = agent(root).pending.save(kind, {"project_id": "nav", **arguments})
+    assert (result.status, result.message) == ("failed", message)
+    assert snapshot(tmp_path) == before
+
+
+NO_PROJECT = ("no `project_id` is given, so no scope is known", "give a `project_id`")
+NOT_THERE = (
+    "there is no wing for the project `my-new-project` yet; `save_session` creates it",
+    "call `save_session` with this `project_id`: it creates the project; then repeat this call",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "project_id", "told"),
+    [
+        *((kind, project_id, NO_PROJECT) for kind in KINDS for project_id in (None, "", "  ")),
+        *((kind, "my-new-project", NOT_THERE) for kind in KINDS if kind != "session"),
+    ],
+)
+def test_write_without_a_project_that_is_there_is_blocked(
+    root: Path, tmp_path: Path, kind: str, project_id: str | None, told: tuple[str, str]
+) -> None:
+    before = snapshot(tmp_path)
+    result = save(agent(root), kind, project_id)
+    assert (result.status, result.artifact_id, result.dedup_outcome) == ("blocked_scope", None, None)
+    assert (result.message, result.next_step) == told
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "session"])
+def test_scope_focus_without_a_focus_fails(root: Path, kind: str) -> None:
+    result = save(agent(root), kind, "nav", scope="focus")
+    message = f"the scope of this {kind} is `focus` and no `focus` is given; name one"
+    assert (result.status, result.message) == ("failed", message)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("focus", [None, "auth-refactor"])
+def test_write_to_a_project_that_is_there_passes_with_any_focus(root: Path, kind: str, focus: str | None) -> None:
+    result = save(agent(root), kind, "nav", focus)
+    assert result.status == "saved"
+    text = (root / f"{result.artifact_id}.md").read_text()
+    assert ("focus: auth-refactor\n" in text) is (focus is not None)
+
+
+@pytest.mark.parametrize("project_id", ["0012", "yes", "a: b", "“Web”", "12:30", "#1", "Überwachung"])
+def test_project_is_found_again_by_its_id(root: Path, project_id: str) -> None:
+    made = save(agent(root), "session", project_id)
+    again = save(agent(root), "decision", project_id)
+    assert (made.status, again.status) == ("saved", "saved")
+    assert (again.artifact_id or "").split("/")[0] == (made.artifact_id or "").split("/")[0]
+
+
+def test_session_takes_folders_without_a_file(root: Path) -> None:
+    (root / "web/sessions").mkdir(parents=True)
+    assert save(agent(root), "session", "web").status == "saved"
+
+
+def test_session_does_not_write_through_a_link(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (root / "web").symlink_to(tmp_path / "elsewhere")
+    assert save(agent(root), "session", "web").status == "failed"
+    assert list((tmp_path / "elsewhere").iterdir()) == []

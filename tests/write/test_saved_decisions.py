@@ -1,0 +1,223 @@
+"""Whether a decision is new, a duplicate, a successor, or for a person to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import open_root, snapshot, write, write_entry
+from msgspec.structs import replace
+
+from mdmem.change.hygiene import run_hygiene
+from write.agents import WORDS, Agent, agent, decision, of_words, outcome, project
+
+ACTIVE = '[governance.agent_status]\ndecision = "active"\n'
+NEW = ("saved", "new", None)
+
+
+def review(candidate: str) -> tuple[str, str, str]:
+    return ("pending_retry", "manual_review", candidate)
+
+
+def with_words(root: Path, count: int = 20, address: str = "nav/architecture/known", **fields: object) -> str:
+    """Write a decision in force that holds so many of the twenty words."""
+    first, *others = WORDS[:count]
+    write_entry(root, address, f"Rationale: {' '.join(others)}\n", title=first, **fields)
+    return address
+
+
+def test_decision_is_a_draft_with_its_fields_and_its_reasons(root: Path) -> None:
+    stated = decision(owner="Ada", date="2026-04-08", confidence=0.95)
+    result = agent(root).save_decision(stated, "nav", agent="bot")
+    assert outcome(result) == NEW
+    assert result.artifact_id == "nav/architecture/use-utc"
+    assert (root / "nav/architecture/use-utc.md").read_text() == (
+        "---\ntype: decision\nstatus: draft\ncreated_at: 2026-04-08\ntitle: Use UTC\nowner: Ada\nagent: bot\n"
+        "confidence: 0.95\n---\n\nRationale: Clocks differ.\n"
+    )
+
+
+@pytest.mark.parametrize("status", ["draft", "active", "under_review"])
+@pytest.mark.parametrize("title", ["Use UTC", "USE  utc", "Use\u00a0UTC", "Ｕｓｅ UTC", "“Use” – (UTC)!"])
+def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
+    root: Path, tmp_path: Path, title: str, status: str
+) -> None:
+    write_entry(root, "nav/rules/utc", "Rationale: clocks\ndiffer.\n", title=title, status=status)
+    before = snapshot(tmp_path)
+    result = agent(root).save_decision(decision(), "nav")
+    assert outcome(result) == ("duplicate_skip", "duplicate_skip", None)
+    assert result.artifact_id == "nav/rules/utc"
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("shared", "expected"), [(14, "supersede"), (13, "manual_review"), (10, "manual_review"), (9, "new")]
+)
+def test_share_of_words_decides_at_its_edges(root: Path, shared: int, expected: str) -> None:
+    # Twenty words in both together: 14 are exactly .70, 10 exactly .50.
+    address = with_words(root, shared)
+    result = agent(root).save_decision(of_words(20), "nav")
+    assert result.dedup_outcome == expected
+    assert result.candidate_id == (None if expected == "new" else address)
+    assert result.status == ("pending_retry" if expected == "manual_review" else "saved")
+
+
+@pytest.mark.parametrize(
+    ("address", "fields"), [("web/architecture/known", {}), ("nav/architecture/known", {"type": "invariant"})]
+)
+def test_equal_words_of_another_wing_or_type_are_no_candidates(
+    root: Path, address: str, fields: dict[str, str]
+) -> None:
+    with_words(root, address=address, **fields)
+    assert outcome(agent(root).save_decision(of_words(20), "nav")) == NEW
+
+
+@pytest.mark.parametrize("count", [20, 15, 10])
+def test_match_with_an_ended_decision_is_for_a_person_who_is_led_to_its_head(root: Path, count: int) -> None:
+    heads = {"superseded_by": ["nav/rules/head"], "deprecated_at": "2026-05-01"}
+    with_words(root, count, "nav/rules/old", status="deprecated", **heads)
+    write_entry(root, "nav/rules/head", "Something else.\n", title="Head", supersedes=["nav/rules/old"])
+    assert outcome(agent(root).save_decision(of_words(20), "nav")) == review("nav/rules/head")
+
+
+def test_current_decision_decides_before_a_nearer_one_that_ended(root: Path) -> None:
+    with_words(root, 19, "nav/rules/old", status="deprecated", deprecated_at="2026-05-01", deprecated_reason="over")
+    assert outcome(agent(root).save_decision(of_words(20), "nav"))[1] == "manual_review"
+    known = with_words(root, 15)
+    assert outcome(agent(root).save_decision(of_words(20), "nav")) == ("saved", "supersede", known)
+
+
+def test_review_answers_as_the_contract_says(root: Path, tmp_path: Path) -> None:
+    with_words(root, 13)
+    before = snapshot(tmp_path)
+    assert agent(root).save_decision(of_words(20), "nav").as_json() == {
+        "status": "pending_retry",
+        "artifact_id": None,
+        "dedup_outcome": "manual_review",
+        "candidate_id": "nav/architecture/known",
+        "message": "a similar decision (Jaccard 0.65) is nav/architecture/known; nothing was written;"
+        " `run_hygiene` lists it",
+        "next_step": "read `nav/architecture/known`, then call again with `supersedes` set to it, or with"
+        " `distinct_from` set to it if both stay current; or let a person decide, for whom `run_hygiene` and"
+        " `mdmem save --waiting` list it",
+    }
+    assert snapshot(tmp_path) == before
+
+
+def confident(saves: Agent, confidence: float | None) -> tuple[str, str | None, str | None]:
+    return outcome(saves.save_decision(of_words(20, confidence=confidence), "nav"))
+
+
+def test_review_lets_a_lower_confidence_pass_and_no_other(saves: Agent, root: Path) -> None:
+    stopped = review(with_words(root, 13))
+    assert [confident(saves, one) for one in (0.8, 0.8, 0.9, None)] == [stopped] * 4
+    assert confident(agent(root), 0.79) == NEW
+
+
+@pytest.mark.parametrize("count", [13, 16])
+def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(saves: Agent, root: Path, count: int) -> None:
+    address = with_words(root, count)
+    if count == 13:
+        assert saves.save_decision(of_words(20), "nav").is_for_a_person
+    result = saves.save_decision(of_words(20, distinct_from=address), "nav")
+    assert outcome(result) == NEW
+    assert f"see:\n  - {address}\n" in (root / f"{result.artifact_id}.md").read_text()
+    assert saves.get_save_status("nav")["status"] == "saved"
+    assert run_hygiene(open_root(root), "nav").get("near_duplicates") is None
+
+
+def test_decision_that_is_distinct_from_another_one_is_still_stopped(root: Path) -> None:
+    address = with_words(root, 13)
+    write_entry(root, "nav/rules/other", "Else.\n")
+    assert outcome(agent(root).save_decision(of_words(20, distinct_from="nav/rules/other"), "nav")) == review(address)
+
+
+@pytest.mark.parametrize(("count", "status"), [(20, "duplicate_skip"), (15, "pending_retry"), (9, "saved")])
+def test_decision_that_a_shared_wing_holds_is_not_written_again(root: Path, count: int, status: str) -> None:
+    write(root, "base/README.md", "---\nkind: shared\n---\n")
+    address = with_words(root, count, "base/rules/known")
+    result = agent(root).save_decision(of_words(20), "nav")
+    assert result.status == status
+    if count == 15:
+        assert result.candidate_id == address
+        again = f"read `{address}`, then call again with `distinct_from` set to it if both stay current; or "
+        assert (result.next_step or "").startswith(again)
+        assert outcome(agent(root).save_decision(of_words(20, distinct_from=address), "nav")) == NEW
+    write(root, "nav/README.md", "---\nkind: project\nshared_wings: []\n---\n")
+    assert agent(root).save_decision(of_words(20, confidence=0.2), "nav").artifact_id != address
+
+
+def test_review_is_passed_by_naming_what_is_superseded(saves: Agent, root: Path) -> None:
+    known = with_words(root, 13)
+    before = (root / f"{known}.md").read_bytes()
+    saves.save_decision(of_words(20), "nav")
+    result = saves.save_decision(of_words(20, supersedes=known), "nav")
+    assert outcome(result) == ("saved", "supersede", known)
+    assert result.message == (
+        "nav/architecture/worda is saved as a draft: it applies once a person approves it; "
+        "nav/architecture/known stays current until then"
+    )
+    assert "supersedes:\n  - nav/architecture/known\n" in (root / "nav/architecture/worda.md").read_text()
+    assert (root / f"{known}.md").read_bytes() == before
+
+
+def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> None:
+    root = project(tmp_path, ACTIVE)
+    known = with_words(root, 15)
+    result = agent(root).save_decision(of_words(20), "nav")
+    assert outcome(result) == ("saved", "supersede", known)
+    assert result.message == f"nav/architecture/worda is saved and supersedes {known}, which is deprecated now"
+    older = (root / f"{known}.md").read_text()
+    assert "status: deprecated\n" in older
+    assert "superseded_by: [nav/architecture/worda]\n" in older
+
+
+def test_successor_is_about_what_the_older_one_is_about(root: Path) -> None:
+    scope = {"applies_to": ["src/nav/**"], "owner": "nav-team", "focus": "docking", "tags": ["clocks"]}
+    known = with_words(root, 5, **scope)
+    agent(root).save_decision(decision(supersedes=known), "nav")
+    agent(root).save_decision(decision("Other", supersedes=known, owner="Ada"), "nav", focus="maps")
+    first, second = (open_root(root).catalog.entries[f"nav/architecture/{one}"] for one in ("use-utc", "other"))
+    assert (first.applies_to, first.owner, first.focus, first.tags) == (
+        ("src/nav/**",),
+        "nav-team",
+        "docking",
+        ("clocks",),
+    )
+    assert (second.applies_to, second.owner, second.focus) == (("src/nav/**",), "Ada", "maps")
+
+
+def test_second_successor_fails_with_the_address_of_the_first(tmp_path: Path) -> None:
+    root = project(tmp_path, ACTIVE)
+    saves = agent(root)
+    known = with_words(root, 5)
+    first = saves.save_decision(decision("One", "Because of it.", supersedes=known), "nav")
+    second = saves.save_decision(decision("Other", "For no reason.", supersedes=known), "nav")
+    assert (second.status, second.candidate_id) == ("failed", first.artifact_id)
+    assert second.message == "nav/architecture/known is superseded by nav/architecture/one already; supersede that one"
+    assert not (root / "nav/architecture/other.md").exists()
+
+
+def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(saves: Agent, root: Path) -> None:
+    results = [saves.save_decision(decision(f"{'Long ' * 30}{end}", "Why."), "nav") for end in ("one", "two")]
+    assert [one.status for one in results] != ["saved", "duplicate_skip"]
+    assert f"title: {'Long ' * 30}one\n" in (root / f"{results[0].artifact_id}.md").read_text()
+
+
+def test_taken_name_gets_a_number(root: Path) -> None:
+    write_entry(root, "nav/architecture/Use-UTC", "Something else altogether.\n", title="Else")
+    assert agent(root).save_decision(decision(), "nav").artifact_id == "nav/architecture/use-utc-2"
+
+
+def test_room_of_the_call_goes_before_the_settings(tmp_path: Path) -> None:
+    root = project(tmp_path, '[rooms]\ndecision = "choices"\n')
+    saves = agent(root)
+    assert saves.save_decision(decision(), "nav").artifact_id == "nav/choices/use-utc"
+    assert saves.save_decision(decision("Other", "Else."), "nav", room="time").artifact_id == "nav/time/other"
+
+
+def test_index_that_cannot_be_written_stops_no_comparison(root: Path, tmp_path: Path) -> None:
+    known = with_words(root, 13)
+    write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
+    workspace = replace(open_root(root), opened=[])
+    assert outcome(Agent(workspace).save_decision(of_words(20), "nav")) == review(known)

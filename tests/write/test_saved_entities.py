@@ -1,0 +1,171 @@
+"""Entities: one entry a name within a scope, brought up to date byte by byte, related to what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import snapshot, write, write_entry
+
+from mdmem.model.entry import Relation
+from mdmem.store.catalog.load import load
+from mdmem.store.tree import WorkingTree
+from mdmem.write.records import SaveResult
+from write.agents import agent, entity
+
+ARM = "nav/entities/arm"
+
+
+def related(name: str, type_: str = "READS", **properties: Any) -> dict[str, Any]:
+    return {"entity_id": name, "relationship_type": type_, "properties": properties}
+
+
+def upsert(
+    root: Path, name: str = "Arm", fact: str = "It has six joints.", *relations: object, focus: str | None = None
+) -> SaveResult:
+    return agent(root).upsert_entity_with_deps(entity(name, fact), list(relations), "nav", focus)
+
+
+def relations_of(root: Path, address: str) -> tuple[Relation, ...]:
+    return load(WorkingTree(root)).entries[address].relations
+
+
+def test_entity_is_a_note_with_its_name_and_fact(root: Path) -> None:
+    result = upsert(root)
+    assert (result.status, result.artifact_id, result.dedup_outcome) == ("saved", ARM, "new")
+    assert (root / f"{ARM}.md").read_text() == (
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
+        "title: Arm\nlabel: entity\nentity: Arm\n---\n\n"
+        "It has six joints.\n"
+    )
+
+
+def test_same_call_twice_changes_no_byte(root: Path, tmp_path: Path) -> None:
+    upsert(root, "Base")
+    upsert(root, "Arm", "It moves.", related("base", "BELONGS_TO", since=1))
+    before = snapshot(tmp_path)
+    result = upsert(root, "Arm", "It moves.", related("Base", "belongs_to", since=1))
+    assert (result.status, result.message) == ("saved", f"{ARM} already says this; nothing was written")
+    assert snapshot(tmp_path) == before
+
+
+def test_name_is_one_entity_in_each_focus(root: Path) -> None:
+    assert upsert(root).artifact_id == ARM
+    assert upsert(root, focus="grasping").artifact_id == f"{ARM}-2"
+    assert upsert(root, fact="It grasps.", focus="grasping").artifact_id == f"{ARM}-2"
+    assert "It has six joints." in (root / f"{ARM}.md").read_text()
+
+
+def test_entity_of_another_wing_or_that_ended_is_another(root: Path) -> None:
+    fields = {"type": "note", "label": "entity", "entity": "Arm", "title": "Arm"}
+    write_entry(root, "web/entities/arm", "Of the web.\n", **fields)
+    write_entry(root, "nav/old/arm", "It was.\n", **fields, status="deprecated", deprecated_reason="sold")
+    assert upsert(root).artifact_id == ARM
+
+
+LIVED_IN = (
+    "\ufeff---\r\n# by hand\r\nstatus: active   # still\r\ntype: 'note'\r\ncreated_at: 2026-03-05\r\n"
+    'label: entity\r\nentity: "Arm"\r\nrelations: [{type: READS, to: nav/entities/base}]  # one\r\n'
+    "x-mine: [1,  2]\r\n---\r\n\r\n\r\nOld fact.\r\n\r\n"
+)
+
+
+FENCED = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\nlabel: entity\nentity: Arm\n---"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (LIVED_IN, LIVED_IN.replace("Old fact.", "New fact.\r\n\r\nTwo lines.")),
+        (LIVED_IN.rstrip(), LIVED_IN.rstrip().replace("Old fact.", "New fact.\r\n\r\nTwo lines.")),
+        (
+            LIVED_IN.replace("Old fact.\r\n\r\n", ""),
+            LIVED_IN.split("\r\n\r\n")[0] + "\r\n\r\nNew fact.\r\n\r\nTwo lines.\r\n",
+        ),
+        (FENCED, f"{FENCED}\n\nNew fact.\n\nTwo lines.\n"),
+    ],
+    ids=["crlf", "no-final-newline", "no-body", "fence-at-the-end"],
+)
+def test_update_changes_the_fact_of_a_lived_in_file_and_no_other_byte(root: Path, before: str, after: str) -> None:
+    upsert(root, "Base")
+    path = write(root, f"{ARM}.md", before.encode())
+    assert upsert(root, "Arm", "New fact.\n\nTwo lines.").artifact_id == ARM
+    assert path.read_bytes().decode() == after
+
+
+def test_update_adds_relations_to_those_that_people_wrote(root: Path) -> None:
+    for name in ("Base", "Hand"):
+        upsert(root, name)
+    path = write(root, f"{ARM}.md", LIVED_IN.encode())
+    result = upsert(root, "Arm", "Old fact.", related("Hand", "PRODUCES"), related("Base", "READS"))
+    assert result.artifact_id == ARM
+    assert relations_of(root, ARM) == (
+        Relation("READS", "nav/entities/base"),
+        Relation("PRODUCES", "nav/entities/hand"),
+    )
+    text = path.read_bytes().decode()
+    kept = ["\ufeff---\r\n# by hand\r\n", "status: active   # still\r\n", 'entity: "Arm"\r\n', "x-mine: [1,  2]\r\n"]
+    assert [one for one in kept if one not in text] == []
+    assert "relations: [{type: READS, to: nav/entities/base}, {type: PRODUCES, to: nav/entities/hand}]  # one" in text
+    assert text.count("\n") == text.count("\r\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "relations:\n  - {type: READS, to: nav/entities/hand}\n"),
+        ("relations:\n", "relations:\n  - {type: READS, to: nav/entities/hand}\n"),
+        (
+            "relations:\n- type: READS  # one\n  to: base\n  # below\nx-a: 1\n",
+            "relations:\n- type: READS  # one\n  to: base\n- {type: READS, to: nav/entities/hand}\n  # below\nx-a: 1\n",
+        ),
+        (
+            "relations: [\n  {type: READS, to: base},  # one\n]\n",
+            "relations: [\n  {type: READS, to: base},  # one\n  {type: READS, to: nav/entities/hand},\n]\n",
+        ),
+    ],
+)
+def test_relation_stands_behind_the_others_in_their_style(root: Path, before: str, after: str) -> None:
+    for name in ("Base", "Hand"):
+        upsert(root, name)
+    head, tail = FENCED.removesuffix("---"), "---\n\nIt moves.\n"
+    path = write(root, f"{ARM}.md", head + before + tail)
+    upsert(root, "Arm", "It moves.", related("Hand"))
+    assert path.read_text() == head + after + tail
+
+
+@pytest.mark.parametrize("type_", ["BELONGS_TO", "CONFLICTS_WITH", "PRODUCED", "MERGES_INTO", "PRODUCES"])
+@pytest.mark.parametrize("named", ["Base", " base", "nav/entities/base", "entities/base", "base"])
+def test_relation_goes_to_what_is_there_by_name_or_address(root: Path, type_: str, named: str) -> None:
+    upsert(root, "Base")
+    assert upsert(root, "Arm", "It moves.", related(named, type_)).status == "saved"
+    assert relations_of(root, ARM) == (Relation(type_, "nav/entities/base"),)
+
+
+def test_relation_by_name_goes_to_the_own_wing_before_a_shared_one(root: Path) -> None:
+    write(root, "lab/README.md", "---\nkind: shared\n---\n")
+    fields = {"type": "note", "label": "entity", "entity": "Base"}
+    write_entry(root, "lab/entities/base", **fields)
+    upsert(root, "Arm", "It moves.", related("Base"))
+    upsert(root, "Base")
+    upsert(root, "Hand", "It moves.", related("Base"))
+    assert relations_of(root, ARM) == (Relation("READS", "lab/entities/base"),)
+    assert relations_of(root, "nav/entities/hand") == (Relation("READS", "nav/entities/base"),)
+
+
+def test_properties_are_kept_beside_the_relations(root: Path) -> None:
+    for name in ("Base", "Hand"):
+        upsert(root, name)
+    upsert(root, "Arm", "It moves.", related("Base", "READS", rate=10, of="Überwachung"))
+    upsert(root, "Arm", "It moves.", related("Hand", "WRITES", **{"a: b": [1, None]}))
+    found = load(WorkingTree(root))
+    assert found.document(f"{ARM}.md").fields["x-relation-properties"] == (
+        '{"READS nav/entities/base": {"of": "Überwachung", "rate": 10}, '
+        '"WRITES nav/entities/hand": {"a: b": [1, null]}}'
+    )
+
+
+def test_update_passes_where_a_fault_was_there_before(root: Path) -> None:
+    write_entry(root, ARM, "Old.\n", type="note", label="entity", entity="Arm", created_at="2030-01-01")
+    assert upsert(root).artifact_id == ARM
