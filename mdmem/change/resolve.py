@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import date
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -140,9 +142,17 @@ def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str
     operation = state_of(repository) if repository is not None else None
     if operation is None or repository is None:
         return ()
-    files = " ".join(shlex.quote(str((workspace.location.root / path).relative_to(repository.top))) for path in paths)
-    add = f"git -C {shlex.quote(str(repository.top))} add" if workspace.cwd != repository.top else "git add"
-    return (*([f"{add} {files}"] if files else []), f"git {operation} --continue")
+    return (*([_git_command(workspace, "add", *paths)] if paths else []), f"git {operation} --continue")
+
+
+def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
+    """Return a git command for files of the memory, as it must be typed in the current folder."""
+    root, repository, cwd = workspace.location.root, workspace.location.repository, workspace.cwd
+    top = repository.top if repository is not None else root
+    is_inside = cwd.is_relative_to(top)
+    start = cwd if is_inside else top
+    files = (shlex.quote(Path(os.path.relpath(root / path, start)).as_posix()) for path in paths)
+    return " ".join(["git" if is_inside else f"git -C {shlex.quote(str(top))}", verb, *files])
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
@@ -173,12 +183,10 @@ def _list_unstaged(workspace: Workspace) -> Iterator[str]:
 
 
 def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:
-    kind, location = _KINDS.get(stages, ConflictKind.CONTENT), workspace.location
-    top = location.repository.top if location.repository is not None else location.root
-    file = shlex.quote(str((location.root / path).relative_to(top)))
+    kind = _KINDS.get(stages, ConflictKind.CONTENT)
     whole = (
-        Resolution("keep the file as it is on disk", f"git add {file}"),
-        Resolution("delete the entry", f"git rm {file}"),
+        Resolution("keep the file as it is on disk", _git_command(workspace, "add", path)),
+        Resolution("delete the entry", _git_command(workspace, "rm", path)),
     )
     if kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
         return MergeConflict(path=path, kind=kind, choices=whole)
@@ -274,7 +282,8 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
         raise UsageError(f"{conflict.kind}: {conflict.path}; type {commands}")
     before = workspace.bytes_of(conflict.path)
     if before is None:
-        raise NotFoundError(f"{conflict.path} cannot be read; `git checkout -m` restores it")
+        restore = _git_command(workspace, "checkout -m --", conflict.path)
+        raise NotFoundError(f"{conflict.path} cannot be read; `{restore}` restores it")
     change_set = _change_set(workspace, conflict, request, before)
     repository = workspace.location.repository
     if repository is not None and state_of(repository) is not None and options.commit is None:
@@ -295,13 +304,18 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
 
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
     path, side = conflict.path, request.side
-    if side is not None and not has_hunks(before):
-        raise UsageError(f"{path} has no conflict markers, so there is no {side}; name a successor")
     if len(conflict.successors) < 2:
+        if not has_hunks(before):
+            keep = _git_command(workspace, "add", path)
+            raise UsageError(f"`{path}` has no conflict markers any more; `{keep}` keeps it as it is")
         if side is None:
             raise UsageError(f"the sides of {path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
         change = Change(path, path, before, take_side(before, side))
         return ChangeSet((change,), actions=(WriteAction(Verb.UPDATE, conflict.address),))
+    if side is not None and not has_hunks(before):
+        listed = " or ".join(one.address for one in conflict.successors)
+        hint = f"type `--take ADDRESS` with one of {listed}"
+        raise UsageError(f"`{path}` has no conflict markers, so `{side}` cannot be taken; {hint}")
     if side is None:
         behind = resolve_name(workspace, request.behind) if request.behind is not None else None
         take = resolve_name(workspace, request.take) if request.take is not None else None

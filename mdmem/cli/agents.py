@@ -95,10 +95,11 @@ def save_command(
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
     """Save one record, or a session together with the decisions and patterns in its arguments."""
     has_learnings = kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments)
-    known = ("focus", "agent") if has_learnings else ("focus", "governance_token", "agent", "room")
-    parts = ("decisions", "patterns") if has_learnings else ("related_entities",) if kind == "entity" else ()
+    parts = {"session": ("decisions", "patterns"), "entity": ("related_entities",)}.get(kind, ())
+    more = () if has_learnings else ("governance_token", "room")
+    known = (kind, *parts, "project_id", "focus", "agent", *more)
     for name in arguments:
-        if name not in (kind, "project_id", *parts, *known):
+        if name not in known:
             raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
     saver = Saver(workspace)
     return saver.save_with_learnings(arguments) if has_learnings else saver.save(kind, arguments)

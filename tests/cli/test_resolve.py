@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hooked
 import pytest
-from builders import Run, commit_all, git, made_once, merge_conflict, write, write_entry
+from builders import Run, commit_all, git, made_once, make_repository, make_root, merge_conflict, write, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
 FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
@@ -111,7 +111,7 @@ def test_taken_successor_stays_alone(choice: str, stays: str, goes: str, tmp_pat
     assert field(root, goes, "status") == ["status: deprecated"]
     assert is_clean(root, run)
     git(tmp_path, "add", FILE)
-    said = f"resolved on disk, but not staged: `git -C {tmp_path} add memory/{goes}.md`\n"
+    said = f"resolved on disk, but not staged: `git add {goes}.md`\n"
     assert said in run("check", "--staged", cwd=root).err
     left = run("resolve").err.splitlines()
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
@@ -141,7 +141,7 @@ def test_split_names_both_with_the_reason(tmp_path: Path, root: Path, run: Run) 
     assert field(root, OLD, "deprecated_reason") == ["deprecated_reason: one a board"]
     assert is_clean(root, run)
     left = run("resolve", cwd=root).out.splitlines()[:4]
-    stays = ["    keep the file as it is on disk", f"      git add {FILE}"]
+    stays = ["    keep the file as it is on disk", f"      git add {OLD}.md"]
     assert left == [f"{OLD}: both sides changed it", "  choices", *stays]
     git(tmp_path, "add", "-A")
     assert run("resolve", cwd=root).code == 0
@@ -239,6 +239,36 @@ def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(end: str, fo
     assert (folder / FILE).read_bytes().decode() == text.format("under_review") + "By hand."
 
 
+@pytest.mark.parametrize("choice", ["ours", FOUR])
+def test_conflict_that_was_edited_by_hand_is_kept_with_git_add(choice: str, folder: Path, run: Run) -> None:
+    text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
+    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
+    write(folder, FILE, text.format("under_review"))
+    rules, memory = folder / "memory/nav/rules", folder / "memory"
+    for cwd, path in ((folder, FILE), (memory, f"{OLD}.md"), (rules, "../architecture/threads.md")):
+        ran = run("resolve", OLD.rpartition("/")[2], "--take", choice, cwd=cwd)
+        said = f"mdmem: `{OLD}.md` has no conflict markers any more; `git add {path}` keeps it as it is\n"
+        assert (ran.code, ran.err) == (2, said)
+    git(rules, "add", path)
+    assert run("resolve").err == "no conflicts\nthen: git merge --continue\n"
+
+
+def test_file_of_a_conflict_that_was_removed_is_restored_by_the_command_that_is_shown(tmp_path: Path, run: Run) -> None:
+    root = make_root(make_repository(tmp_path) / "my memory")
+    write_entry(root, OLD, title="Use two threads")
+    commit_all(tmp_path)
+    text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
+    file = f"my memory/{OLD}.md"
+    merge_conflict(tmp_path, file, text.format("under_review"), text.format("deprecated"))
+    (tmp_path / file).unlink()
+    for cwd, path in ((root, f"{OLD}.md"), (tmp_path, f"'{file}'")):
+        ran = run("--root", str(root), "resolve", OLD, "--take", "ours", cwd=cwd)
+        said = f"mdmem: {OLD}.md cannot be read; `git checkout -m -- {path}` restores it\n"
+        assert (ran.code, ran.err) == (1, said)
+    git(tmp_path, "checkout", "-m", "--", file)
+    assert run("resolve", OLD, "--take", "ours", cwd=root).code == 0
+
+
 def test_deleted_entry_is_left_to_git_with_both_commands(folder: Path, run: Run) -> None:
     git(folder, "checkout", "-q", "-b", "theirs")
     git(folder, "rm", "-q", FILE)
@@ -281,7 +311,8 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, run:
     ran = run("resolve", cwd=root)
     assert (ran.code, ran.out.splitlines()[0]) == (1, f"{OLD}: two entries supersede it")
     refused = run("resolve", OLD, "--take", "ours", "-m", "why", cwd=root)
-    assert "has no conflict markers, so there is no ours; name a successor" in refused.err
+    hint = f"type `--take ADDRESS` with one of {EXECUTOR} or {FOUR}"
+    assert refused.err == f"mdmem: `{OLD}.md` has no conflict markers, so `ours` cannot be taken; {hint}\n"
     assert run("resolve", OLD, "--take", FOUR, "-m", "measured", "--commit", cwd=root).code == 0
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, OLD, "status") == ["status: deprecated"]

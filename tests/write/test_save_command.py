@@ -95,13 +95,22 @@ def test_input_that_is_no_json_is_one_sentence(tmp_path: Path, capsys: Capture, 
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem save: {file} {message}\n")
 
 
-def test_argument_that_is_none_is_refused_by_name(root: Path, tmp_path: Path, capsys: Capture) -> None:
-    file = write(tmp_path, "stated.json", json.dumps({"decision": decision(), "wing": "nav"}))
-    ran = run_here(capsys, "save", "decision", "--json", str(file), cwd=root)
+@pytest.mark.parametrize(
+    ("kind", "record", "accepted"),
+    [
+        ("decision", {}, "decision, project_id, focus, agent, governance_token, room"),
+        ("entity", {}, "entity, related_entities, project_id, focus, agent, governance_token, room"),
+        ("session", {}, "session, decisions, patterns, project_id, focus, agent, governance_token, room"),
+        ("session", {"decisions": []}, "session, decisions, patterns, project_id, focus, agent"),
+    ],
+)
+def test_argument_that_is_none_is_refused_by_name(
+    kind: str, record: dict[str, object], accepted: str, root: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    file = write(tmp_path, "stated.json", json.dumps({kind: {}, "wing": "nav", **record}))
+    ran = run_here(capsys, "save", kind, "--json", str(file), cwd=root)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        "mdmem save: there is no argument `wing` here; write one of focus, governance_token, agent, room\n"
-    )
+    assert ran.err == f"mdmem save: there is no argument `wing` here; write one of {accepted}\n"
 
 
 def waiting(root: Path, *titles: str) -> list[str]:
