@@ -27,7 +27,10 @@ def read_regular(path: Path | str, *, follow: bool = True) -> bytes:
 
 
 def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
-    """Return the bytes of a regular file, and its stat from before the read, which differs from any later change."""
+    """Return the bytes of a regular file and its stat from before the read; raises OSError as `read_regular` does.
+
+    If the file changes during the read, a later stat therefore differs from this one.
+    """
     descriptor = os.open(path, _FLAGS if follow else _NO_LINK)
     try:
         stat = os.fstat(descriptor)
@@ -115,14 +118,17 @@ _WRITTEN: ContextVar[Written | None] = ContextVar("mdmem_written", default=None)
 
 
 def count_written() -> Written:
-    """Start to count the files that a command writes, for the error message if its answer cannot be printed."""
+    """Return a new counter that `note_written` updates, for the error message if the answer cannot be printed."""
     written = Written()
     _WRITTEN.set(written)
     return written
 
 
 def note_written(path: str) -> None:
-    """Count one file that was written for the user, but never a file of mdmem's own state."""
+    """Count one file that was written for the user; do not call this for a file of mdmem's own state.
+
+    Does nothing if `count_written` was not called.
+    """
     written = _WRITTEN.get()
     if written is not None:
         written.first = written.first or path

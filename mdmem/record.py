@@ -23,7 +23,10 @@ class StoredRecord(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 def pack(version: str, values: Mapping[str, object]) -> bytes:
-    """Return values as the bytes of a file, with a version and a checksum; unencodable values are left out."""
+    """Return values as the bytes of a file, with a version and a checksum.
+
+    Values that cannot be encoded are left out, such as file names that are not UTF-8.
+    """
     content = _encoded(values)
     if content is None:
         content = encode({key: value for key, value in values.items() if _encoded({key: value}) is not None})
@@ -38,7 +41,10 @@ def _encoded(value: object) -> bytes | None:
 
 
 def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
-    """Return the value that `pack` packed under this version; None for a damaged file or another version."""
+    """Return the value that `pack` packed under this version as a `kind`.
+
+    None for a damaged file, another version, or values that are not a `kind`.
+    """
     # A memoryview, since a copy would need tens of megabytes more.
     packed = memoryview(content)[content.find(b"\n") + 1 :]
     if not content.startswith(_head(version, packed)):

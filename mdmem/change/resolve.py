@@ -255,7 +255,7 @@ class ResolveRequest(Struct, frozen=True, kw_only=True):
         return ConflictSide(self.take) if self.take in tuple(ConflictSide) else None
 
 
-def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
+def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
     """Return the conflict of an entry. Raises NotFoundError, and UsageError if the name is ambiguous."""
     found = find_conflicts(workspace).found
     plain = from_root(workspace, name)
@@ -276,7 +276,7 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
 
     Raises NotFoundError, UsageError and the errors of `write`.
     """
-    conflict = find_conflict(workspace, name)
+    conflict = get_conflict(workspace, name)
     if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
         commands = " or ".join(f"`{one.command}`" for one in conflict.choices)
         raise UsageError(f"{conflict.kind}: {conflict.path}; type {commands}")

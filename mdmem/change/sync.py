@@ -17,7 +17,7 @@ from mdmem.store.git.remote import (
     Upstream,
     count_between,
     fetch_upstream,
-    find_upstream,
+    get_upstream,
     has_merges,
     move_branch,
     push,
@@ -87,7 +87,7 @@ def sync(
     if operation is not None:
         ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
         raise UsageError(f"git is in the middle of a {operation} here; end it first with {ends}")
-    upstream, start = find_upstream(repository), ""
+    upstream, start = get_upstream(repository), ""
     with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT):
         for attempt, pause in enumerate(pauses(draw), 1):
             ours, theirs, base = fetch_upstream(repository, upstream)

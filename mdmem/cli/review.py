@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import hygiene_fields, run
-from mdmem.change.resolve import ResolveRequest, find_conflict, find_conflicts, resolve
+from mdmem.change.resolve import ResolveRequest, find_conflicts, get_conflict, resolve
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, print_text, shared_options, split_values, write_options
@@ -74,7 +74,7 @@ def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, *
     if not chosen:
         conflicts = find_conflicts(workspace)
         if address is not None:
-            conflicts = replace(conflicts, found=(find_conflict(workspace, address),))
+            conflicts = replace(conflicts, found=(get_conflict(workspace, address),))
         if given.form == "json" or conflicts.found:
             given.print_result(conflicts_json(conflicts), conflicts_text(conflicts, given.style))
         else:

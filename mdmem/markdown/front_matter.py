@@ -24,7 +24,7 @@ _UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
 class FrontMatterError(ValueError):
-    """The front matter has no exact fences, or its values are not certain. The findings have no path yet."""
+    """The front matter has no exact fences or cannot be read with certainty. `findings` say why, without a path."""
 
     def __init__(self, *findings: Finding) -> None:
         """Store the findings, and use the first one as the message."""
@@ -44,11 +44,17 @@ class Fields(dict[str, Any]):
         self._nodes, self.findings = nodes, tuple(findings)
 
     def nodes(self, name: str) -> Nodes:
-        """Return the YAML nodes of a key and its value. Their marks count characters of the front matter."""
+        """Return the YAML nodes of a key and its value; raises KeyError for a missing key.
+
+        The marks of the nodes count characters of the front matter.
+        """
         return self._nodes[name]
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
-        """Return the place of a key, a value, or one item, without its path. A missing key is at the opening fence."""
+        """Return the place of a key, a value, or one item, without its path.
+
+        For an empty value it is the place of the key, and for a missing key that of the opening fence.
+        """
         if name not in self:
             return Place("")
         key, value = self._nodes[name]
@@ -59,12 +65,12 @@ class Fields(dict[str, Any]):
 
 
 def is_empty(node: Any) -> bool:
-    """Return whether a node is empty or a word for an empty value, such as `null`."""
+    """Return whether a YAML node is an empty value: nothing, or `~` or `null` without quotes."""
     return is_scalar(node) and not node.style and node.value in _NULLS
 
 
 def is_scalar(node: Any) -> TypeGuard[yaml.ScalarNode]:
-    """Return whether a YAML node is a text."""
+    """Return whether a YAML node is a single value (a scalar), which mdmem reads as text."""
     return getattr(node, "id", None) == "scalar"
 
 
@@ -121,7 +127,10 @@ def refuse_bad_fences(text: str) -> None:
 
 
 def body_of(content: bytes) -> str:
-    """Return the body of an entry's file. If the file is no longer an entry, return its whole text."""
+    """Return the text below the front matter of a file, or the whole text if its fences are not exact.
+
+    Bytes that are not UTF-8 become U+FFFD.
+    """
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         refuse_bad_fences(text)
@@ -153,7 +162,7 @@ def scalar(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text in double quotes, on one line."""
+    """Return a text as a YAML value in double quotes, on one line, with control characters escaped."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(text, ensure_ascii=False))
 
 
@@ -188,6 +197,9 @@ def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: b
 
 
 def compose_entry(fields: dict[str, str], body: str) -> str:
-    """Return the text of a whole entry: the fields in the given order, then the body with one final newline."""
+    """Return the text of a whole entry: the fields in the given order, then the body with one final newline.
+
+    Dates (keys that end in `_at`) are written without quotes, and other values with quotes where YAML needs them.
+    """
     lines = [f"{key}: {value if key.endswith('_at') else scalar(value)}" for key, value in fields.items()]
     return "\n".join(["---", *lines, "---", "", body.strip("\n"), ""])

@@ -76,7 +76,11 @@ _ASIDE_WITHIN = re.compile(
 
 
 class Section(Struct, frozen=True):
-    """A heading (none at level 0), its span in the body, the offset of its text, and the text to the next heading."""
+    """A heading, and the text below it up to the next heading of any level.
+
+    Level 0 is the text before the first heading. `span` is the start and end offset of the whole section in the body,
+    and `start` is the offset of its text.
+    """
 
     heading: str
     level: int
@@ -96,7 +100,10 @@ class Section(Struct, frozen=True):
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the heading announces an aside, or the text begins with a pro or con in the words of MADR."""
+        """Return whether the heading announces an aside (context, alternatives and so on) and not the decision.
+
+        A text that begins with a pro or con in the words of MADR (`* Good, because`) is an aside, too.
+        """
         return _meaning(self.heading)[1] or _PRO.match(self.text) is not None
 
 
@@ -123,7 +130,10 @@ def _meaning(heading: str) -> tuple[int, bool]:
 # One answer asks several times for the sections of the same few bodies.
 @lru_cache(maxsize=32)
 def sections_of(body: str) -> tuple[Section, ...]:
-    """Return the sections of a body in order. A heading inside code or a comment does not count."""
+    """Return the sections of a body in order; text before the first heading is a section of level 0.
+
+    A heading inside fenced code or a comment does not count.
+    """
     marks = list(_headings(body))
     edges = [start for start, *_ in marks] + [len(body)]
     first = Section("", 0, (0, edges[0]), 0, body[: edges[0]])
@@ -149,7 +159,10 @@ def without_asides(sections: Iterable[Section]) -> list[Section]:
 
 
 def decision_sections(sections: Sequence[Section]) -> list[Section]:
-    """Return the section that states the decision, and the sections below it that are not asides."""
+    """Return the section that states the decision most clearly, and the sections below it that are not asides.
+
+    Sections without text are passed over. The list is empty if no section states a decision.
+    """
     candidates = without_asides(sections)
     ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
     for _, level, at in ranked[:_TRIED]:

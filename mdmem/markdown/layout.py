@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 
 class UnpatchableError(MdmemError, ValueError):
-    """A patch would change more than was asked for. The message says what to do by hand."""
+    """A file cannot be patched without changing more than was asked for. The message says what to do by hand."""
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes with all edits applied, inserts at one offset in order; raises ValueError if edits overlap."""
+    """Return the bytes with all edits applied, inserts at one offset in order.
+
+    Raises ValueError if edits overlap or leave the file.
+    """
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not end <= edit.start <= edit.end <= len(data):
@@ -36,7 +39,10 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def replace_span(document: Document, start: int, end: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces a range of characters in the document's text."""
+    """Return the edit that replaces a range of characters in the document's text, or nothing if the text is the same.
+
+    Raises ValueError for a range outside the text, and UnpatchableError if the new text is not valid Unicode.
+    """
     if not 0 <= start <= end <= len(document.text):
         raise ValueError(f"{document.path} has no characters {start} to {end}")
     if document.text[start:end] == text:
@@ -53,7 +59,10 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces characters of the body. The new text gets the line breaks of the line above."""
+    """Return the edit that replaces `width` characters from an offset of the body, as `replace_span` does.
+
+    The new text gets the line breaks of the line above.
+    """
     if offset < 0:
         raise ValueError(f"{document.path} has no character {offset} in its body")
     start = len(document.text) - len(document.body) + offset
@@ -71,7 +80,11 @@ _COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 
 
 class Layout(Struct, frozen=True):
-    """The front matter of one document, with its fields and the kind of line break after the opening fence."""
+    """The front matter of one document without its fences (`front`), and its fields.
+
+    `opening` is the line break after the opening fence. Unless stated otherwise, offsets count characters of `front`.
+    The methods raise KeyError for a missing key.
+    """
 
     path: str
     front: str
@@ -92,27 +105,30 @@ class Layout(Struct, frozen=True):
         return self.front.index("\n", index) + 1
 
     def line_break(self, index: int) -> str:
-        """Return the line break (LF or CRLF) at the end of the previous line."""
+        """Return the line break (LF or CRLF) at the end of the line above the one that contains a character."""
         start = self.line_start(index)
         if not start:
             return self.opening
         return "\r\n" if self.front.endswith("\r\n", 0, start) else "\n"
 
     def colon(self, name: str) -> int:
-        """Return the offset just after the colon of a key."""
+        """Return the offset just after the colon of a key; raises UnpatchableError if no colon follows the key."""
         found = _COLON.match(self.front, self.fields.nodes(name)[0].end_mark.index)
         if found is None:
             raise self.refusal("has a key that is not followed by a colon", "write one `key: value` a line")
         return found.end()
 
     def lines(self, name: str) -> tuple[int, int]:
-        """Return the start and end offset of the lines of a key, without the comments above and below."""
+        """Return the start and end offset of the lines of a key and its value, without the comments above and below."""
         key, value = self.fields.nodes(name)
         end = max(content_end(self.front, value), self.colon(name))
         return self.line_start(key.start_mark.index), self.next_line(end)
 
     def gap(self, name: str) -> int:
-        """Return the offset for a new key: after the nearest earlier field, else before the next field."""
+        """Return the offset for a new key: after the nearest earlier field, else before the next field.
+
+        A key that is not a known field goes to the end.
+        """
         names = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
         above = names
@@ -169,7 +185,7 @@ def is_typed(name: str) -> bool:
 
 
 def rank_of(name: str) -> int:
-    """Return the position of a key in the order of the fields."""
+    """Return the position of a key in the order of the fields; keys that are no fields come last."""
     return _RANKS.get(name, len(_RANKS))
 
 
@@ -190,7 +206,10 @@ def layout_of(document: Document) -> Layout:
 
 
 def content_end(front: str, node: Any) -> int:
-    """Return the end of a value's source. PyYAML's own mark for a block extends to the next key, including comments."""
+    """Return the offset in the front matter at which a value's source ends.
+
+    PyYAML's own mark for a block is not used, because it extends to the next key and includes comments.
+    """
     start, end = int(node.start_mark.index), int(node.end_mark.index)
     if is_scalar(node) and node.style not in ("|", ">"):
         return end

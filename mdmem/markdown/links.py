@@ -28,7 +28,10 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
 class BodyLink(Struct, frozen=True):
-    """One link in a body. `offset` counts characters. With `is_path`, the target is a path relative to the entry."""
+    """One link in a body. With `is_path`, the target is a path relative to the entry's file, otherwise an address.
+
+    `offset` and `width` count characters and mark the target as it is written.
+    """
 
     target: str
     offset: int
@@ -42,7 +45,10 @@ def may_have_links(body: str) -> bool:
 
 
 def body_links(prose: str) -> Iterator[BodyLink]:
-    """Yield the links of a body whose code is blanked out, except links to the web and to headings."""
+    """Yield the links of a body whose code is blanked out, in order.
+
+    Images, links to the web and links to headings of the same file are left out.
+    """
     # Searching every line for a definition takes as long as everything else together.
     patterns = (_REFERENCE, _DEFINITION) if "]:" in prose else (_REFERENCE,)
     found = [link for pattern in patterns for one in pattern.finditer(prose) for link in _links_of(one)]
@@ -50,7 +56,7 @@ def body_links(prose: str) -> Iterator[BodyLink]:
 
 
 def image_links(prose: str) -> Iterator[BodyLink]:
-    """Yield the images of a body whose code is blanked out."""
+    """Yield the images of a body whose code is blanked out, in order, without images from the web."""
     for found in _IMAGE.finditer(prose):
         yield from _links_of(found)
 
@@ -68,12 +74,12 @@ def _links_of(found: re.Match[str]) -> Iterator[BodyLink]:
 
 
 def path_of(written: str) -> str:
-    """Return the path of a Markdown link without its anchor and without backslash escapes."""
+    """Return the path of a Markdown link: without its anchor, with backslash escapes and `%` escapes decoded."""
     return unquote(_ESCAPED.sub(r"\1", written.split("#")[0]))
 
 
 def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> str:
-    """Return a body without the links that `is_cut` selects. The words of a removed link stay.
+    """Return a body without the links that `is_cut` selects. The words that a removed link shows stay.
 
     `prose` is the body with its code replaced by blanks, so that every character has the same offset in both.
     """

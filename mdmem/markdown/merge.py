@@ -89,7 +89,7 @@ class Sides(Struct, Generic[Thing], frozen=True):
         return Sides(make(self.ancestor), make(self.ours), make(self.theirs))
 
     def agreed(self) -> tuple[Thing] | None:
-        """Return a tuple with the merged version if at most one side changed it, or None if both sides did."""
+        """Return a tuple with the merged version, or None if both sides changed it in different ways."""
         if self.ours == self.theirs or self.ancestor == self.theirs:
             return (self.ours,)
         return (self.theirs,) if self.ancestor == self.ours else None
@@ -283,7 +283,10 @@ BODY = "body"
 
 
 class EntryMerge(Struct, frozen=True):
-    """The merged bytes, and the keys or body in conflict; `is_plain` if git merged the whole file as text."""
+    """The merged bytes. `torn` are the keys in conflict, and `body` for a conflict in the body.
+
+    `is_plain` is true if git merged the whole file as text; then a conflict in it is `torn` as the body.
+    """
 
     content: bytes
     torn: tuple[str, ...] = ()

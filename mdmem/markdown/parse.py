@@ -45,7 +45,8 @@ def handler() -> StrictHandler:
 class Document(Struct, frozen=True):
     """One file, split into front matter and body. The values of the fields are not yet converted from text.
 
-    `fields` is None if the front matter cannot be parsed. `text` does not include a byte order mark.
+    `fields` is None if the front matter cannot be parsed. `text` does not include a byte order mark, and is empty if
+    the file is too large or not UTF-8. `body_line` is the line of the file on which the body begins.
     """
 
     path: str
@@ -222,7 +223,10 @@ def rationale_of(prose: str) -> str:
 
 
 def rationale_span(prose: str) -> tuple[int, int]:
-    """Return the start and end offset of the rationale, for callers that need its code too."""
+    """Return the start and end offset of the text that `rationale_of` returns, before blanks are stripped.
+
+    The offsets are also valid in the body with its code.
+    """
     starts = [found.end() for mark in (_RATIONALE_LINE, _RATIONALE_HEADING) if (found := mark.search(prose))]
     if not starts:
         return 0, len(prose)
@@ -232,6 +236,6 @@ def rationale_span(prose: str) -> tuple[int, int]:
 
 
 def with_rationale(text: str, rationale: str) -> str:
-    """Return a body made of a text and a rationale, in the form that `rationale_of` finds."""
+    """Return a body made of a text and a rationale (if any), in the form that `rationale_of` finds."""
     parts = (text.strip(), f"Rationale: {rationale.strip()}" if rationale.strip() else "")
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -141,12 +141,15 @@ def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Ed
 
 
 def relation_item(relation: Relation) -> str:
-    """Return the source text of a relation as a list item."""
+    """Return the YAML source of a relation as an item of `relations`: `{type: …, to: …}`."""
     return f"{{type: {scalar(relation.type)}, {_TO}: {scalar(relation.to)}}}"
 
 
 def fresh(name: str, text: str) -> str:
-    """Return the source text of a new value. Dates and numbers have no quotes in fields of these kinds."""
+    """Return the YAML source of a new value for the field `name`.
+
+    A date or number has no quotes if the field is of such a kind. Other texts have quotes where YAML needs them.
+    """
     return text if is_typed(name) and is_bare(text) else scalar(text)
 
 

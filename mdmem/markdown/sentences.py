@@ -52,7 +52,10 @@ _CODE_INDENT = 4
 
 
 class Sentence(StoredRecord, frozen=True):
-    """A sentence and its place in the body, with the number of its paragraph; `is_item` starts a list item."""
+    """A sentence on one line, with its start and end offset in the body.
+
+    Sentences with the same `block` belong to one paragraph. `is_item` is true for the first sentence of a list item.
+    """
 
     start: int
     end: int
@@ -118,7 +121,7 @@ def said(sentences: Iterable[Sentence]) -> str:
 
 
 def fitting(sentences: Iterable[Sentence], limit: int) -> list[Sentence]:
-    """Return the first sentences that together have at most `limit` bytes."""
+    """Return as many of the first sentences as together have at most `limit` bytes."""
     left, fit = limit, []
     for one in sentences:
         left -= one.size
@@ -129,7 +132,7 @@ def fitting(sentences: Iterable[Sentence], limit: int) -> list[Sentence]:
 
 
 def cut_at_word(text: str, limit: int) -> str:
-    """Return a text of at most `limit` bytes, cut between two words."""
+    """Return a text of at most `limit` bytes; a longer text is cut between two words and ends with ` …`."""
     if size_of(text) <= limit:
         return text
     cut = text.encode("utf-8", "surrogateescape")[: max(0, limit - 4)].decode("utf-8", "ignore")

@@ -84,7 +84,7 @@ def _with_any(words: Iterable[str], indexed: Mapping[str, Sequence[str]]) -> Ite
 
 
 def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) -> list[tuple[str, ...]]:
-    """Return the groups of texts that are connected by pairs with a share of common words over `above`."""
+    """Return the names of similar texts in sorted groups, connected by pairs that share over `above` of their words."""
     groups: dict[str, set[str]] = {}
     for pair in near_pairs(texts, share=above):
         if pair.share > above + _NEARLY:

@@ -25,7 +25,7 @@ def content_of(entry: Entry, body: str) -> str:
 
 
 def is_title_alone(content: str) -> bool:
-    """Return whether a content has only headings, so that there is nothing more to read."""
+    """Return whether a content has nothing but headings and blank lines."""
     return all(line.startswith("#") for line in content.splitlines() if line.strip())
 
 

@@ -40,12 +40,12 @@ class _Refusal(Struct, frozen=True):
     at: Any
 
     def line(self, mark: Any) -> str:
-        """Return the line that contains a mark."""
+        """Return the line that contains a mark, or "" after the last line."""
         lines = self.text.split("\n")
         return lines[mark.line].rstrip("\r") if mark.line < len(lines) else ""
 
     def character(self, mark: Any) -> str:
-        """Return the character at a mark."""
+        """Return the one character at a mark, or "" at the end of a line."""
         return self.line(mark)[mark.column : mark.column + 1]
 
     def explained(self) -> Finding | None:
@@ -150,12 +150,15 @@ class StrictHandler(BaseHandler):
         return has_front_matter(text)
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return the front matter and the body, byte for byte. Raises FrontMatterError."""
+        """Return the front matter without its fences, and the body; raises FrontMatterError if a fence is not exact."""
         refuse_bad_fences(text)
         return super().split(text)
 
     def load(self, fm: str, **_: object) -> Fields:
-        """Return the fields with their places and faults. Raises FrontMatterError if the values are uncertain."""
+        """Return the fields with their places and with faults that did not prevent parsing.
+
+        Raises FrontMatterError if the front matter cannot be parsed, or a value is uncertain.
+        """
         if len(fm.encode("utf-8")) > FRONT_MATTER_LIMIT:
             message, help_ = "the front matter is over 16 KiB", "move the text into the body"
             raise FrontMatterError(Finding("front-matter-too-large", message, Place("", 2), help_))

@@ -20,7 +20,7 @@ class AccessDeniedError(UsageError):
 
 
 class Access(Struct, frozen=True):
-    """A caller's name, and the wings that the caller may read and write. None means all wings."""
+    """The wings that a caller may read and write (None means all), and the caller's name if there is one."""
 
     name: str | None = None
     readable: frozenset[str] | None = None
@@ -46,7 +46,7 @@ class Access(Struct, frozen=True):
         return self.reads(wing) and (self.writable is None or wing in self.writable)
 
     def sees(self, path: str) -> bool:
-        """Return whether the caller may read a path: the root, the settings, or a file of a readable wing."""
+        """Return whether the caller may read a path from the root: `.`, the settings, or a file of a readable wing."""
         return self.readable is None or path in (SETTINGS_NAME, ".") or path.split("/", 1)[0] in self.readable
 
     def require_write(self, wing: str, *, named: str | None = None) -> None:

@@ -71,7 +71,10 @@ class Searched(StrEnum):
 
 
 class Field(Struct, frozen=True):
-    """One key of a front matter; `in_manifest` says whether the manifest of a wing has it, too."""
+    """One key of a front matter, with its meaning, an example line, and the people and commands that set it.
+
+    `in_manifest` is true for a field of entries that the manifest of a wing has, too.
+    """
 
     meaning: str
     example: str
@@ -292,7 +295,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         return bool(self.why_ended) and set(successors) <= set(self.superseded_by)
 
     def why_replaced(self, by: Entry) -> str | None:
-        """Return why the entry `by` replaced this entry.
+        """Return why the entry `by` replaced this entry, or None if neither states a reason.
 
         The `reason` of this entry counts only if this entry supersedes nothing. Otherwise it explains that
         supersession.
@@ -300,7 +303,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         return self.deprecated_reason or by.reason or (None if self.supersedes else self.reason)
 
     def links(self, name: str) -> tuple[str, ...]:
-        """Return the addresses in one of the link fields."""
+        """Return the addresses in the link field `name`, such as `supersedes`."""
         found: tuple[str, ...] = getattr(self, name)
         return found
 
@@ -344,7 +347,10 @@ def title_of(address: str) -> str:
 
 
 class Flaw(Struct, frozen=True):
-    """One fault in a key or value of a front matter. `item` is the index in a list, counted from 0."""
+    """One fault in the field `name` of a front matter, with how to correct it (`help`).
+
+    `item` is the index of the faulty item in a list, counted from 0. `on_key` is true if the key itself is the fault.
+    """
 
     code: str
     name: str

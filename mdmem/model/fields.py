@@ -148,7 +148,7 @@ FIELDS_OF: Mapping[EntryType | None, Mapping[str, Kind]] = {
 
 
 def version_of(fields: Iterable[Field]) -> str:
-    """Return a checksum of how fields are parsed and searched. Descriptions of fields do not change it."""
+    """Return a checksum (8 hex digits) of how fields are parsed and searched, but not of their descriptions."""
     rows = [(one.name, one.kind, one.holder, one.searched, one.required, one.in_manifest) for one in fields]
     return f"{crc32(repr(rows).encode()):08x}"
 
@@ -242,7 +242,7 @@ HINTS = """\
 
 
 def with_hints(text: str) -> str:
-    """Return the text of a new entry with the optional keys as comments."""
+    """Return the text of a new entry with the optional keys as comments at the end of its front matter."""
     front, fence, body = text.partition("\n---\n")
     return f"{front}\n{HINTS.rstrip()}{fence}{body}"
 

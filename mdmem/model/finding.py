@@ -57,12 +57,15 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return 0 for the most severe."""
+        """Return 0 for an error, 1 for a warning and 2 for an info."""
         return ("error", "warning", "info").index(self.value)
 
 
 class Place(Struct, frozen=True):
-    """A part of one line in a file. Line and column count from 1, and the column counts characters."""
+    """A part of one line in a file. Line and column count from 1; column and width count characters.
+
+    The width is 0 if only the start is known.
+    """
 
     path: str
     line: int = 1

@@ -15,6 +15,7 @@ from mdmem.model.entry import Entry, Status
 class Standing(StrEnum):
     """How an entry relates to the default branch of the repository.
 
+    BINDING: on the default branch. PROPOSED: committed, but not on the default branch. UNCOMMITTED: not committed.
     MERGED: an agent's decision that is on the default branch without approval. OUTDATED: the file here is older than
     the file on the default branch.
     """
@@ -37,7 +38,10 @@ class Standing(StrEnum):
 
 
 class Stance(Struct, frozen=True):
-    """The standing of one entry. `note` says what a proposal would change, `amended_by` are proposed amendments."""
+    """The standing of one entry. `note` says what a proposal would change, `amended_by` are proposed amendments.
+
+    `author` and `commit` are those of the proposal, if it is committed.
+    """
 
     standing: Standing
     author: str | None = None
@@ -86,7 +90,7 @@ class _Ends(Struct, frozen=True):
 
 
 class Lineage(Struct, frozen=True, dict=True):
-    """The graph of supersessions. An edge means that a new entry N supersedes an old entry O.
+    """The graph of supersessions, in which each entry is an address. An edge means that a new entry N supersedes O.
 
     Drafts supersede nothing, and an entry cannot supersede itself. An edge is confirmed if O lists N in
     `superseded_by`, or if only N has the link and O is deprecated or a draft. If only N has the link and O is active or
@@ -153,11 +157,14 @@ class Lineage(Struct, frozen=True, dict=True):
         )
 
     def claimants_of(self, address: str) -> tuple[str, ...]:
-        """Return the entries that supersede an entry only by their own file (one-sided supersessions)."""
+        """Return the entries that supersede an entry only by their own file (one-sided supersessions), sorted."""
         return self.claimants.get(address, ()) or self.disputes.get(address, ())
 
     def claimed_by(self, address: str) -> tuple[str, ...]:
-        """Return the current entries that supersede a current entry one-sidedly, directly or through a predecessor."""
+        """Return the current entries that claim to supersede a current entry, sorted.
+
+        If a claimant was itself superseded, its current successors are returned instead.
+        """
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:
@@ -166,7 +173,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @property
     def claimed(self) -> Set[str]:
-        """Return every current entry that another entry supersedes one-sidedly."""
+        """Return the addresses of all current entries that another current entry supersedes one-sidedly."""
         return self._claimed_by.keys()
 
     @cached_property
@@ -198,7 +205,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def contradictory(self) -> frozenset[str]:
-        """Return the entries on a cycle. Each of them is superseded by an entry that it supersedes."""
+        """Return the addresses of all entries on a cycle. Each supersedes itself through others."""
         return frozenset(self._cycle_of)
 
     def is_unresolved(self, address: str) -> bool:
@@ -214,12 +221,12 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def current(self) -> frozenset[str]:
-        """Return every current entry."""
+        """Return the addresses of all current entries."""
         return frozenset(filter(self.is_current, self.entries))
 
     @cached_property
     def replaced(self) -> frozenset[str]:
-        """Return every entry that is part of a chain and is not current."""
+        """Return the addresses of all entries that are part of a chain and are not current."""
         return frozenset(self._heads).difference(self.current)
 
     def heads(self, address: str) -> tuple[str, ...]:
@@ -317,12 +324,12 @@ def _components(edges: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
 
 
 def in_order(found: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the sets that are not empty as sorted tuples, by their sorted names."""
+    """Return a mapping with sorted keys, and with each set as a sorted tuple. Empty sets are left out."""
     return {one: tuple(sorted(others)) for one, others in sorted(found.items()) if others}
 
 
 def turned(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return the edges of a graph in the other direction."""
+    """Return the edges of a graph in the other direction, sorted."""
     found: dict[str, set[str]] = {}
     for one, others in edges.items():
         for other in others:

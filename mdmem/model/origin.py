@@ -30,13 +30,13 @@ class Origin(Struct, frozen=True):
 
 
 def content_digest(content: bytes) -> str:
-    """Return the start of git's blob hash for some content. Line ends are converted to LF, as git stores them."""
+    """Return the first 12 digits of git's blob hash for some content, with line ends converted to LF."""
     plain = content.replace(b"\r\n", b"\n")
     return sha1(b"blob %d\0" % len(plain) + plain, usedforsecurity=False).hexdigest()[:12]
 
 
 def read_origin(written: object) -> Origin | None:
-    """Parse the value of the key. Return None if the value is not an origin."""
+    """Parse the value of `x-imported-from`. Return None if the value is not an origin."""
     found = _WRITTEN.match(written) if isinstance(written, str) else None
     if found is None:
         return None
@@ -45,6 +45,6 @@ def read_origin(written: object) -> Origin | None:
 
 
 def origin_in(text: str) -> Origin | None:
-    """Return the origin in the text of an entry's file, without parsing the front matter."""
+    """Return the origin in the text of an entry's file, or None. The front matter is searched, not parsed as YAML."""
     found = LINE.search(text.partition("\n---")[0])
     return read_origin(found["value"].strip("\"'")) if found else None

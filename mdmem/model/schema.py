@@ -198,7 +198,10 @@ def read_entry(
 
 
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
-    """Return the wing of a manifest, and the flaws. Values that cannot be parsed are replaced by defaults."""
+    """Return the wing that a manifest's front matter describes, and its flaws.
+
+    Values that cannot be parsed are replaced by defaults.
+    """
     stated = _stated(front_matter)
     faults, values = _validate({key: value for key, value in stated.items() if key in WING_FIELDS})
     flaws = []

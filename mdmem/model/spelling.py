@@ -64,7 +64,10 @@ _NEVER_MEANT = frozenset({"ignore"})
 
 
 def meant_field(key: str) -> str | None:
-    """Return the field that a key of another format means, or else the field with the nearest spelling, or None."""
+    """Return the field that a key of another format means, or else the field with the nearest spelling.
+
+    None if mdmem has no such field, or no field is spelt like the key.
+    """
     plain = _plain(key)
     return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
 
@@ -97,7 +100,7 @@ def certain_value(value: str, allowed: Iterable[str]) -> str | None:
 
 
 def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
-    """Return the known word with the most similar spelling, or None."""
+    """Return the known word with the most similar spelling, or None if none is similar enough."""
     close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
     return close[0] if close else None
 

@@ -61,7 +61,7 @@ class Upstream(Struct, frozen=True):
     name: str
 
 
-def find_upstream(repository: Repository) -> Upstream:
+def get_upstream(repository: Repository) -> Upstream:
     """Return the upstream of the current branch; raises UsageError with the command to type if there is none."""
     head = repository.run("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
     if not head:
