@@ -84,7 +84,8 @@ class Item(Struct, frozen=True, kw_only=True):
 
     The selection fills the first fields. `terms` are the words of the question that the entry contains. `via` are the
     superseded entries that matched and that this entry replaced. `matches` is true if the entry contains half of the
-    words or applies to a given path. `inherited` is true if only the superseded entries matched.
+    words or applies to a given path. `inherited` is true if only the superseded entries matched. `on_path` is true if
+    `applies_to` matches a given path. `unconditional` is true for an invariant that every answer of the scope includes.
     `stance` compares the entry with the default branch; None if that is not known.
     Later steps fill `reasons` and the relations to other entries with their titles, then `mentions`, `form` and
     `content`.
@@ -152,7 +153,7 @@ class Contradiction(Struct, frozen=True):
 
 
 class EndedMatch(Struct, frozen=True):
-    """A matching entry that is not current, with the reason why it ended.
+    """A matching entry that is not current, with the reason why it ended, if one is stated.
 
     `heads` are the current entries that replaced it. `unread` are its successors whose files cannot be read.
     """
@@ -209,7 +210,7 @@ def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
 
 
 def sum_counts(counts: Iterable[OmittedCount]) -> tuple[OmittedCount, ...]:
-    """Add up counts of the same type and reason.
+    """Add up counts of the same type and reason, sorted by both.
 
     Reasons such as `overridden by ADDRESS` are counted together, as `overridden`.
     """
@@ -230,6 +231,8 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
     - `absent`: given paths at which there is no file.
     - `ended`: a match that is not current: the best one, or one of the first that nothing replaces.
     - `fallback`: lines outside the memory, if the memory cannot be read or covers nothing.
+    - `degraded`: the memory or its index could not be used in full, for the reason `why_degraded`.
+    - `source`: where the answer comes from, such as `index` or, outside the memory, `readme`.
     """
 
     problems: tuple[Finding, ...] = ()
@@ -324,7 +327,10 @@ class Answers(Struct, frozen=True):
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """The results of a search, best first; `drafts` counts the matching drafts that are not shown."""
+    """The results of a search, best first. `terms` are the search terms (stems) of the query.
+
+    `drafts` counts the matching drafts that are not shown.
+    """
 
     query: str
     hits: Sequence[Item]

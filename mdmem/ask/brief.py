@@ -46,7 +46,10 @@ _TITLE, _DOUBTS = 160, 200
 
 
 class Brief(Struct, frozen=True):
-    """The lines of a brief, which may be empty; `gave` maps the address of each shown entry to its digest."""
+    """The text of a brief, which may be empty. `gave` is for later briefs, which do not repeat it.
+
+    It has the digest of each shown entry by address, and keys that are not addresses for what else was reported.
+    """
 
     text: str = ""
     gave: Mapping[str, str] = field(default_factory=dict)
@@ -228,7 +231,7 @@ def fenced_lines(
     """Return lines within a limit of characters, and how many of the first entries they quote.
 
     If all entries fit, each gets the same length of text. If not, there are only titles, and a line with `rest`, the
-    command that shows the omitted entries.
+    command that shows the omitted entries. The text is empty if not even that line fits.
     """
 
     def text_of(lines: Sequence[str], notes: Sequence[str]) -> str:

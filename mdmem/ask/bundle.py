@@ -1,7 +1,7 @@
 """Answer the calls `retrieve_context`, `memory_surface` and `get_scope_state`, whose contracts fix their JSON.
 
 A bundle is the answer of `retrieve_context`: entries for an agent in the order of authority, with a limit for each
-scope. The call has a time limit, and never raises an error: every failure is a status.
+scope. The call has a time limit. If the memory cannot be read, the answer has a status that says so.
 """
 
 from __future__ import annotations
@@ -90,7 +90,10 @@ class BundleRequest(Struct, frozen=True, kw_only=True):
 
 
 class RetrievalStatus(StrEnum):
-    """The outcome of a call; the caller never gets an error instead."""
+    """The outcome of a call. CONFLICTED: an item has a declared contradiction. FAILED: no entry can be read.
+
+    TIMED_OUT: the memory was not read in time, in two attempts.
+    """
 
     SUCCEEDED = "succeeded"
     EMPTY = "empty"
@@ -111,9 +114,10 @@ def retrieve_context(
     paths: Sequence[str] | None = None,
     clock: Clock = monotonic,
 ) -> Bundle:
-    """Return the bundle of a project for an agent; a failure is reported as its status.
+    """Return the bundle of a project for an agent; a memory that cannot be read is reported as its status.
 
     The settings limit the time of an attempt. If it takes longer, or files disappear meanwhile, there is a second one.
+    Raises ValueError for an unknown scope or category.
     """
     request = BundleRequest(
         project_id=tidy(project_id) or None,
@@ -441,7 +445,10 @@ def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str 
 def memory_surface(
     workspace: Workspace, *, query: str, project_id: str | None = None, limit: int = 5
 ) -> dict[str, Any]:
-    """Search for words in one project's wing, or in all wings, and return the best 1 to 50 matches as JSON values."""
+    """Search for words in one project's wing, or in all wings, and return the best matches as JSON values.
+
+    At most `limit` current entries (1 to 50) and as many drafts are listed, in separate lists.
+    """
     words, named = tidy(query), tidy(project_id) or None
     state = scope_seen(workspace, named)
     if named is not None and state.wing is None:

@@ -69,7 +69,7 @@ def id_of(address: str, *, is_private: bool) -> str:
 
 
 def created(entry: Entry) -> datetime:
-    """Return when an entry was created, or 1970 if it has no date."""
+    """Return when an entry was created, or the first day of 1970 if it has no date."""
     return instant_of(entry.created_at) if entry.created_at is not None else _OLDEST
 
 
@@ -168,7 +168,10 @@ def _always(notes: Sequence[Entry], scope: Scope, request: ContextRequest) -> di
 
 
 def is_of_domain(entry: Entry, domain: str) -> bool:
-    """Return whether an entry's wing, room, label, topic, focus or one of its tags is the domain."""
+    """Return whether an entry's wing, room, label, topic, focus or one of its tags is the domain.
+
+    Case does not count, and hyphens and underscores count as spaces.
+    """
     stated = (entry.wing, entry.room, entry.label, entry.topic, entry.focus, *entry.tags)
     return any(_folded(one) == _folded(domain) for one in stated if one)
 
@@ -178,7 +181,7 @@ def _folded(text: str) -> str:
 
 
 def iter_proposals(memory: Memory) -> Iterator[Candidate]:
-    """Yield the matching drafts and proposed versions."""
+    """Yield the matching drafts and proposed versions of one memory as candidates."""
     view, found = memory.reading.view, memory.found
     catalog = (view.checkout if view.alternatives else view.effective).catalog
     for item in map(found.describe_proposed, found.proposed):

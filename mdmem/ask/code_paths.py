@@ -29,7 +29,7 @@ def code_path(workspace: Workspace, path: str) -> str:
     """Convert a path, relative to the working directory or to the repository's top, to a path from the top.
 
     The result for a folder ends in a slash. For a caller who may see only some wings, the path is not looked up on
-    disk. Otherwise the result would reveal whether a folder exists.
+    disk. Otherwise the result would reveal whether a folder exists. Raises OSError if permission is denied.
     """
     top = workspace.location.base.resolve()
     if workspace.access.is_narrow:

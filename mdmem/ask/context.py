@@ -91,7 +91,10 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
 
 
 def context_without_root(cwd: Path, request: ContextRequest, *, why: str, scope: Scope = NO_SCOPE) -> Pack:
-    """Return a pack with lines from docs, README or workspace if there is no memory."""
+    """Return a pack with lines from outside the memory, as `answer_elsewhere` finds them.
+
+    It is for a folder without a memory, or with one that cannot be read; `why` says why.
+    """
     return _pack(request, scope, basis_without_root(cwd, request.query, why=why))
 
 
@@ -254,7 +257,7 @@ def _related(one: Candidate, body: str, size: int) -> list[dict[str, Any]]:
 
 
 def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list[Neighbour]:
-    """Return the first linked entries of an entry, in both directions, each once."""
+    """Return at most `most` entries that an entry links to, or that link to it, the most important first; each once."""
     found: dict[str, Neighbour] = {}
     for link in neighbours(catalog, address, body=body) if most else ():
         # If there are two links to an entry, the first one is more important.

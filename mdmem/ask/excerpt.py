@@ -110,12 +110,12 @@ def _updates(body: str) -> list[str]:
 
 
 def summary_of(entry: Entry, body: str) -> str:
-    """Return the decision of an entry in a few sentences."""
+    """Return the decision of an entry in a few sentences, of about 480 bytes together."""
     return excerpt(entry, body, _SUMMARY)
 
 
 def rule_of(body: str) -> str:
-    """Return the first sentences of the decision's first paragraph as one line."""
+    """Return the first sentences of the decision's first paragraph as one line of about 240 bytes."""
     body = body[:_READ]
     lead = _lead(body)
     return " ".join(_first(body, [one for one in lead if one.block == lead[0].block], _RULE).split())

@@ -53,14 +53,17 @@ def scope_after(error: Exception) -> Scope:
 def retrieve_without_root(
     cwd: Path, question: Question, *, why: str, budget: int | None, scope: Scope = NO_SCOPE
 ) -> Answer:
-    """Return an answer from docs, README and workspace if there is no memory that can be read; `why` says why."""
+    """Return an answer with lines from outside the memory, because no memory can be read; `why` says why.
+
+    Without a budget (in tokens), the answer has that of the default settings.
+    """
     limit = Settings().budget if budget is None else budget
     basis = basis_without_root(cwd, question.words, why=why)
     return Answer(scope=scope, question=question, budget=limit, basis=basis)
 
 
 def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
-    """Return the basis of an answer from docs, README and workspace if there is no memory."""
+    """Return the basis of an answer with lines from outside the memory; `why` says why no memory can be read."""
     try:
         repository = find_repository(cwd)
     except GitError:
@@ -71,7 +74,10 @@ def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
 
 
 def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
-    """Return the first source with matching lines, and the matching lines of docs, README and workspace, in this order.
+    """Return the first source with matching lines, and at most 20 matching lines of all sources.
+
+    The sources are, in this order, `docs` (`docs/architecture.md`), `readme`, and `workspace` (the other files). The
+    source is `workspace` if no line matches.
 
     Without words, the result has the first lines of the documents, and none of the workspace. Each source may fill a
     third of the result. Earlier sources also get the lines that later ones do not need.

@@ -68,7 +68,7 @@ class Texts(Struct, frozen=True):
     searches: bool
 
     def body(self, address: str) -> str:
-        """Return the body of an entry."""
+        """Return the body of an entry; raises GoneError if its file was deleted meanwhile."""
         return self.workspace.catalog.body(address)
 
     def digest(self, address: str) -> str:
@@ -76,7 +76,10 @@ class Texts(Struct, frozen=True):
         return self.workspace.catalog.digests.get(address, "")
 
     def mentions(self, item: Item, *, searches: bool) -> tuple[Mention, ...]:
-        """Return the lines to print under an item; without `searches`, only links count as mentions."""
+        """Return the lines to print under an item; without `searches`, only links count as mentions.
+
+        There are none if the item is another version of the entry than that in the memory.
+        """
         if self.workspace.catalog.entries.get(item.address) != item.entry:
             return ()
         return Mentions(self.workspace, self.searches and searches).of(item.entry, item.relations)

@@ -33,7 +33,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
     @property
     def is_words_only(self) -> bool:
-        """Return whether the question has words, and neither files nor filters."""
+        """Return whether the question has words, and neither paths nor filters."""
         return bool(self.words.strip()) and not self.paths and not self.work_paths and self.filters == Filters()
 
 
@@ -41,9 +41,10 @@ _Request = TypeVar("_Request", bound=Struct)
 
 
 def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request:
-    """Convert named values to a request of some class; None and blank texts count as absent.
+    """Convert named values to a request of class `kind`; each such class has a `goal`.
 
-    Each text becomes one line. Raises UsageError if the goal is missing.
+    None and blank texts count as absent, and white space in a text becomes single spaces. Raises UsageError without
+    `goal`.
     """
     tidied = {name: tidy(value) for name, value in stated.items()}
     if not tidied.get("goal"):
@@ -52,7 +53,10 @@ def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request
 
 
 def tidy(value: object) -> Any:
-    """Return a text as one line, a list of texts without blanks and duplicates, or any other value unchanged."""
+    """Return a text with single spaces as white space, and any other value unchanged.
+
+    A list becomes a tuple of such values, without duplicates and empty texts.
+    """
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, (list, tuple)):

@@ -21,7 +21,10 @@ _T = TypeVar("_T")
 
 
 def find_text(workspace: Workspace, question: Question, addresses: Collection[str]) -> TextAnswer:
-    """Search the full text of the entries at some addresses; raises UsageError if the query has a syntax error."""
+    """Search the full text of the entries at some addresses; raises UsageError if the query has a syntax error.
+
+    An entry whose title has exactly the words of the question comes first, except in query syntax.
+    """
     try:
         answer = workspace.find_text(question.words, addresses, syntax=question.syntax)
     except QuerySyntaxError as error:

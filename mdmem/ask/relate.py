@@ -17,7 +17,10 @@ _NONE: dict[str, Any] = {**dict.fromkeys(RELATIONS, ()), "titles": {}}
 
 
 def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
-    """Return the relations of an entry as fields of an item, without those to entries outside the scope."""
+    """Return the relations of an entry as fields of an item, with the titles of the related entries.
+
+    Entries outside the scope that claim to supersede this entry, or amend it, are left out.
+    """
     address, lineage, derived = entry.address, catalog.lineage, catalog.derived
     stance = catalog.stance(address)
     proposed = stance.amended_by if stance is not None else ()

@@ -185,9 +185,9 @@ def retrieve(
 ) -> Answers:
     """Answer the main question, about the current work, and further questions, each with a short answer.
 
-    `budget` is the limit of each answer, in tokens. The paths of the main question decide which invariants apply to the
-    further questions, too. `shown` are the entries that the session has already seen, by address. Each becomes one
-    line.
+    `budget` is the limit of each answer, in tokens; without it, the settings limit the main answer, and each short
+    answer has 600 tokens. The paths of the main question decide which invariants apply to the further questions, too.
+    `shown` are the entries that the session has already seen, by address. Each becomes one line.
     """
     if main is None and not questions:
         main = Question()
@@ -322,7 +322,7 @@ def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> Answer
 
 
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
-    """Return the question with code paths added, which are converted to paths from the repository's top.
+    """Return the question with the given code paths as its paths, converted to paths from the repository's top.
 
     Given paths may be relative to the working directory or to the top.
     """

@@ -122,7 +122,10 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Item], str]:
-    """Return a function that returns the passage of a result with the most words of the question."""
+    """Return a function that returns the passage of a result with the most words of the question.
+
+    The passage is empty if the file was deleted meanwhile.
+    """
     view = view_of(workspace)
 
     def of(hit: Item) -> str:

@@ -21,7 +21,10 @@ def note_of(digest: str, parts: frozenset[str]) -> str:
 
 
 def parts_shown(note: str, digest: str) -> frozenset[str]:
-    """Return the marks of the parts that were shown according to a note; none if the note is on another digest."""
+    """Return the marks of the parts that were shown according to a note: `WHOLE` if all were shown.
+
+    The set is empty if the note is about another version of the file (another digest).
+    """
     version, *parts = note.split(_SEPARATOR)
     if not digest or version != digest:
         return frozenset()

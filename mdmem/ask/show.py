@@ -109,7 +109,7 @@ def list_problems(workspace: Workspace, filters: Filters) -> tuple[Finding, ...]
 
 
 def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]) -> Mapping[str, int]:
-    """Count the drafts and the other entries, which are no longer current, that pass the filters but are not listed.
+    """Count the entries that pass the filters but are not listed: drafts as `draft`, entries not current as `ended`.
 
     Another version of a listed entry, such as a proposed one, is counted, too.
     """
@@ -179,7 +179,7 @@ def show_about(
     """Return excerpts of entries with the passages that match some words.
 
     `words` has one text for all names, or one text for each name in the same order. Raises NotFoundError, and
-    UsageError if there is another number of texts.
+    UsageError for a blank text, another number of texts, or a name of several entries.
     """
     if not all(one.strip() for one in words):
         raise UsageError("`about` is empty; write some words, or leave it out to get the whole text")
