@@ -32,7 +32,10 @@ _LONGEST = 200
 
 
 class HubRepository(Struct, frozen=True):
-    """A repository in the hub. `commit` is None if nothing was pushed yet."""
+    """A repository in the hub; `root` is the folder of its memory, from the top of the repository.
+
+    `commit` is None if nothing was pushed yet. `serial` counts the pushes. `url` is `host/owner/name`, or None.
+    """
 
     id: int
     name: str
@@ -54,7 +57,7 @@ def checked_name(name: str) -> str:
 
 
 def place_name(url: str) -> str:
-    """Return `host/owner/name` for a URL. The result is the same for every protocol and user."""
+    """Return `host/owner/name` for a URL, the same for every protocol and user. A path is returned unchanged."""
     if is_path(url):
         return url
     if "://" in url:
@@ -103,7 +106,11 @@ def require_owner(cursor: Any, does: str) -> None:
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
-    """Return the repository with this name, or else with this former name, if the caller may see it."""
+    """Return the repository with this name, or else with this former name; None if the caller may see none.
+
+    With `is_locked`, its row stays locked until the transaction ends. Raises UsageError then if the repository was
+    found, but the caller may not push it.
+    """
     asked = (
         f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
         " WHERE name = %(name)s) ORDER BY name <> %(name)s LIMIT 1"
@@ -186,7 +193,10 @@ _DOES = "says who sees what"
 
 
 class Permission(Struct, frozen=True):
-    """What somebody sees: a repository, one of its wings, or every repository (None); a wing cannot be pushed."""
+    """A permission for a repository, for one of its wings, or for every repository (`repository` is None).
+
+    Without a wing, it is for all wings. A single wing cannot be pushed.
+    """
 
     repository: str | None
     wing: str | None = None
@@ -201,7 +211,10 @@ class Permission(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """All permissions of a token, or of a database role and its members. `name` is None for the caller."""
+    """All permissions of a token, or of a database role and its members.
+
+    `name` is None if callers who do not own the hub ask for their own permissions.
+    """
 
     name: str | None
     permissions: tuple[Permission, ...]
@@ -372,7 +385,7 @@ def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | 
     if may_push:
         made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))
         return int(one_row(made)[0]), None
-    raise NotFoundError(f"the hub has no repository `{place}`; with `--push` it need not be there")
+    raise NotFoundError(f"the hub has no repository `{place}`; with `--push`, it need not exist yet")
 
 
 def _repository_id(cursor: Any, name: str) -> int | None:

@@ -148,7 +148,10 @@ def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) 
 
 
 def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
-    """Return the visible entries with some ids, each with its repository and the repositories that pin its wing."""
+    """Return the visible entries with these ids, each with its repository and the repositories that pin its wing.
+
+    Files that are no entries are left out.
+    """
     cursor.execute(
         "SELECT file.id, wing_id, repository_id, repository.name AS repository,"
         " coalesce(repository.commit, wing.commit, '') AS commit, pushed_at, wing.name AS wing,"

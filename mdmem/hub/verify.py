@@ -44,7 +44,10 @@ class RepositoryState(Struct, frozen=True):
 
 
 class HubReport(Struct, frozen=True):
-    """The visible repositories by name, the version of the tables, and for the owner the size on disk in bytes."""
+    """The visible repositories, sorted by name; `version` is that of the tables.
+
+    `bytes` is the size of all tables on disk, or None if the caller is not the hub's owner.
+    """
 
     version: int
     repositories: tuple[RepositoryState, ...]
@@ -85,7 +88,10 @@ ORDER BY repository.name"""
 
 
 class VerifyReport(Struct, frozen=True):
-    """The differences between the rows of a repository and its commit. Wings in `missing` were not compared."""
+    """The differences between the rows of a repository and its commit.
+
+    `checked` is the number of files that were compared. `missing` has a sentence for each wing that was not compared.
+    """
 
     repository: str
     commit: str
@@ -95,7 +101,7 @@ class VerifyReport(Struct, frozen=True):
 
 
 def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
-    """Compare every row of a repository with the commit that the hub's row states.
+    """Compare every row of a repository in the hub with the commit that was pushed last.
 
     Raises NotFoundError if the hub does not have the repository, and EnvironmentFaultError if the commit is not in this
     clone.
@@ -105,7 +111,7 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
         commit = stored.commit or ""
         if not has_commit(workspace.location.get_repository(), commit):
             raise EnvironmentFaultError(
-                f"`{stored.name}` is at {commit[:10]} in the hub, which is not here; fetch first"
+                f"`{stored.name}` is at {commit[:10]} in the hub, a commit that is not in this clone; fetch first"
             )
         contents = Contents(workspace, commit)
         comparison = _Comparison(cursor, stored.id, contents)

@@ -40,7 +40,7 @@ ROOMS: Mapping[str, str] = {
 
 
 class Profile(StrEnum):
-    """A set of MCP tools: for code, for lessons of sessions, for research, or all. The last three had other names."""
+    """A set of MCP tools: for code, for lessons of sessions, for research, or all. Former names are accepted."""
 
     CORE = "core"
     SESSIONS = "sessions"
@@ -214,9 +214,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
     def line_of(self, key: str, value: str = "") -> int:
-        """Return the line of `mdmem.toml` that sets a dotted key, else the line of its table; 1 if there is neither.
+        """Return the number of the line that sets a dotted key, else of the line of its table; 1 if there is neither.
 
-        With `value`, return the first line from there on that has this value in quotes.
+        With `value`, return the first line from there on that has this value in quotes, if there is one.
         """
         lines = self.source.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
         keys = [f"{name}." for name in _dotted_keys(lines)]
@@ -319,7 +319,7 @@ def parse_settings(content: bytes) -> Settings:
 
 
 def readable_settings(content: bytes) -> Settings:
-    """Return the settings that can be parsed, with defaults for the keys that are invalid."""
+    """Return the settings, with defaults for invalid keys; if the file is no valid TOML, all are defaults."""
     try:
         return parse_settings(content)
     except SettingsError as error:
@@ -392,7 +392,10 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 
 
 def with_key(content: bytes, key: str, value: str) -> bytes:
-    """Return `mdmem.toml` with a key set, and every other byte unchanged; raises SettingsError if no place is safe."""
+    """Return the bytes of `mdmem.toml` with a dotted key set to a text, and everything else unchanged.
+
+    Raises SettingsError if the file has a mistake, or if every way to write the key would change another setting.
+    """
 
     def tables(text: bytes) -> dict[str, Any]:
         return tomllib.loads(text.removeprefix(BOM_UTF8).decode())
@@ -407,7 +410,8 @@ def with_key(content: bytes, key: str, value: str) -> bytes:
             if tables(tried) == meant:
                 return tried
     line, hint = settings.line_of(table), f'write `{name} = "{value}"` below `[{table}]` yourself'
-    raise SettingsError(f"mdmem.toml:{line}: the place for `{key}` is unclear; {hint}", line=line)
+    fault = f"mdmem cannot set `{key}` without changing something else"
+    raise SettingsError(f"mdmem.toml:{line}: {fault}; {hint}", line=line)
 
 
 def _with_key(content: bytes, table: str, name: str, value: str) -> Iterator[bytes]:

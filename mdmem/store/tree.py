@@ -54,13 +54,13 @@ class TreeFile(StoredRecord, frozen=True):
 
 
 class Unreadable(Struct, frozen=True):
-    """Stands for the bytes of a file that exists and cannot be read; `reason` is the error."""
+    """Takes the place of the bytes of a file that is missing or cannot be read; `reason` is the error."""
 
     reason: str
 
 
 class MissingWing(Struct, frozen=True):
-    """A wing of another repository that could not be read: the reason, a command that helps, its settings line."""
+    """A wing of another repository that could not be read; `line` is its line in `mdmem.toml`."""
 
     name: str
     message: str
@@ -71,9 +71,9 @@ class MissingWing(Struct, frozen=True):
 class Tree:
     """The files below a root at one moment.
 
-    `name` is used in messages. `access` is the access that the tree is limited to. `is_on_disk` is true for the
-    unchanged files on disk. `fetched_wings` are the visible wings of other repositories that were read; `missing_wings`
-    could not be read.
+    `name` is used in messages. `access` is the access that the tree is limited to. `is_on_disk` says that the files are
+    those on disk, without planned changes. `fetched_wings` are the visible wings of other repositories that were read;
+    `missing_wings` could not be read.
     """
 
     name: str
@@ -83,11 +83,14 @@ class Tree:
     missing_wings: tuple[MissingWing, ...] = ()
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return all files below the root, sorted by path, without hidden ones (a name that starts with a dot)."""
+        """Return all files below the root, sorted by path, without hidden ones (a name that starts with a dot).
+
+        At the top of a repository, only the settings file and the files in wings are returned.
+        """
         raise NotImplementedError
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order of the arguments."""
+        """Yield each path with its bytes, or with an Unreadable, in the order of the arguments."""
         raise NotImplementedError
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
@@ -126,7 +129,7 @@ def has_file(tree: Tree, path: str) -> bool:
 
 
 def read_one(tree: Tree, path: str) -> bytes | Unreadable:
-    """Return the bytes of one file of a tree."""
+    """Return the bytes of one file of a tree, or an Unreadable."""
     return next(content for _, content in tree.read([path]))
 
 
@@ -164,7 +167,7 @@ class MemoryTree(Tree, Struct, frozen=True):
         return self.listed
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order of the arguments."""
+        """Yield each path with its bytes, or with an Unreadable, in the order of the arguments."""
         return ((path, self.contents.get(path, Unreadable("No such file or directory"))) for path in paths)
 
 
@@ -172,7 +175,10 @@ _KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}
 
 
 class GitTree(Tree, Struct, dict=True):
-    """The files that git lists below a root, in a commit, a tree or (None) its index; files on disk are never read."""
+    """The files that git lists below the folder `under`; files on disk are never read.
+
+    `commit` is a commit or one of git's tree objects; None means the index.
+    """
 
     repository: Repository
     under: str
@@ -236,7 +242,7 @@ class GitTree(Tree, Struct, dict=True):
         return _entries_in(self.read(self._orphans))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order of the arguments; one git process reads them all."""
+        """Yield each path with its bytes, or with an Unreadable; one git process reads them all."""
         self.files()
         listed = [path for path in paths if path in self._digests]
         blobs = self._reader.read([self._digests[path] for path in listed])
@@ -268,7 +274,10 @@ class Digests(Protocol):
 
 
 class WorkingTree(Tree, Struct):
-    """The files on disk, including untracked and ignored files, listed once; `stats` is the cache of hashes."""
+    """The files on disk, including untracked and ignored files, listed once.
+
+    `is_top` says that the root is the top of a repository. `stats` is a cache of hashes.
+    """
 
     root: Path
     is_top: bool = False
@@ -350,7 +359,7 @@ class WorkingTree(Tree, Struct):
         return _entries_in(self.read([path for path in paths if path not in ignored]))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order of the arguments."""
+        """Yield each path with its bytes, or with an Unreadable, in the order of the arguments."""
         for path in paths:
             try:
                 content: bytes | Unreadable = self._read(path)[0]
@@ -387,8 +396,9 @@ class WorkingTree(Tree, Struct):
 class TreeView(Tree, Struct):
     """A view of another tree that adds wings of other repositories, hides files, or replaces the bytes of files.
 
-    Paths in the trees of `wings` are relative to the wing's folder. `missing` are wings that could not be read. If
-    `changed` is not None, each file is read only once and then cached, so that all results are from the same moment.
+    Paths in the trees of `wings` are relative to the wing's folder. `missing` are wings that could not be read.
+    `changed` has the new bytes of files by path, and `gone` the paths to leave out. If `changed` is not None, each file
+    is read only once and then cached, so that all results are from the same moment.
     """
 
     below: Tree
@@ -438,7 +448,7 @@ class TreeView(Tree, Struct):
         return self.below.hidden().union(path.split("/", 1)[0] for path in paths)
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order of the arguments; a hidden file is never read."""
+        """Yield each path with its bytes, or with an Unreadable; files that the caller may not see are never read."""
         changed, found = self.changed or {}, self._contents if self.changed is not None else {}
         by_wing: dict[str, list[str]] = {}
         for path in paths:
@@ -468,7 +478,10 @@ class TreeView(Tree, Struct):
         return {file.path: found[file.path] for file in files if file.path in found}
 
     def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> TreeView:
-        """Return a view with new bytes in some files, in which some files are then renamed (old path, new path)."""
+        """Return a copy with new bytes in some files, of which some are then renamed from an old to a new path.
+
+        A file that cannot be read is not renamed.
+        """
         changed, gone = {**(self.changed or {}), **contents}, set(self.gone)
         for old, new in renames:
             content = changed.pop(old) if old in changed else self.bytes_below(old)
@@ -478,7 +491,7 @@ class TreeView(Tree, Struct):
         return replace(self, changed=changed, gone=frozenset(gone - changed.keys()))
 
     def bytes_below(self, path: str) -> bytes | Unreadable:
-        """Return the bytes of a file without the planned changes."""
+        """Return the bytes of a file in the tree below, without the changes, or an Unreadable."""
         if path not in self._contents:
             self._contents.update(self.below.read([path]))
         return self._contents[path]

@@ -377,7 +377,7 @@ def test_memory_outside_git_has_nothing_to_sync(tmp_path: Path) -> None:
 
 def test_remote_that_is_not_there_is_named(ours: Path) -> None:
     git(ours, "remote", "set-url", "origin", str(ours.parent / "gone.git"))
-    with pytest.raises(GitError, match=r"`origin` cannot be asked: .*gone\.git"):
+    with pytest.raises(GitError, match=r"nothing could be fetched from `origin`: .*gone\.git"):
         sync(ours)
 
 

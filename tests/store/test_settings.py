@@ -183,7 +183,8 @@ def test_pin_changes_one_line(case: GoldenCase) -> None:
 
 def test_pin_that_cannot_be_written_for_certain_is_left_to_people() -> None:
     odd = f'[wings.ros2]\ngit = "../x"\ncommit = """{OLD}"""\n'
-    with pytest.raises(SettingsError, match=r"toml:1: the place for `wings\.ros2\.commit` is unclear; write `com"):
+    said = r"toml:1: mdmem cannot set `wings\.ros2\.commit` without changing something else; write `com"
+    with pytest.raises(SettingsError, match=said):
         with_key(odd.encode(), KEY, NEW)
 
 

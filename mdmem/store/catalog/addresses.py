@@ -27,7 +27,7 @@ def is_well_formed(kind: str, name: str) -> bool:
 
 
 def well_formed(kind: str, name: str) -> str | None:
-    """Return a name in its correct form, or None if the name has no letter or digit."""
+    """Return a name in the form of a `wing`, `room` or `entry`; None if the name has no letter or digit."""
     words = re.findall(r"[^\W_]+", _HUMP.sub(" ", name).lower())
     return _JOINED_BY[kind].join(words) or None
 

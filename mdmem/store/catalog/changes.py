@@ -59,7 +59,10 @@ def _masked(body: str, references: list[Reference]) -> list[str]:
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
-    """Return the index and text of the second body's first other line, or of its last line if the rest was removed."""
+    """Return the first line of the second body that differs and is not blank: its index, from 0, and its text.
+
+    If only lines at the end were removed, the last line is returned.
+    """
     old, new = seen_lines(before), seen_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
     number = next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))
@@ -94,14 +97,14 @@ class Changed(Struct, frozen=True):
 
     @property
     def keeps_title(self) -> bool:
-        """Return whether the title is the same; a title that is made from the address may change with the address."""
+        """Return whether the title is the same, or invalid now; a title made from the address may change with it."""
         both = (self.before, self.after)
         stated = (None if one.title == title_of(one.address) else one.title for one in both)
         return both[0].title == both[1].title or len(set(stated)) == 1 or "title" in self.after.unread
 
     @property
     def is_corrected(self) -> bool:
-        """Return whether the change is marked as editorial, by a new `editorial_at`."""
+        """Return whether the change is marked as editorial, by a new `editorial_at`; also true if that is invalid."""
         at = self.after.editorial_at
         return (at is not None and at != self.before.editorial_at) or "editorial_at" in self.after.unread
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """A link in the body of the entry at `address`, and the entry that it leads to, or None.
+    """A link in the body of the entry at `address`; `target` is the address of the entry that it leads to, or None.
 
     For a Markdown link, `path` is the linked file, relative to the root.
     """
@@ -79,7 +79,7 @@ def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Re
 
 
 class Neighbour(Struct, frozen=True):
-    """An entry that is linked with another: the relationship, and whether this entry has the link (is_incoming)."""
+    """An entry that is linked with another one; `is_incoming` says that this entry has the link to the other one."""
 
     entry: Entry
     relationship: str

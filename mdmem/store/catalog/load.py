@@ -81,7 +81,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
 
 
 def settings_bytes(tree: Tree) -> bytes | Unreadable:
-    """Return the settings file of a tree; empty if it has none."""
+    """Return the bytes of a tree's settings file, or an Unreadable; empty if there is none."""
     return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""
 
 

@@ -196,7 +196,10 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
         return found
 
     def amended_by(self, address: str, *, project: str | None = None) -> tuple[str, ...]:
-        """Return the sorted amendments of an entry; `project` leaves out those from other projects."""
+        """Return the sorted addresses of the entries that amend an entry; `project` leaves out other projects' entries.
+
+        The entry must exist. Amendments from its own wing are always included.
+        """
         found, wing = self._amended_by.get(address, ()), self.entries[address].wing
         return tuple(one for one in found if project is None or self.entries[one].wing in (wing, project))
 
@@ -206,7 +209,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def with_amendments(self) -> Set[str]:
-        """Return every entry that amends another entry or is amended."""
+        """Return the addresses of all entries that amend another entry or are amended."""
         return self._amended_by.keys() | self._amends.keys()
 
     @cached_property
@@ -237,13 +240,14 @@ CHANGED = "changed"
 
 
 class Catalog(Struct, frozen=True, eq=False, dict=True):
-    """The entries and wings of one tree, sorted by address and by name.
+    """The entries of one tree, sorted by address, and its wings, sorted by name.
 
-    `broken` are files at an entry's path that could not be loaded; each may be an invariant. `others` are all other
-    files below the root. If the tree is limited to some wings, entries have no links into other wings, but documents
-    are unchanged. `one_end_suffices` says whether a one-sided supersession hides the older entry: everywhere (True),
-    nowhere (False), or in some wings. `stances` has the entries that differ from the default branch or are not approved
-    there; None means that this is unknown.
+    `broken` are files at an entry's path that could not be loaded; each may be an invariant. `files` are all files at
+    an entry's path, `others` the other files below the root. `findings` are the problems found while loading. If the
+    tree is limited to some wings, entries have no links into other wings, but documents are unchanged.
+    `one_end_suffices` says whether a one-sided supersession hides the older entry: everywhere (True), nowhere (False),
+    or in some wings. `stances` has the entries that differ from the default branch or are not approved there; None
+    means that this is unknown.
     """
 
     tree: Tree
@@ -268,7 +272,11 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             force_setattr(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
-        """Return the same catalog for another tree with the same files; bodies are read again from that tree."""
+        """Return this catalog with another tree in place of its own.
+
+        The caller makes sure that both have the same files. Cached documents are dropped, so bodies are read from the
+        new tree.
+        """
         return replace(self, tree=tree, _documents={})
 
     def with_own_documents(self) -> Catalog:
@@ -389,18 +397,18 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
 
     def document(self, path: str) -> Document:
-        """Return the parsed document of one file; the file is read unless the document is in memory."""
+        """Return the parsed document of one file, which is then cached; of an unreadable file it has only a finding."""
         if path not in self._documents:
             [self._documents[path]] = iter_documents(self.tree, [path])
         return self._documents[path]
 
     def digest_of(self, path: str, content: bytes) -> str:
-        """Return the hash of bytes that were just read; the file may have changed since its hash was listed."""
+        """Return the hash of bytes that were just read: the hash that git lists for the file, else one of the bytes."""
         file = find_file(self.files, path)
         return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry as the caller may see it; raises GoneError if the file was deleted meanwhile."""
+        """Return the body of an entry as the caller may see it; raises GoneError if the file can no longer be read."""
         path = f"{address}.md"
         if path in self._documents:
             return self.shown_body(self._documents[path])
@@ -423,7 +431,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
                 yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
 
     def documents(self, addresses: Sequence[str]) -> Iterator[tuple[str, Document]]:
-        """Yield the documents of many entries; all files are read together, and the documents stay in memory."""
+        """Yield each address with its document; all files are read together, and the documents stay in memory."""
         paths = {address: f"{address}.md" for address in addresses}
         missing = [path for path in paths.values() if path not in self._documents]
         self._documents.update({document.path: document for document in iter_documents(self.tree, missing)})

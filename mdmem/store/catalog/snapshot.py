@@ -43,7 +43,7 @@ class LoadedFile(StoredRecord, frozen=True):
 
 
 def interpret(document: Document) -> LoadedFile:
-    """Return the entry of a document, with all findings about the document."""
+    """Return the entry of a document, or None if it cannot be read, with all findings about the document."""
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
@@ -218,7 +218,7 @@ class EntryCache:
                 self._is_changed = True
 
     def save(self, live: Collection[str] | None = None) -> None:
-        """Write the cache file if a row changed; rows whose paths are not in `live` are deleted first."""
+        """Write the cache file if a row changed; if `live` is given, rows of other paths are deleted first."""
         with self._turn:
             for path in self.rows.keys() - live if live is not None else ():
                 del self.rows[path]

@@ -22,7 +22,10 @@ from mdmem.store.git.process import Repository, pathspec, records, run
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """Return the repository that contains a folder, or None; raises GitError if git fails."""
+    """Return the repository that contains a folder; None without one, in a git directory, or if git is not installed.
+
+    Raises GitError if git fails, or if `.git` leads to a folder that a commit may have brought along.
+    """
     place = folder
     # Go up to a folder that exists and may be entered, because git cannot start in any other.
     while not os.access(place, os.X_OK) or not place.is_dir():

@@ -100,7 +100,10 @@ def _logged(printed: bytes) -> Iterator[_Logged]:
 
 
 def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
-    """Return the commits up to `until` (None means HEAD) that changed any of the paths, newest first."""
+    """Return the commits up to `until` (None means HEAD) that changed any of the paths, newest first.
+
+    The paths are git's pathspecs. The list is empty if git fails.
+    """
     # A repository without commits, or one that was deleted, has no history.
     with suppress(GitError):
         found = _logged(_ask(repository, *_LOG, until or "HEAD", "--", *paths))
@@ -144,7 +147,10 @@ def list_deletions(
 
 
 def first_days(repository: Repository, folders: Sequence[str]) -> dict[str, str]:
-    """Return the day of the first commit of each file at or below some paths, following renames among these paths."""
+    """Return the ISO day of the first commit of each file at or below some paths, following renames among them.
+
+    Empty in a shallow clone, in which every file would look new.
+    """
     days: dict[str, str] = {}
     for day, change in reversed(_arrivals(repository, folders)):
         days.setdefault(change.path, days.get(change.old, day))
@@ -162,7 +168,10 @@ def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str,
 
 
 def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
-    """Return the day on which the status of each file below a folder became deprecated; empty if it is unknown."""
+    """Return the ISO day on which the status of each file below a folder became deprecated, by path from the top.
+
+    Empty in a shallow clone, or if git fails.
+    """
     current: dict[str, str] = {}
     for _, change in _arrivals(repository, [under]):
         current.setdefault(change.old, current.get(change.path, change.path))
@@ -206,7 +215,7 @@ class Activity(Struct, frozen=True):
 
 
 def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
-    """Return the day on which files at or below some paths last changed.
+    """Return the day on which files at or below some paths last changed, if it was since a day.
 
     Changes that a merge brought in count on the day of the merge. `until` is the commit to start from; None means HEAD.
     A repository without commits has no changes. Raises GitError if git fails.

@@ -253,7 +253,7 @@ def with_hook_index(repository: Repository, environment: Mapping[str, str], cwd:
 
 
 def resolve(repository: Repository, revision: str) -> str:
-    """Return the commit of a revision; raises UnknownRevisionError if there is none."""
+    """Return the full hash of a revision's commit; raises UnknownRevisionError if there is none."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     printed = repository.run(*asked, ok=(0, 1, 128))
     # A range such as `a..b` gives several commits.

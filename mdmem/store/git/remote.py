@@ -29,7 +29,10 @@ _SHOWN_LINES = 40
 def run_unattended(
     folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, timeout: float = TIMEOUT
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that never prompts, and return the finished process; raises GitError after the timeout."""
+    """Run a git command that never prompts, and return the finished process, whatever its exit code.
+
+    Raises GitError after `timeout` seconds, or if git cannot be started.
+    """
     try:
         return run_as_user(
             folder,
@@ -97,7 +100,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
     )
     if done.returncode:
         hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
-        raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
+        raise GitError(f"nothing could be fetched from `{upstream.remote}`: {_reason(done)}; {hint}")
     ours, theirs = repository.run("rev-parse", upstream.ref, upstream.tracking).decode().split()
     return ours, theirs, merge_base(repository, upstream.ref, upstream.tracking)
 
@@ -149,6 +152,7 @@ def has_merges(repository: Repository, onto: str, commit: str) -> bool:
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
     """Rebase a commit in a temporary worktree; return the new commit, and the paths that git cannot merge.
 
+    If there are such paths, the given commit is returned in place of a new one.
     The branch, the index and the work tree do not change. Merge drivers, hooks and signing work as in any rebase. Only
     one process may call this function at a time. Raises GitError if git fails for another reason than a conflict.
     """
@@ -263,7 +267,10 @@ def make_bare(folder: Path) -> Repository:
 
 
 def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
-    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository, and return its hash."""
+    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository, and return its hash.
+
+    Raises GitError if that fails.
+    """
     incoming = f"refs/mdmem/incoming-{os.getpid()}"
     try:
         # Fetch only one commit, since its history is not needed and may be large.
@@ -276,7 +283,10 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit of another repository; raises GitError if that fails."""
+    """Fetch one commit of another repository; raises GitError if that fails.
+
+    If the server sends no single commits, the history of the branch or tag `ref` (None means HEAD) is fetched.
+    """
     try:
         _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
     except GitError:

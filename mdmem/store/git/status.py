@@ -124,9 +124,10 @@ def search_lines(
     whole: bool = False,
     seconds: float | None = None,
 ) -> list[tuple[str, int, str]]:
-    """Return path, line number and text of tracked lines that contain any of the words, ignoring case.
+    """Return path, line number and text of at most `limit` tracked lines that contain any of the words, ignoring case.
 
-    Folders in `without` are left out. With `whole`, only whole words match. Raises GitError after `seconds` seconds.
+    A file gives at most twenty lines. Folders in `without` are left out. With `whole`, only whole words match. Raises
+    GitError after `seconds` seconds.
     """
     patterns = [part for word in words for part in ("-e", word)]
     options = ("-n", "-I", "-i", "-F", "-z", "--no-color", "--no-column", "--no-textconv", "--max-count=20")
@@ -144,7 +145,10 @@ def search_lines(
 
 
 def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
-    """Return the lines that begin with a text, in tracked and untracked files below a folder, without ignored files."""
+    """Return the lines that begin with `start`, a basic regular expression, in the files below a folder.
+
+    Untracked files are searched, ignored files are not.
+    """
     options = ("-h", "-I", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
     where = [pathspec(under)] if under else []
     printed = repository.run("grep", *options, "--", *where, ok=(0, 1))
@@ -152,7 +156,11 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
 
 
 class FileStatus(Struct, frozen=True):
-    """The state of one file: the code of `git status`, and its hashes in HEAD and in the index, None for no file."""
+    """The state of one file: the two letters of `git status`, or `u` (in conflict), `?` (untracked) or `!` (ignored).
+
+    `head` and `staged` are its hashes in HEAD and in the index, None for no file. `is_untracked` says that it is on
+    disk, but not in the index.
+    """
 
     path: str
     code: str

@@ -209,7 +209,7 @@ Span = tuple[int, int, frozenset[str]]
 
 
 def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:
-    """Return a function that finds the parts of a text that contain some of the terms."""
+    """Return a function that returns the spans of a text that contain at least one of the terms."""
     return _finder(frozenset(terms))
 
 

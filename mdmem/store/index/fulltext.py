@@ -290,7 +290,8 @@ class FullTextIndex:
     ) -> RefreshResult:
         """Update the index on disk; with `is_timed`, stop after the first commit.
 
-        Raises IndexBusyError if another process writes the index for `wait` seconds, and IndexWriteError.
+        With `rebuild`, or if the index is damaged, a new one is built. Raises IndexBusyError if another process writes
+        the index for `wait` seconds, and IndexWriteError if it cannot be written or is not stored on disk.
         """
         folder = self._folder
         if folder is None or not self._writes:

@@ -66,7 +66,10 @@ class TextAnswer(Struct, frozen=True):
 
 
 class RefreshResult(Struct, frozen=True):
-    """The numbers of documents in the index after a refresh, and of those that were added and removed."""
+    """The number of all documents, and how many a refresh added or updated, and removed.
+
+    A refresh with a time limit may leave some documents for the next one.
+    """
 
     total: int
     added: int

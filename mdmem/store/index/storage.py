@@ -96,7 +96,7 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         return self._written[-1]
 
     def open_file(self, name: str, **_options: Any) -> Any:
-        """Read a whole file and check it."""
+        """Return a file whose checksum was checked, for reading; raises DamagedIndexError."""
         # Memory-mapping is not used, since a truncated file would crash the process.
         content = read_regular(self._path / name)
         body = memoryview(content)[:-_SUM_BYTES]

@@ -52,7 +52,10 @@ def _own(folder: Path) -> Path:
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return a folder in which only the user can write; without a home directory, a path where nobody can write."""
+    """Return the absolute path in a variable, else a folder in the user's home directory.
+
+    Without a home directory, return a path at which nothing can be written.
+    """
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated
@@ -138,7 +141,10 @@ def _temporary(path: Path, parts: Iterable[bytes], *, durable: bool) -> Iterator
 
 
 def write_whole(path: Path, *parts: bytes, durable: bool = True) -> None:
-    """Replace a file at once: old or new content, with `durable` also after a crash of the machine; raises OSError."""
+    """Replace a file so that it has its old or its new content at any time; raises OSError.
+
+    With `durable`, this is so even after a crash of the machine.
+    """
     with _temporary(path, parts, durable=durable) as temporary:
         with contextlib.suppress(OSError):
             # Keep the permissions of the old file, but not of a symbolic link, whose mode allows everything.
@@ -233,10 +239,13 @@ def try_lock(path: Path) -> int | None:
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
 class OvertakenError(Exception):
-    """A file was not replaced, because it changed since it was read; `kept` is a copy of somebody's text."""
+    """A file was not replaced or removed, because it changed since it was read.
+
+    If somebody saved it during the attempt, `kept` may be a file with one of the saved texts; else it is None.
+    """
 
     def __init__(self, kept: Path | None = None) -> None:
-        """Store the path of the copy of somebody's text, or None if there is no copy."""
+        """Store the path of the file with a saved text, or None."""
         super().__init__(kept)
         self.kept = kept
 
@@ -292,7 +301,10 @@ def exchange(one: Path, other: Path) -> None:
 
 
 def take_away(target: Path, aside: Path, *, read: bytes) -> None:
-    """Rename a file to `aside` if it did not change since it was read; raises OvertakenError, and OSError."""
+    """Rename a file to `aside` if it did not change since it was read; raises OvertakenError, and OSError.
+
+    If somebody saved the file at the same time, the rename is undone.
+    """
     if not has_content(target, read):
         raise OvertakenError
     target.replace(aside)

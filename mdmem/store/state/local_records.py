@@ -80,7 +80,7 @@ class Sessions(Struct, frozen=True):
     state: Path
 
     def given(self, name: str, now: datetime) -> Mapping[str, str]:
-        """Return the entries that a session was shown: the hash of each entry's file by address."""
+        """Return the hash of the file of each entry that a session was shown, by address; empty after two days."""
         known = read_record(self._path(name), _Session)
         return known.given if known is not None and now - known.at < _LASTS else {}
 
@@ -205,7 +205,10 @@ def append_audit(
     caller: str | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """Append a question and its answer to the audit log, with the name of the caller's token; return an error text."""
+    """Append a question and its answer to the audit log; return a message if that fails, else None.
+
+    `caller` is the name of the caller's token, and `more` has further fields of the line.
+    """
     texts = {name: one[:_LONGEST_TEXT] if isinstance(one, str) else one for name, one in asked.items()}
     content = {"when": written_time(when), "caller": caller, "verb": verb, "asked": texts, "returned": list(returned)}
     try:

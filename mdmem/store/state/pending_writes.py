@@ -60,7 +60,8 @@ def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
 class Blocked(Struct, frozen=True, kw_only=True):
     """A write that was stopped because a similar entry exists; kept until the write succeeds or is dropped.
 
-    `key` is the wing and the fingerprint of the write. `candidate` is the similar entry. `title` and `project` are
+    `key` is the wing and the fingerprint of the write. `confidence` is the lowest that was stated for it. `candidate`
+    is the address of the similar entry. `title` and `project` are
     empty in records of an earlier version. `request` is the id of the pending write that was stopped, or empty for a
     call.
     """

@@ -103,7 +103,10 @@ _LONGEST = 64
 
 
 class BearerToken(Struct, frozen=True, kw_only=True):
-    """A stored bearer token: its name, the SHA-256 of its text, its creation time, and the wings of its holder."""
+    """A stored bearer token; `sha256` is the hash of its text.
+
+    `readable` and `writable` are the wings that its holder may read and write; None means all.
+    """
 
     name: str
     sha256: str

@@ -40,7 +40,10 @@ def resolve_name(workspace: Workspace, name: str) -> str:
 
 
 def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
-    """Return the address in a field of an agent's write; raises UsageError for a short name, which is not certain."""
+    """Return the address in a field of an agent's write, which must be written in full.
+
+    Raises UsageError for a short name, because it may mean another entry, and NotFoundError if it means none.
+    """
     plain = from_root(workspace, name)
     if plain in workspace.catalog.entries:
         return plain
@@ -201,7 +204,10 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return an address, or a path from the working directory or the repository's top, relative to the root."""
+    """Return an address, or a path from the working directory or the repository's top, relative to the root.
+
+    A `.md` at the end and slashes at both ends are removed. The entry need not exist.
+    """
     root = workspace.location.root
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")

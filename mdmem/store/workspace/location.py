@@ -279,7 +279,10 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
-    """Return the root that is meant, else the roots that contain a path, else all roots; a hook may have none."""
+    """Return the roots that contain one of the paths, else every root that `locate_each` finds.
+
+    A hook without `--root` may have none. Otherwise raises RootNotFoundError if there is none.
+    """
     try:
         found = locate_each(given, environment, cwd)
     except RootNotFoundError:
@@ -311,7 +314,10 @@ def push_target(environment: Mapping[str, str]) -> PushTarget | None:
 def snapshot_to_check(
     push: PushTarget | None, *, revision: str | None, staged: bool, merge_into: str | None
 ) -> Snapshot:
-    """Return the snapshot that the options select; during a push, `--staged` selects the commit that is pushed."""
+    """Return the snapshot that the options select; during a push, `--staged` selects the commit that is pushed.
+
+    Raises UsageError for `--staged` together with another option.
+    """
     if not staged:
         return Snapshot(revision, merge_into=merge_into)
     if revision is not None or merge_into is not None:

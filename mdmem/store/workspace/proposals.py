@@ -63,9 +63,9 @@ class Standings(Struct, frozen=True):
 
 
 def find_standings(workspace: Workspace) -> Standings | None:
-    """Compare the files of a workspace with the default branch; None if that is impossible.
+    """Return the differences between the files of a workspace and the default branch; None if they are unknown.
 
-    The index and merges are not compared. Every entry in a commit of the default branch's own history counts as
+    The index and merges are not compared (None). Every entry in a commit of the default branch's own history counts as
     approved.
     """
     snapshot, repository = workspace.snapshot, workspace.location.repository
@@ -158,7 +158,10 @@ class View(Struct, frozen=True):
     alternatives: frozenset[str] = frozenset()
 
     def over(self, workspace: Workspace) -> View:
-        """Return the same view for a workspace with the same files, for example with a time limit."""
+        """Return both workspaces with their catalogs, reading files through another workspace with the same files.
+
+        For example, the other workspace has a time limit.
+        """
         checkout = _laid_over(self.checkout, workspace)
         if self.effective is self.checkout:
             return replace(self, effective=checkout, checkout=checkout)
@@ -175,7 +178,10 @@ def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
 
 
 def view_of(workspace: Workspace) -> View:
-    """Return the view of a workspace; it is made at the first call and then cached."""
+    """Return two workspaces: the files as they are, and the versions that answers use.
+
+    Made at the first call, then cached.
+    """
     return workspace.once(_view_of)
 
 

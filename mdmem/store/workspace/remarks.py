@@ -19,7 +19,10 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 def record_given(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
-    """Record which entries an agent got, and by which tool or hook; errors are ignored."""
+    """Record which entries an agent got, and by which tool or hook, unless the settings switch the count off.
+
+    Errors are ignored.
+    """
     if addresses and _is_counted(workspace):
         record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
 
@@ -84,7 +87,10 @@ def is_hygiene_due(workspace: Workspace, project: str) -> bool:
 
 
 def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
-    """Return the last hygiene of the active wing; without an active wing, of the wing with the oldest run."""
+    """Return the last hygiene of the active wing; without an active wing, of the wing with the oldest run.
+
+    The day is None if a wing had no run yet. Such a wing is due if it has an entry of 30 days that is no import.
+    """
     catalog, times = workspace.catalog, read_times(workspace.state_folder)
     days: dict[str, date | None] = {}
     for name in (name for name in catalog.wings if active in (None, name)):

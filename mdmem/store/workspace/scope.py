@@ -55,7 +55,11 @@ class Filters(Struct, frozen=True, kw_only=True):
 
 
 class ScopeState(StrEnum):
-    """How certain a scope is: its wing and focus exist, one of them was named and does not exist, no wing was named."""
+    """How certain a scope is.
+
+    RESOLVED: its wing and focus exist. UNCERTAIN: one of them was named and does not exist. UNRESOLVED: no wing was
+    named, or none is active.
+    """
 
     RESOLVED = "resolved"
     UNCERTAIN = "uncertain"
@@ -182,7 +186,8 @@ def resolve_scope(
     exception is a wing whose `applies_to` matches no tracked file. `tracked` returns the tracked files relative to the
     top of the repository; it is called only if a wing has `applies_to`.
 
-    Raises UsageError for a missing wing or room, and AmbiguousWingError if no wing is active.
+    The scope of a memory without wings is empty. Raises UsageError for a missing wing or room, SettingsError for a
+    missing default wing, and AmbiguousWingError if no wing is active and not all wings are asked for.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
     if not wings and not filters.wings:

@@ -92,7 +92,10 @@ def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Com
 
 
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
-    """Raise AccessDeniedError for a project or the shared wing. Call it first: other errors would reveal more."""
+    """Raise AccessDeniedError unless the caller may write to a project, and with `is_global` to the shared wing.
+
+    Call it before other checks, because their errors could reveal which wings exist.
+    """
     if project_id is not None and not workspace.access.writes(wing_of(workspace.catalog, project_id)):
         raise AccessDeniedError(project_id)
     if is_global:
@@ -100,7 +103,7 @@ def require_writable(workspace: Workspace, project_id: str | None, *, is_global:
 
 
 def may_write_to(workspace: Workspace, project_id: str | None) -> bool:
-    """Return whether the caller may write to a project; the settings may forbid writes to shared wings."""
+    """Return whether the caller and the settings allow writes to a project; false without a project."""
     if project_id is None:
         return False
     name = wing_of(workspace.catalog, project_id)
@@ -192,7 +195,7 @@ def find_own_memory(workspace: Workspace) -> Workspace | None:
 
 
 def make_own_memory(workspace: Workspace) -> Workspace:
-    """Return the caller's private memory, and create it if it is missing; raises EnvironmentFaultError."""
+    """Return the caller's private memory, creating it if it is missing; raises EnvironmentFaultError if that fails."""
     root = _own_root(workspace)
     try:
         # Other users may not even list the names in this folder.

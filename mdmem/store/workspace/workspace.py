@@ -70,15 +70,15 @@ class TimedTree(TreeView, kw_only=True):
     clock: Clock
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return all files below the root, sorted by path."""
+        """Return all files below the root, sorted by path; raises OverdueError after the time limit."""
         return self._in_time(self.below.files())
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes."""
+        """Yield each path with its bytes, or with an Unreadable; raises OverdueError after the time limit."""
         return map(self._in_time, self.below.read(paths))
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the hash of each file that can be read, by path."""
+        """Return the hash of each file that can be read, by path; raises OverdueError after the time limit."""
         return self._in_time(self.below.digests(files))
 
     def _in_time(self, result: _Made) -> _Made:
@@ -127,7 +127,10 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
-        """Return the same root at a revision or on a date; raises UnknownRevisionError, UsageError and GitError."""
+        """Return the same root at a revision or on a date; None returns this workspace.
+
+        Raises UnknownRevisionError, UsageError and GitError.
+        """
         if name is None:
             return self
         snapshot, day = snapshot_at(self.location, name, today=self.today)
@@ -138,7 +141,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self, given_tree=None, given_catalog=None)
 
     def over(self, tree: Tree) -> Self:
-        """Return the same root with the files of another tree."""
+        """Return the same root with the files of another tree, from which the entries are loaded again."""
         return replace(self, given_tree=tree, given_catalog=None)
 
     def with_catalog(self, catalog: Catalog) -> Self:
@@ -176,7 +179,10 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return all files of the snapshot and of the wings that it reads from elsewhere; raises GitError."""
+        """Return all files of the snapshot and of the wings that it reads from other repositories.
+
+        Raises UnknownRevisionError and GitError.
+        """
         if self.given_tree is not None:
             return self.given_tree
         location, snapshot, under = self.location, self.snapshot, self.location.under
@@ -214,7 +220,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def sides(self) -> tuple[Self, Self, Self]:
-        """Return the three sides of the merge: the change, the commit that it is merged into, and the merge base."""
+        """Return a workspace for the change, one for the commit that it is merged into, and one for the merge base."""
         merged = self.merged
         ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
@@ -325,8 +331,8 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
         """Search the full-text index for words in the entries `among`, and update the index first if it is outdated.
 
-        All callers share the index, so it is always updated from all files, also for a caller who sees only some of
-        them.
+        With `syntax`, the words are in the query language; raises QuerySyntaxError. All callers share the index, so it
+        is always updated from all files, also for a caller who sees only some of them.
         """
         index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
@@ -344,7 +350,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         )
 
     def find_containing(self, texts: Collection[str]) -> list[str]:
-        """Return the entries that contain all words of at least one of the texts, best match first."""
+        """Return the addresses of entries that contain all words of at least one of the texts, best match first."""
         return self.index.find_containing(texts, self.corpus)
 
     @property
@@ -374,7 +380,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return None if isinstance(content, Unreadable) else content
 
     def line_of(self, place: Place) -> str | None:
-        """Return the line at a place; None if the file cannot be read, or if the line mentions a hidden wing."""
+        """Return the text of the line at a place; None if it cannot be read or mentions a hidden wing."""
         lines = self._lines_of(place.path)
         line = lines[place.line - 1] if place.line <= len(lines) else None
         return None if line is not None and self.catalog.names_hidden(line, place.path) else line
