@@ -130,7 +130,10 @@ def approval(document: Document, address: str) -> ChangeSet:
 
 
 def succession(document: Document, address: str, title: str = "", reason: str = REASON) -> ChangeSet:
-    """Plan a new draft that supersedes an entry, in the same room, from the template of its type."""
+    """Plan a new draft that supersedes an entry, in the same room, from the template of its type.
+
+    Without a title, it has the title of the entry, and its address with a number.
+    """
     catalog, today = document.memory.catalog, document.memory.today()
     entry = catalog.entries[address]
     place = f"{entry.wing}/{entry.room}"

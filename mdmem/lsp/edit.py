@@ -123,7 +123,7 @@ def _refusing() -> Iterator[None]:
 
 
 def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    """Return the full name at a position that can be renamed, or None."""
+    """Return the full address or wing at a position, to be renamed, or None; on the first line, the entry itself."""
     found = _named_at(document, params.position)
     return types.PrepareRenamePlaceholder(found[1], found[0].rstrip("/")) if found is not None else None
 
@@ -155,7 +155,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """Return the edit of all links to files that the editor is about to move.
+    """Return the edit of all links to files that the editor is about to move, or None if nothing changes.
 
     Raises JsonRpcException with the reason if a new name is not possible, or if the files are of several memories.
     """

@@ -87,8 +87,8 @@ class Document(Struct, frozen=True, dict=True):
     """One version of a text in an editor.
 
     `path` is relative to the memory's root, or None for a file outside it. `code_path` is relative to the top of the
-    repository, as in `applies_to`. `saved` are the bytes on disk if the text is unchanged: the editor's text lacks a
-    byte order mark, and bytes that are not UTF-8.
+    repository, as in `applies_to`. `saved` are the bytes on disk if the text is unchanged, else None. The
+    editor's text may lack a byte order mark and bytes that are not UTF-8, and have other line endings.
     """
 
     memory: OpenMemory
@@ -229,7 +229,10 @@ class Document(Struct, frozen=True, dict=True):
         return reference_of(link, self.near, entries).target
 
     def address_at(self, position: types.Position) -> str | None:
-        """Return the entry whose address is at a position; anywhere else, return the file's own entry."""
+        """Return the address of the entry that the address at a position means, or None if it means none.
+
+        At any other position, return the address of the file's own entry, or None if the file has none.
+        """
         token = self.token_at(position)
         if token is not None and token.kind is TokenKind.ADDRESS:
             return self.resolve(token)
@@ -291,7 +294,10 @@ class OpenMemory:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings of `mdmem check`; if the settings are invalid, only a finding about that."""
+        """Return the findings of `mdmem check`; if the settings are invalid, only a finding about that.
+
+        There are none if the memory can no longer be read, for example because it was deleted.
+        """
         try:
             require_known_wings(self.workspace.settings, self.catalog.wings)
             return self._findings_of(self.case)
@@ -318,7 +324,7 @@ class OpenMemory:
         return tuple(without_known(self.workspace, found, chosen, None)[0])
 
     def linked_from(self, address: str) -> tuple[str, ...]:
-        """Return the sorted entries that link to an entry, in a field or in their bodies."""
+        """Return the sorted addresses of the other entries that link to an entry, in a field or in their bodies."""
         in_fields = {link.entry.address for link in self.case.links if link.target == address}
         in_texts = {one.address for one in self.case.references if one.target == address}
         return tuple(sorted((in_fields | in_texts) - {address}))
@@ -448,7 +454,7 @@ class Memories:
         return Document(memory, uri, path, opened.source, opened.version, code_path)
 
     def update(self, uri: str) -> OpenMemory | None:
-        """Store the text that the editor now has for a file, and return the file's memory."""
+        """Store the text that the editor now has for a file, and return the file's memory, or None without one."""
         self.close(uri)
         document = self.document(uri)
         if document is None:
@@ -457,7 +463,7 @@ class Memories:
         return document.memory
 
     def close(self, uri: str) -> OpenMemory | None:
-        """Remove a document that the editor closed, and return its memory."""
+        """Remove a document that the editor closed, and return its memory, or None without one."""
         file = file_of(uri)
         memory = self.memory_of(file) if file is not None else None
         if file is not None and memory is not None and (path := _below(memory.location.root, file)) is not None:

@@ -120,6 +120,7 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
     """Return the hover text at a position: the meaning of the token there, and explanations of the findings there.
 
+    None if there is neither.
     On the first line of a code file, return the rules that apply to the file.
     """
     token, abilities = document.token_at(params.position), document.memory.abilities
@@ -200,7 +201,10 @@ def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
 
 
 def definition(document: Document, params: types.DefinitionParams) -> types.Location | None:
-    """Return the file of the entry, wing or code whose name is at a position."""
+    """Return the file of the entry, wing or code whose name is at a position, or None.
+
+    The file of a wing is its manifest.
+    """
     memory, token = document.memory, document.token_at(params.position)
     if token is not None and token.kind is TokenKind.ADDRESS:
         address = document.resolve(token) or token.text
@@ -216,7 +220,7 @@ def definition(document: Document, params: types.DefinitionParams) -> types.Loca
 
 
 def implementation(document: Document, params: types.ImplementationParams) -> list[types.Location]:
-    """Return the current end of the chain of the entry at a position; several ends if the chain was split."""
+    """Return the current end of the chain of the entry at a position: several after a split, or none."""
     memory, address = document.memory, document.address_at(params.position)
     heads = memory.catalog.lineage.heads(address) if address is not None else ()
     return [memory.location_of(head) for head in heads if memory.has_file(head)]
@@ -249,7 +253,7 @@ _MOST_SYMBOLS = 200
 
 
 def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
-    """Return the entries whose title or address contains every word, superseded and deprecated ones last."""
+    """Return at most 200 entries whose title or address contains every word, superseded and deprecated ones last."""
     words = params.query.casefold().split()
     found: list[types.WorkspaceSymbol] = []
     ended: list[types.WorkspaceSymbol] = []

@@ -23,7 +23,7 @@ def stopped_save(blocked: Blocked) -> str:
 
 
 def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
-    """Return two lines for each save that waits, that a similar entry stopped, or whose file cannot be read."""
+    """Return two lines for each save that waits or that a similar entry stopped, and one for each unreadable file."""
     lines = []
     for one in waiting:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
@@ -49,7 +49,10 @@ def pending_json(
 
 
 def title_of_write(write: PendingWrite | Blocked) -> str:
-    """Return the title of the record in a waiting save, or else the kind of record or the verb."""
+    """Return the title of the record in a waiting save, or else the kind of record or the verb.
+
+    For a save that was stopped, return its title, or else its wing.
+    """
     if isinstance(write, Blocked):
         return write.title or write.wing
     for name in ("decision", "pattern", "context", "session", "entity"):

@@ -114,7 +114,10 @@ def answers_text(answers: Answers, style: Style) -> str:
 
 
 def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
-    """Return the main answer as JSON values, with the other answers as a list under the key `answers`."""
+    """Return the main answer as JSON values, with the other answers as a list under the key `answers`.
+
+    `shown` converts one answer. The key is missing if there are no other answers.
+    """
     first = shown(answers.main) if answers.main is not None else {}
     if not answers.short:
         return first
@@ -296,7 +299,7 @@ def mention_line(one: Mention, style: Style) -> str:
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield a block about the files that cannot be read in full: the error of a single file, or several paths."""
+    """Yield a block about the files that cannot be read in full, if any: the error of a single one, or their paths."""
     places = [f"{one.place.path}:{one.place.line}" for one in basis.problems]
     if len(places) == 1:
         one = basis.problems[0]
@@ -308,7 +311,10 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
 
 
 def contradictions_text(answer: Answer) -> Iterator[str]:
-    """Yield a block about the contradictions of an answer, which prints entries of the answer by their ids."""
+    """Yield a block that lists the contradictions of an answer, if any.
+
+    An entry of the answer is called by its entry-id if that is unique in the answer, any other entry by its address.
+    """
     if conflicts := answer.basis.conflicts:
         shown = {item.address: item.entry for item in answer.items}
         ids = Counter(address.rpartition("/")[2] for address in shown)

@@ -23,7 +23,10 @@ _PLACES = 3
 
 
 def import_text(report: ImportReport, style: Style) -> str:
-    """Return a line for each file of a dry run, or that has a message or was left out; then errors and a summary."""
+    """Return a line for each file, then the errors and a summary.
+
+    After a real import, files that were imported or unchanged have a line only if there is a message about them.
+    """
     rows = [
         row
         for row in report.plan.rows

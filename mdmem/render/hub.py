@@ -175,7 +175,7 @@ def who_text(report: HubResult, style: Style) -> str:
         lines = [one.title, f"owners: {', '.join(owners) or 'nobody is named'}"]
         lines += [f"{by.field} of {by.repository}:{by.address} ({by.status})" for by in one.dependents]
         lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pins]
-        lines += [] if one.dependents or one.pins else ["nothing links it"]
+        lines += [] if one.dependents or one.pins else ["nothing links to it"]
         blocks.append("\n  ".join([_head(one, style), *map(one_line, lines)]))
     return "\n\n".join([*blocks, *_copies_text(report.entries, style)])
 

@@ -26,7 +26,10 @@ def dump(content: Mapping[str, Any]) -> str:
 
 
 def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
-    """Return fields of a record, such as `title` or `entry.title`, or under another key: `path="place.path"`."""
+    """Return attributes of a record by the last part of their names: `entry.title` becomes `title`.
+
+    A keyword argument gives another key: `path="place.path"`. Tuples become lists.
+    """
     found = (*((name.rpartition(".")[2], name) for name in names), *paths.items())
     values = {name: attrgetter(path)(record) for name, path in found}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -35,7 +38,10 @@ def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
 def search_json(
     result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
 ) -> dict[str, Any]:
-    """Return the best results as JSON values; `named` is the most superseded entries that are listed for each."""
+    """Return the best results as JSON values, at most `limit`.
+
+    `named` is the most superseded entries that are listed for each result; None means all.
+    """
     basis = result.basis
     hits = [
         {

@@ -84,7 +84,7 @@ class LineageGraph(Struct, frozen=True):
 
 
 class Relations(Struct, frozen=True, dict=True):
-    """The relations of all entries of a catalog, except for supersessions."""
+    """The relations of all entries of a catalog, except for supersessions by entries that are not drafts."""
 
     catalog: Catalog
 
@@ -123,7 +123,7 @@ class Relations(Struct, frozen=True, dict=True):
 
     @cached_property
     def connected(self) -> frozenset[str]:
-        """Return the entries that an arrow connects with another entry."""
+        """Return the addresses of the entries that an arrow or a supersession connects with another entry."""
         return frozenset(one for group in self.groups for one in group)
 
 
@@ -240,7 +240,7 @@ def chart_text(text: str) -> str:
 
 
 def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
-    """Return column and row of each node, so that edges lead to the right, except one edge of each cycle."""
+    """Return column and row (from 0) of each node, so that edges lead to the right, except one edge of each cycle."""
     before, after = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for start, end in edges:
         if start != end:
@@ -308,7 +308,11 @@ _SHORT = {Relation.PROPOSED: "proposed"}
 def lineage_svg(
     graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
 ) -> str:
-    """Return a graph as SVG, with links by `href`; `name` begins the element ids, which must be unique in a page."""
+    """Return a graph as SVG.
+
+    `href` returns the link of an address; without it, there are no links. `alone` adds the style sheet, which a page
+    has already. `name` begins the element ids, which must be unique in a page.
+    """
     places = layout([node.entry.address for node in graph.nodes], [edge.forward for edge in graph.edges])
     corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * _ROW) for one, (x, y) in places.items()}
     width = max((x for x, _ in corners.values()), default=0) + _BOX + _EDGE

@@ -22,7 +22,7 @@ _FEW_WINGS = 3
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun in the singular or plural."""
+    """Return a number with its noun in the singular or plural; the plural ends in `s` unless it is given."""
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
@@ -134,7 +134,10 @@ _ENTITY = re.compile(r"[&<>|`*_~\[\]\\:]")
 
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
-    """Return the first lines that fit into `limit` characters; `cut` is the format that counts the others."""
+    """Return the first lines that fit into `limit` characters, and a last line that counts the others.
+
+    `cut` is the format of that line, with `{}` for the number.
+    """
     if not lines or limit <= 0:
         return ""
     if sum(len(line) + 1 for line in lines) <= limit:

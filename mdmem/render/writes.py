@@ -21,7 +21,10 @@ from mdmem.write.write import WriteResult
 
 
 def written_text(written: WriteResult, style: Style, *, show_path: Callable[[str], str], under: str) -> str:
-    """Return the changes of a write as text, or the diff of a dry run; `show_path` formats the paths."""
+    """Return the changes of a write as text, or the diff of a dry run.
+
+    `show_path` formats the paths in the text. `under` is the path of the root from the repository's top, for the diff.
+    """
     if written.is_dry:
         return changes_diff(written.changes, under, style)
     lines = []
@@ -57,7 +60,7 @@ def written_json(written: WriteResult) -> dict[str, Any]:
 
 
 def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
-    """Return a similar entry as JSON values; `similarity` is the share of common words."""
+    """Return a similar entry as JSON values; `similarity` is the share of common words, from 0 to 1."""
     return {**record_json(entry, "address", "type", "status", "title"), "similarity": round(similarity, 2)}
 
 
