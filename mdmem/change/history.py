@@ -35,7 +35,11 @@ class HistoryStep(Struct, frozen=True, kw_only=True):
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
-    """The history of an entry, newest first, `is_cut` in a shallow clone; `stance` compares the file on disk."""
+    """The history of an entry, newest first.
+
+    `is_cut` says that a shallow clone lacks the beginning. `stance` compares the file on disk with
+    the default branch, and is None for an entry that is deleted or cannot be parsed.
+    """
 
     address: str
     steps: tuple[HistoryStep, ...]
@@ -228,7 +232,10 @@ def _text(value: Any) -> str:
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):
-    """An entry of a chain, those that it superseded (`claims`: by its own file alone), and its commits."""
+    """An entry of a chain, the entries that it superseded, and its commits.
+
+    `claims` are the entries that it supersedes by its own file alone.
+    """
 
     entry: Entry
     current: bool
@@ -246,7 +253,11 @@ class OtherSuccessor(Struct, frozen=True):
 
 
 class WhyReport(Struct, frozen=True, kw_only=True):
-    """The chain of an entry, oldest first, its current ends, and related entries; `others` are outside the chain."""
+    """The chain of an entry, oldest first, its current ends (`heads`), and related entries.
+
+    `unread` are successors that cannot be parsed. `drafts` would supersede the entry, and `claimed_by` supersede it by
+    their own files alone. `others` supersede an entry of the chain but are outside the chain.
+    """
 
     address: str
     chain: tuple[ChainLink, ...]

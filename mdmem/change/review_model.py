@@ -82,7 +82,10 @@ class Belief(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True):
-    """An effect that a draft would have if it became active, by its field `says`; `opening` is its first sentence."""
+    """An effect on the entry `on` that a draft would have if it became active.
+
+    `says` is the draft's field that links the entry, and `opening` the first sentence of the draft.
+    """
 
     entry: Ref
     says: str
@@ -171,7 +174,11 @@ class Merging(Struct, frozen=True):
 
 
 class Answered(Struct, frozen=True):
-    """One side's answer to a question: the entries in order, or the error."""
+    """One side's answer to a question: the entries in order, or the error.
+
+    `covered` says whether a current invariant or decision covers the whole question. `problems` counts the files that
+    could not be read.
+    """
 
     items: tuple[Ref, ...] = ()
     covered: bool = False

@@ -28,7 +28,7 @@ from mdmem.write.save import blocked_saves
 
 
 class WingCount(Struct, frozen=True, kw_only=True):
-    """The number of entries in one wing, by type and by status."""
+    """The number of entries in one wing, by type and by status; `broken` counts the files that cannot be parsed."""
 
     name: str
     kind: str
@@ -43,7 +43,9 @@ class WingCount(Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):
-    """The state of the memory. `known` counts the findings that the baseline accepts; `findings` counts the others.
+    """The state of the memory; `why` says how its root was found.
+
+    `known` counts the findings that the baseline accepts, and `findings` the others, by severity.
 
     `shown` counts how often each entry was shown to agents lately, and `never_shown` are the other current rules.
     `merged` are the decisions of agents that were merged without approval.

@@ -50,7 +50,7 @@ class _File(Struct, frozen=True):
 
 
 def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
-    """Return the counts in the bytes of a baseline; raises SettingsError with the file and the record."""
+    """Return the counts in the bytes of a baseline; raises SettingsError, with `path`, if a record is not valid."""
     try:
         records = convert(json.loads(content.decode("utf-8-sig")), _File).findings
     except json.JSONDecodeError as error:
@@ -83,7 +83,7 @@ def baseline_of(
 
     `findings` are the findings of the whole memory, before any baseline is applied. Findings of severity info, and
     those that a baseline must not excuse, are left out. Records in `old` of checks that did not run stay; `codes` are
-    the checks that ran, None for all.
+    the checks that ran, and None means all.
     """
     counts = Counter(
         _key(one)
@@ -109,7 +109,7 @@ def baseline_bytes(counts: Counts) -> bytes:
 def apply_baseline(
     findings: Iterable[Finding], counts: Counts, *, path: str, settings: Settings, codes: Collection[str]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that are not in the baseline, sorted, and a finding for each record that is too high.
+    """Return two sorted lists: the findings that are not in the baseline, and one for each record that is too high.
 
     `findings` are those of the whole memory, for the checks in `codes`. If there are more findings than recorded, those
     that are new in this change are reported first, then those furthest down in the file. If some file could not be
@@ -149,9 +149,11 @@ def _times(count: int) -> str:
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that are not in the baseline, with findings about the baseline, and the known findings.
+    """Return two lists: the findings to report, and the known findings, which the baseline has.
 
-    A baseline from an option is read from disk. A baseline from the settings is read from the checked tree.
+    The first list are the findings that are not in the baseline, together with those about the baseline itself. A
+    baseline from an option (`given`) is read from disk, one from the settings from the checked tree. Raises UsageError
+    if the former cannot be read, and SettingsError for other faults.
     """
     name, root = given or workspace.settings.baseline, workspace.location.root
     if name is None:
@@ -181,7 +183,10 @@ def without_known(
 
 
 class BaselineResult(Struct, frozen=True):
-    """A written baseline, the settings file if it changed, the number of findings, and whether both are staged."""
+    """A written baseline, the settings file if it changed (else None), the number of recorded findings.
+
+    `is_staged` says whether git has staged both files.
+    """
 
     path: Path
     settings: Path | None
@@ -195,7 +200,8 @@ def write_baseline(
     """Write a baseline of the findings that it may excuse: to the given path, that of the settings, or the default.
 
     The default path is `.baseline.json`. It is also written to the settings, so that every run reads the baseline.
-    Raises SettingsError if the path contains a symbolic link, or if the settings cannot be changed safely.
+    Records of checks that did not run stay. Raises SettingsError if the path contains a symbolic link, if the old
+    baseline is not valid, or if the settings cannot be changed, and EnvironmentFaultError if a file cannot be written.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
     name = given or stated or USUAL

@@ -63,7 +63,10 @@ class Merge(Struct, frozen=True):
     conflicts: tuple[PathConflict, ...]
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Return each entry that both sides superseded by different entries, with the new successors of each side."""
+        """Return the entries that the two sides superseded by different entries, by address.
+
+        Each has two tuples: the new successors of ours alone, and those of theirs alone.
+        """
         sides = (self.ancestor, self.ours, self.theirs)
         before, ours, theirs = (side.catalog.lineage.linked_successors for side in sides)
         found = {}
@@ -86,8 +89,9 @@ class Case(Struct, frozen=True, dict=True):
     """The input of one run of the checks.
 
     `facts` is None outside git. `base` is the tree before the change, or None without one. `merge` is set if the tree
-    is the result of a merge that is not made yet. `faults` are findings from preparing the case. `cached` has the facts
-    of files by path. If `focus` is not None, checks of single files look only at these paths.
+    is the result of a merge that is not made yet. `faults` are findings from preparing the case. `in_ci` makes some
+    findings more severe. `cached` has the facts of files by path. If `focus` is not None, checks of single files look
+    only at these paths.
     """
 
     catalog: Catalog
@@ -102,14 +106,17 @@ class Case(Struct, frozen=True, dict=True):
     focus: frozenset[str] | None = None
 
     def loaded(self, kind: str) -> Iterator[Finding]:
-        """Yield the findings that loading the files produced, by their former code, or else by the present one."""
+        """Yield the findings of a kind that were made when the files were loaded.
+
+        The kind of a finding is its former code, or its code if it has no former one.
+        """
         for one in self._by_kind.get(kind, ()):
             # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):
                 yield one
 
     def loaded_with_document(self, kind: str) -> Iterator[tuple[Document, Finding]]:
-        """Yield the same findings, each with the document of its file."""
+        """Yield the findings of `loaded`, each with the document of its file."""
         return ((self.catalog.document(one.place.path), one) for one in self.loaded(kind))
 
     @cached_property
@@ -149,7 +156,7 @@ class Case(Struct, frozen=True, dict=True):
         return places
 
     def field_at(self, place: Place) -> tuple[str, int]:
-        """Return the field whose key, value or item is at a place, and the index of the item; else "" and 0."""
+        """Return the field whose key, value or item is exactly at a place, and the item's index or 0; else "", 0."""
         return self._fields_by_place(place.path).get(place, ("", 0))
 
     @cached_property
@@ -199,7 +206,10 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
-        """Return the links without repetitions and links to the own entry, which `needless-link` reports."""
+        """Return the front matter links, without links to the own entry and without repetitions.
+
+        `needless-link` reports the links that are left out.
+        """
         distinct: dict[tuple[str, str, str], Link] = {}
         for link in self.links:
             if link.target != link.entry.address:
@@ -221,7 +231,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """Return every supersession with its class, sorted by the old and then the new address."""
+        """Return every supersession with its kind, sorted by the old and then the new address."""
         return classify(self.catalog, self.untracked)
 
     @cached_property
@@ -290,7 +300,7 @@ class Case(Struct, frozen=True, dict=True):
         item: int | None = None,
         **details: Unpack[Details],
     ) -> Finding:
-        """Return a finding at a field of an entry, or at the beginning of its file."""
+        """Return a finding, still without code, at a field of an entry, or at the beginning of its file."""
         place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
         return Finding("", message, place, help_, entry.address, **details)
 
@@ -318,7 +328,7 @@ class Case(Struct, frozen=True, dict=True):
 
 
 def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
-    """Return the value of a field as the file has it. An `Entry` cannot tell, because it has times in UTC."""
+    """Return the value of a field as the file has it, or "" without fields. An `Entry` has all times in UTC."""
     fields = catalog.document(entry.path).fields
     return str(fields.get(name)) if fields is not None else ""
 

@@ -47,7 +47,7 @@ class LateFix(Fix, frozen=True):
 
 
 def with_made_fix(finding: Finding) -> Finding:
-    """Return a finding with its fix made, or without one if there is none after all."""
+    """Return a finding whose late fix is made now, or without a fix if none is possible; other findings as they are."""
     return replace(finding, fix=finding.fix.make()) if isinstance(finding.fix, LateFix) else finding
 
 
@@ -121,7 +121,10 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(code: str, severity: Severity, **traits: Any) -> Callable[[Rule], Check]:
-    """Turn a generator, which must not print, read files or ask for the time, into a check with some `traits`."""
+    """Return a decorator that registers a generator as a check; `traits` are further fields of `Check`.
+
+    The generator must not print, read files or ask for the time.
+    """
 
     def register(rule: Rule) -> Check:
         _CHECKS[code] = Check(code=code, severity=severity, rule=rule, **traits)
@@ -153,7 +156,7 @@ def get_check(code: str) -> Check:
 
 
 def nearest_codes(code: str) -> str:
-    """Return the hint for an unknown code, with similar codes."""
+    """Return the hint for an unknown code: up to three similar codes, or else the command that lists all codes."""
     close = difflib.get_close_matches(code, get_checks(), n=3, cutoff=0.4)
     named = " or ".join(f"`{one}`" for one in close)
     return f"did you mean {named}?" if close else "`mdmem check --explain all` lists them"
@@ -171,7 +174,7 @@ NO_WING = WingSettings()
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
     """Return the codes that run for a file, by the settings of its wing or else of the root.
 
-    A former code stands for itself: only the findings that had this code.
+    A former code in the result means only those findings that had this code.
     """
     wing = settings.wings.get(path.partition("/")[0], NO_WING)
     select: Collection[str] = wing.select or settings.select
@@ -185,7 +188,7 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
 
 
 def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
-    """Return the severity in the settings, or None.
+    """Return the severity of a check in the settings, or None if they do not set it.
 
     The wing's table comes before the root's. In each table, the former code comes before the present one.
     """

@@ -109,7 +109,7 @@ def run_checks(
 ) -> list[Finding]:
     """Return the findings that no suppression excuses, with severity, sorted by file, place and code.
 
-    With `by_wing`, a check runs only for files whose settings enable it. Checks that the user asked for run everywhere.
+    With `by_wing`, a check runs only for files whose wing's settings enable it, else for all files.
     Findings with a former code in `without` are left out. A check that crashes becomes a finding, unless
     `is_debugging`. `step` is called with the number of finished checks.
     """
@@ -217,7 +217,7 @@ def has_ended(catalog: Catalog, address: str) -> bool:
 
 
 def crash_of(code: str, error: Exception, case: Case) -> Finding:
-    """Return the finding for a check that crashed, at the file that it was reading if that is known."""
+    """Return the finding for a check that crashed, at the file that it was reading, or else at the settings."""
     text = visible(" ".join(str(error).split())[:_SHOWN])
     message = f"the check `{code}` failed: {type(error).__name__}{': ' if text else ''}{text}"
     help_ = f"run it again with `--ignore {code}` to go on without it; `MDMEM_DEBUG=1` shows where it failed"

@@ -44,7 +44,7 @@ class GitFacts(Struct, frozen=True, dict=True):
         return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
 
     def committed(self, path: str) -> bytes | None:
-        """Return the content of a file in HEAD, or None if HEAD has no such file."""
+        """Return the content of a file in HEAD, or None if HEAD has no such file or the caller may not read it."""
         # A path with a line feed would be read as two requests.
         if "\n" in path or not self.access.sees(path):
             return None
@@ -68,7 +68,10 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return the last deleting commit of each path ("" for the index), and the new path if it is visible."""
+        """Return, for each deleted path, the last commit that deleted it ("" for the index), and its new path.
+
+        The new path is None if the file did not move, or if the caller may not see it.
+        """
         gone = list_deletions(self.repository, self.under, revisions=self.revisions)
         found = {}
         for path, (commit, moved) in gone.items():
@@ -79,7 +82,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def ended(self) -> Mapping[str, str]:
-        """Return, for each deprecated file, the day on which its status became `deprecated`."""
+        """Return, for each deprecated file, the ISO date on which its status became `deprecated`."""
         return {self._from_root(path): day for path, day in days_of_ends(self.repository, self.under).items()}
 
     def _seen(self, paths: Iterable[str]) -> frozenset[str]:

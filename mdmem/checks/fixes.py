@@ -89,7 +89,10 @@ _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re
 
 
 def ended_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values:
-    """Return the fields that deprecate an entry today; `by` are all links to its successors, if they change."""
+    """Return the fields that deprecate an entry today, without those that it has already; None removes a field.
+
+    `by` are all links to its successors, if they change.
+    """
     values: Values = {"superseded_by": list(by)} if by else {}
     if entry.status is not Status.DEPRECATED:
         values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
@@ -222,7 +225,7 @@ def relative(target: str, source: str, written: str) -> str:
 
 
 def below(case: Case, folder: str, new: str) -> dict[str, str]:
-    """Return the new path of each file in a folder that moves to another path."""
+    """Return the new path of each file in a folder, by its old path, if the folder moves to the path `new`."""
     paths = (file.path for file in case.all_files)
     return {path: new + path.removeprefix(folder) for path in paths if path.startswith(f"{folder}/")}
 
@@ -230,7 +233,8 @@ def below(case: Case, folder: str, new: str) -> dict[str, str]:
 class MoveFix(Struct, frozen=True, dict=True):
     """A move of files, from old to new paths, with all edits of links that it needs.
 
-    `folders` are the wings and rooms that move as a whole. `under` is the root's path in the repository, or None.
+    `folders` are the wings and rooms that move as a whole. `under` is the root's path in the repository, or None
+    outside git.
     """
 
     case: Case
@@ -360,7 +364,10 @@ def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edi
 def with_move(
     finding: Finding, case: Case, moves: Mapping[str, str], title: str, *, folder: tuple[str, str] | None = None
 ) -> Finding:
-    """Return a finding with the fix that moves files, or a whole `folder`; without a fix if a path is taken."""
+    """Return a finding with an unsafe fix that moves files, or a whole `folder`.
+
+    The fix is made when it is needed; there is none if a path is taken or a file cannot be moved, read or patched.
+    """
     renames = tuple(sorted(moves.items()))
 
     def make() -> Fix | None:
@@ -376,7 +383,10 @@ def with_move(
 
 
 def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
-    """Return a finding with the fix that renames an entry, a room or a wing."""
+    """Return a finding with an unsafe fix that renames an entry, a room or a wing.
+
+    There is none if the new folder has files, if the settings mention the wing, or if `with_move` makes none.
+    """
     folder, _, old = place.rpartition("/")
     is_entry = place.count("/") == 2
     new = f"{folder}/{name}".lstrip("/") + (".md" if is_entry else "")
@@ -391,7 +401,7 @@ def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
 
 
 def with_number(finding: Finding, case: Case, place: str) -> Finding:
-    """Return a finding with the fix that adds a free number to the name of an entry."""
+    """Return a finding with an unsafe fix that adds a free number to the name of an entry, but not of another file."""
     taken = {file.path.lower() for file in case.all_files}
     if place.count("/") != 2 or not place.endswith(".md"):
         return finding

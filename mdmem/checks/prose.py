@@ -154,7 +154,10 @@ class Suppression(Struct, frozen=True):
 
 
 def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Suppression]:
-    """Yield all suppressions in an entry or a manifest, sorted by place; `prose` returns the body without code."""
+    """Yield all suppressions in an entry or a manifest, also invalid ones; none if its front matter is invalid.
+
+    `prose` returns the body without code.
+    """
     is_entry = is_entry_place(document.path)
     is_plain = any(one.former == "front-matter-missing" for one in document.findings)
     if document.fields is None and (is_entry or not is_plain):

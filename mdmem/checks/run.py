@@ -205,12 +205,12 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
 
 
 def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Return the findings in the whole tree, limited to those that the request asks for."""
+    """Check the whole tree, and return the report with the findings that the request asks for."""
     return limited(check_all(workspace, request), request)
 
 
 def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
-    """Return a report without the findings that the request leaves out, and with the request's level of failure."""
+    """Return a report with the request's level of failure, and without infos if the request leaves them out."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
     # Without any entry, include infos, so that the user sees that nothing was checked.
     with_info = request.with_info or not report.checked
@@ -219,7 +219,10 @@ def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Return the findings of every severity, new and old, limited to the paths of the request."""
+    """Check the whole tree, and return a report with the findings of every severity in the paths of the request.
+
+    Raises UsageError for an unknown code or path, SettingsError, and the errors of `compare`.
+    """
     compared = compare(workspace, request.base, pushed=request.pushed, with_uncommitted=request.with_uncommitted)
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be computed, so check the branch that would be merged.
@@ -344,7 +347,7 @@ def _rewritten_unread(case: Case, before: Base, moves: Mapping[str, str]) -> fro
 
 
 def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:
-    """Write a baseline that records every finding in the whole tree."""
+    """Write a baseline of the findings in the whole tree that it may excuse. Raises the errors of `write_baseline`."""
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
     found = find(workspace, compare(workspace, request.base), codes, request)
     return write_baseline(workspace, found, codes, request.baseline)

@@ -259,7 +259,8 @@ def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_al
 def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> None:
     """Revoke grants of a token or a role, or all of them.
 
-    They have no effect from the next question on. The output lists the grants that are left. For the hub's owner.
+    A revoked grant has no effect from the next question on. The output lists the grants that are left. For the hub's
+    owner.
     """
     with _opened() as connection:
         left = revoke(connection, name, places, sees_all=sees_all)

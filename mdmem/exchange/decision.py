@@ -230,7 +230,10 @@ _NUMBERED = re.compile(
 
 
 def title_section(sections: Sequence[Section]) -> Section | None:
-    """Return the section of the title: the first section of the highest level, if no other heading is above it."""
+    """Return the section of the title: the first one of the highest level, or None if a heading is above it.
+
+    A section such as Context, Decision or Status is no title.
+    """
     levels = [one.level for one in sections if one.level]
     top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
     first = next((one for one in sections if one.level == top), None)
@@ -248,7 +251,7 @@ class Part(Struct, frozen=True):
 
     @classmethod
     def of(cls, section: Section) -> Part:
-        """Read a section."""
+        """Return a section with its facts."""
         facts, rest = tuple(_facts_in(section)), without_comments(section.text)
         for one in facts:
             start, end = one.start - section.start, one.end - section.start

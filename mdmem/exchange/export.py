@@ -224,7 +224,11 @@ def _client_globs(globs: _Globs) -> str:
 
 
 class ExportForm(Struct, frozen=True):
-    """A format of export: the function that creates it, the names of its files, and the folder where the tool looks."""
+    """A format of export, with the function that creates it.
+
+    An earlier export's files that match the glob `owned` are removed if they are no longer needed. `place` is the
+    folder where the tool looks, from the top of the project, or None if the user must name one.
+    """
 
     make: Callable[[Workspace, tuple[str, ...]], _Files]
     owned: str = ""
@@ -241,7 +245,7 @@ FORMS: Mapping[str, ExportForm] = {
 
 
 class ExportChange(Struct, frozen=True):
-    """A file that the export changes, with its new text. None means that the file is removed."""
+    """A file that the export changes, with its new text, or None if the file is removed."""
 
     path: str
     text: str | None

@@ -275,7 +275,7 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
     """Return the files that the user gave and the files in given folders.
 
     Without any, return those in the usual places. Files of the memory and files that git ignores are left out. Raises
-    UsageError.
+    UsageError for a path that does not exist, is outside of the project, or is a memory.
     """
     location = workspace.location
     base, repository = location.base, location.repository

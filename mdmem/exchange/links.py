@@ -29,7 +29,7 @@ def number_of(stem: str) -> int | None:
 
 
 def number_in(heading: str) -> int | None:
-    """Return the number at the start of a heading, such as `ADR-0034: Title` or `34. Title`."""
+    """Return the number at the start of a heading, such as `ADR-0034: Title` or `34. Title`, or None."""
     found = _HEADING_NUMBER.match(heading)
     return int(found[1] or found[2]) if found else None
 

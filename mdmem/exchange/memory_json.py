@@ -24,7 +24,7 @@ SCHEMA = 1
 
 
 def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the document, and a remark for each omitted file."""
+    """Return the document, and a remark for each omitted entry. Raises UsageError if a manifest is not UTF-8."""
     catalog = workspace.catalog
     scope = reading_scope(catalog, workspace.settings, Filters(wings=wings, all_wings=not wings))
     entries = []

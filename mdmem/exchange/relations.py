@@ -61,7 +61,10 @@ _SHORTCODE = re.compile(r":[a-z][a-z0-9_+]*:")
 
 
 class RecordReference(Struct, frozen=True):
-    """A reference to a record by path, number, slug or title."""
+    """A reference to a record by path, number, slug or title.
+
+    `is_mere_number` means that it is a number without a word, such as `35` or `#35`, which may mean something else.
+    """
 
     target: str
     is_path: bool = False
@@ -203,7 +206,10 @@ _KEY = re.compile(
 
 
 def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
-    """Return the kind of claim for a key such as `Partially superseded by`, and the words that limit it to a part."""
+    """Return the kind of claim for a key such as `Partially superseded by`, and the words that limit it to a part.
+
+    Return None for a key that is no relation.
+    """
     found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
     if found is None:
         return None

@@ -113,7 +113,8 @@ class StatusReading(Struct, frozen=True):
 
     `is_whole` says that the text contains nothing else. `text` is the text on one line, and `day` the date of the
     status. `began` is the date of the first status, if the record was deprecated later. `is_unknown` says that the
-    text states an unknown status, and `is_refused` that the record was never accepted.
+    text states an unknown status, and `is_refused` that the record was never accepted. `guess` says why the status is
+    uncertain, or is empty.
     """
 
     status: Status | None

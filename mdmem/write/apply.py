@@ -37,7 +37,10 @@ TEMPORARY = ".mdmem-tmp"
 
 @contextmanager
 def writers_lock(state: Path) -> Iterator[None]:
-    """Take the lock of all who write to a root with this `state`. Raises BusyError and EnvironmentFaultError."""
+    """Hold the lock of a root, so that nobody else writes. `state` is the root's state folder.
+
+    Raises BusyError if another process holds the lock too long, and EnvironmentFaultError.
+    """
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(write_lock(state))
@@ -57,7 +60,8 @@ def put(root: Path, changes: Sequence[Change]) -> None:
     """Write changes. The caller must hold the writers' lock.
 
     Raises LostRaceError if a file is not the same as when the change was planned, and EnvironmentFaultError if a file
-    cannot be written. If the process is killed, each file is complete, and the first files have their new content.
+    cannot be written. All changes are then undone; if that fails, or a newer text is kept, it is a KeptAsideError. If
+    the process is killed, each file is complete, and the first files have their new content.
     """
     for change in changes:
         _compare(root, change)
@@ -144,7 +148,10 @@ class FileTransaction:
         self._beside[path].chmod(S_IMODE(target.stat().st_mode) if target.exists() else default_mode())
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Put the prepared bytes in place, or remove the file. Raises OSError, and LostRaceError without `before`."""
+        """Put the prepared bytes in place, or remove the file. Raises OSError.
+
+        Raises LostRaceError if the file no longer has the content `before`, or exists although `before` is None.
+        """
         if after == before:
             return
         self._replace(path, before, after)

@@ -74,7 +74,10 @@ def address_of(draft: Draft) -> str:
 
 
 def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
-    """Raise UsageError for an invalid name of a wing, a room or an entry. Names in `known` are always valid."""
+    """Raise UsageError for an invalid name of a wing, a room or an entry, in this order.
+
+    `known` are the old names in the same order. A name that stays the same is not checked.
+    """
     for (kind, called, example), name, was in zip_longest(_NAMES[: len(parts)], parts, known[: len(parts)]):
         if name == was:
             continue
@@ -210,14 +213,14 @@ def _is_at_top(workspace: Workspace) -> bool:
 
 
 def refuse_taken(workspace: Workspace, address: str) -> None:
-    """Raise LostRaceError if an address is taken."""
+    """Raise LostRaceError if a file has this address, and AccessDeniedError if the caller may not write to its wing."""
     workspace.access.require_write(address.split("/", 1)[0])
     if (workspace.location.root / f"{address}.md").exists():
         raise LostRaceError(taken(address))
 
 
 def compose(draft: Draft, *, today: date, inherited: Mapping[str, Value] | None = None) -> str:
-    """Return the text of a new entry. The fields of the draft override the `inherited` fields."""
+    """Return the text of a new entry. The fields of the draft override the `inherited` fields. Raises UsageError."""
     address = address_of(draft)
     fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
     fields["title"] = " ".join(draft.title.split()) or title_of(address)
@@ -250,7 +253,10 @@ def _as_bytes(text: str) -> bytes:
 
 
 def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that write a new entry, and a missing wing of the kind `wing`. Raises LostRaceError."""
+    """Return the changes that write a new entry, and its wing if that is missing and `wing` is its kind.
+
+    Raises UsageError, and the errors of `refuse_taken`.
+    """
     name, room, _ = address.split("/")
     refuse_taken(workspace, address)
     made = require_wing(workspace, address, wing) if wing is not None else ()

@@ -67,7 +67,10 @@ class EditSession(Struct, frozen=True):
 
 
 def open_entry(workspace: Workspace, name: str) -> EditSession:
-    """Return the entry with a name, and its bytes. The entry may be one that cannot be parsed."""
+    """Return the entry with a name, and its bytes. The entry may be one that cannot be parsed.
+
+    Raises NotFoundError, and UsageError for another file or a wing of another repository.
+    """
     plain = from_root(workspace, name)
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
         raise UsageError(f"{plain}.md is not an entry; edit it with your own editor, then run `mdmem check`")

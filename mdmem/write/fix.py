@@ -64,9 +64,10 @@ class FixResult(Struct, frozen=True):
 def fix(
     workspace: Workspace, request: CheckRequest, *, with_unsafe: bool, is_dry: bool
 ) -> tuple[CheckReport, FixResult]:
-    """Fix the findings of a request, and return the report on the remaining findings. With `is_dry`, write nothing.
+    """Fix the findings of a request; return the report on the remaining findings, and all about the fixes.
 
-    Raises UsageError unless the request is about the working tree, and the errors of `write`.
+    With `is_dry`, nothing is written. Raises UsageError unless the request is about the working tree, and the errors
+    of `write`.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be fixed; leave out --staged, --rev and --merge")
@@ -137,7 +138,7 @@ class FixChoice(Struct):
     _fixes: set[Fix] = field(default_factory=set)
 
     def offer(self, finding: Finding, fix: Fix) -> None:
-        """Add a fix, unless it overlaps a fix that was added before."""
+        """Add a fix, unless it overlaps a fix that was added before, or does not fit the file as it is now."""
         if fix in self._fixes:
             self.findings.append(finding)
             return

@@ -243,8 +243,8 @@ def _identity(workspace: Workspace) -> str | None:
 def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | None = None) -> ChangeSet:
     """Return the changes that verify entries on a day (default: today) and end their reviews.
 
-    The name of a folder means its current entries. Raises UsageError if another entry is not current, if no entry is
-    current, or if an entry cannot have been verified on that day.
+    The name of a folder means its current entries; the remarks list the others. Raises UsageError if an entry that is
+    named itself is not current, if no entry is current, or if an entry cannot have been verified on that day.
     """
     catalog, today = workspace.catalog, workspace.today
     addresses = resolve_names(workspace, [name for name in names if not name.endswith("/")])
@@ -329,7 +329,7 @@ def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
 
 
 def plan_review_end(workspace: Workspace, name: str) -> ChangeSet:
-    """Return the change that confirms an entry under review. Raises UsageError if it is not under review."""
+    """Return the change that makes an entry under review active and verified today. Raises UsageError for others."""
     address = resolve_name(workspace, name)
     status = workspace.catalog.entries[address].status
     if status is not Status.UNDER_REVIEW:
@@ -338,7 +338,10 @@ def plan_review_end(workspace: Workspace, name: str) -> ChangeSet:
 
 
 def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
-    """Return the change that deprecates an entry. Raises UsageError if it is deprecated, or without a reason."""
+    """Return the change that deprecates an entry.
+
+    Raises UsageError without a reason, or if the entry is deprecated or superseded already.
+    """
     catalog, address = workspace.catalog, resolve_name(workspace, name)
     entry = catalog.entries[address]
     if not reason.strip():

@@ -31,7 +31,11 @@ _PLACES = {
 
 
 def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that move entries, rooms or wings, to a new wing of the kind `wing`. Raises UsageError."""
+    """Return the changes that move entries, rooms or wings: `names` maps each place to the new one, as typed.
+
+    `wing` is the kind of a new wing; without it, a missing wing is refused. Raises NotFoundError, UsageError and the
+    errors of `plan_moves`.
+    """
     places: dict[str, str] = {}
     made: dict[str, Change] = {}
     for name, to in names.items():
@@ -87,8 +91,9 @@ def _new_place(workspace: Workspace, old: str, to: str) -> str:
 def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = None) -> ChangeSet:
     """Return the changes that move several things at once. Old and new places are paths from the root without `.md`.
 
-    `under` is the path of the root from the top of the repository. Raises LostRaceError if a new place is taken,
-    UsageError for a file that is not regular, and UnpatchableError if a link cannot be updated.
+    `under` is the path of the root from the top of the repository, or None outside git. Raises LostRaceError if a new
+    place is taken, NotFoundError for an empty folder, UsageError for a file that is not regular or cannot be read, and
+    UnpatchableError if a link cannot be updated.
     """
     moved = {old: new for old, new in places.items() if old != new}
     if not moved:

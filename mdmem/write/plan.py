@@ -65,7 +65,7 @@ class Saving(Struct, frozen=True, kw_only=True):
 
 
 def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Saving | SaveResult:
-    """Return the attempt with the wing for a record, or why the record may not be written. Raises UsageError."""
+    """Return the attempt to save a record, with its wing, or the result of a refused save. Raises UsageError."""
     catalog, record = workspace.catalog, request.record
     project_id, focus = request.text("project_id"), request.text("focus")
     answer = scope_state(catalog, project_id, focus)

@@ -43,14 +43,17 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def fields(self) -> Mapping[str, Value]:
-        """Return the fields of the entry except title and text."""
+        """Return the values of `tags`, `applies_to`, `focus` and `agent` that are not empty."""
         stated: dict[str, Value] = {"tags": tuple(self.tags), "applies_to": tuple(self.applies_to)}
         stated |= {"focus": self.focus, "agent": " ".join(self.agent.split())}
         return {name: value for name, value in stated.items() if value}
 
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> dict[str, Any]:
-    """Write a draft, unless an entry has the same text. Return the result, with similar entries. Raises UsageError."""
+    """Write a draft, unless an entry has the same text. Return the JSON answer, with the addresses of similar entries.
+
+    Raises UsageError, NotFoundError, LostRaceError and the errors of `write`.
+    """
     workspace.location.require_root()
     catalog, reason = workspace.catalog, proposal.reason or ""
     old = None

@@ -62,7 +62,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def day(self) -> dt.date | None:
-        """Return the date that the record states, or None."""
+        """Return the day or time that the record states, or None. Raises NotIsoError and NoSuchDayError."""
         stated = getattr(self, "date", None) or getattr(self, "last_validated_at", None)
         return parse_moment(stated) if stated else None
 
@@ -199,7 +199,7 @@ def _tidied(name: str, kind: Any, value: object) -> object:
 
 
 def plain_text(name: str, value: object) -> str:
-    """Return a stripped text with LF as line ends. Raises UsageError for invisible characters."""
+    """Return a stripped text with LF as line ends. Raises UsageError for other values and for invisible characters."""
     if not isinstance(value, str):
         raise UsageError(f"`{name}` must be a text")
     text = value.replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -238,7 +238,7 @@ class SaveRequest(Struct):
         return id_of(self.record.verb, self.arguments)
 
     def text(self, name: str) -> str | None:
-        """Return a text from the arguments, or None."""
+        """Return the argument with this name, or None if it is absent, empty or not a text."""
         found = self.arguments.get(name)
         return found if isinstance(found, str) and found else None
 
@@ -284,7 +284,10 @@ class ComposedEntry(Struct, frozen=True):
 
 
 def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
-    """Return the new entry for a record, with more fields. Raises UsageError if the text cannot be parsed."""
+    """Return the new entry for a record. Raises UsageError if its text cannot be parsed.
+
+    `given` are more fields, which the record's own fields override. One of them must be `created_at`.
+    """
     # Only a decision needs a title field. Other records also have their title in another field or in the body.
     title, stated = record.heading, record.fields
     if record.kind != "decision":
@@ -301,7 +304,7 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
 
 
 def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
-    """Return the entry parsed from some bytes. Raises UsageError if they are not an entry."""
+    """Return the entry parsed from some bytes. Raises UsageError, about the `called`, if they are no entry."""
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:
@@ -310,7 +313,10 @@ def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
 
 
 def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return the properties of relations (`type address`) as JSON, with those in the file, or None without any."""
+    """Return the properties by relation (`TYPE ADDRESS`) as a JSON text, or None if there are none.
+
+    `known` is the JSON text in the file; its properties stay, unless `related` has others for the same relation.
+    """
     try:
         stated = json.loads(known) if isinstance(known, str) else {}
     except (ValueError, RecursionError):
@@ -362,7 +368,7 @@ class SaveResult(Struct, frozen=True, kw_only=True):
 
     @property
     def is_there(self) -> bool:
-        """Return whether the record is in a new or existing entry."""
+        """Return whether the memory now has the record: it was saved, or an existing entry already says it."""
         return self.status in (SaveStatus.SAVED, SaveStatus.DUPLICATE_SKIP)
 
     @property
@@ -391,7 +397,7 @@ def failed(message: str, next_step: str | None = None) -> SaveResult:
 
 
 class BatchSaveResult(Struct, frozen=True, kw_only=True):
-    """The outcomes for a session, and for its decisions and patterns."""
+    """The outcome for a session, and one for each of its decisions and patterns."""
 
     session: SaveResult
     decisions: tuple[SaveResult, ...] = ()

@@ -70,7 +70,10 @@ class GlobalWritesForbiddenError(UsageError):
 
 
 def require_token(workspace: Workspace, wing: str, token: str | None, now: datetime, *, advice: str = "") -> None:
-    """Raise UsageError unless a token permits a write to a shared wing. The token is not used up yet."""
+    """Raise UsageError unless a token permits a write to a shared wing. The token is not used up yet.
+
+    `advice` is the end of the message if the token is missing.
+    """
     _refuse_where_forbidden(workspace.settings)
     if token is None:
         raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`{advice}")
@@ -152,7 +155,10 @@ class Saver:
         return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
     def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
-        """Try every waiting write again, or the one that `prefix` means. Raises NotFoundError and UsageError."""
+        """Try every waiting write again, or the one whose id begins with `prefix`, and return each with its result.
+
+        Writes that another process is trying now are left out. Raises NotFoundError and UsageError.
+        """
         found = self.ledger.pending()
         if prefix is not None:
             one = self.get(prefix)
@@ -164,7 +170,10 @@ class Saver:
         return [(record, result) for record, result in tried if result is not None]
 
     def get(self, prefix: str) -> PendingWrite | Blocked:
-        """Return the waiting write whose id begins with `prefix`. Raises NotFoundError, or UsageError for several."""
+        """Return the write that waits, or that a similar entry stopped, whose id begins with `prefix`.
+
+        Raises NotFoundError, and UsageError if several begin so.
+        """
         known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
         found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:
@@ -174,7 +183,10 @@ class Saver:
         return found[0]
 
     def drop(self, prefix: str) -> PendingWrite | Blocked:
-        """Delete a waiting write. Raises NotFoundError, and UsageError while another process tries the write."""
+        """Delete a write that `get` finds, and return it.
+
+        Raises the errors of `get`, and UsageError while another process tries the write.
+        """
         record = self.get(prefix)
         if isinstance(record, Blocked):
             self.ledger.forget_blocked(record.key)
@@ -332,7 +344,10 @@ def repeated_message(address: str) -> str:
 
 
 def written_before(workspace: Workspace, key: str, *, since: datetime | None = None) -> str | None:
-    """Return the address of the entry that an identical request wrote, not before `since`, or None."""
+    """Return the address of the entry that an identical request wrote, not before `since`.
+
+    Return None if there was no such request, or if its entry was not written or is gone.
+    """
     receipt = PendingWrites(workspace.state_folder).receipt(key)
     if receipt is None or (since is not None and receipt.at < since):
         return None

@@ -75,7 +75,10 @@ def _plain(text: str) -> str:
 
 
 class Verdict(Struct, frozen=True):
-    """The result of a comparison: what to do with a new record, the existing record behind this, and the similarity."""
+    """The result of a comparison: what to do with a new record, the address of the record that it is like, or None.
+
+    `similarity` is the share of common words, from 0 to 1.
+    """
 
     outcome: DedupOutcome
     candidate: str | None = None
@@ -139,7 +142,7 @@ def compare(
 
 
 class SimilarEntry(Struct, frozen=True):
-    """An entry that says nearly the same as a new entry. `similarity` is the share of common words."""
+    """An entry that says nearly the same as a new entry. `similarity` is the share of common words, from 0 to 1."""
 
     entry: Entry
     similarity: float

@@ -108,7 +108,10 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
 
 
 def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:
-    """Return the changes by which an entry supersedes another. Without a reason, that of the newer entry counts."""
+    """Return the changes by which the entry `by` supersedes another. Without a reason, that of the newer entry counts.
+
+    Raises NotFoundError, UsageError if neither gives a reason, and the errors of `refuse_unfit`.
+    """
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = _one_line(reason if reason.strip() else new.reason or "")
@@ -235,7 +238,10 @@ def _refuse_taken(catalog: Catalog, address: str) -> None:
 def plan_successor(
     workspace: Workspace, name: str, new: str, text: str, *, reason: str, wing: WingKind | None = None
 ) -> ChangeSet:
-    """Return the changes that write a new entry that supersedes another, and a missing wing of the kind `wing`."""
+    """Return the changes that write a new entry that supersedes another, and its wing if that is missing.
+
+    `wing` is the kind of a missing wing. Raises NotFoundError and the errors of `plan_succession`.
+    """
     old, today = resolve_name(workspace, name), workspace.today
     made = require_wing(workspace, new, wing) if wing is not None else ()
     change_set = plan_succession(catalog_after(workspace, made), old, new=new, text=text, reason=reason, today=today)

@@ -39,7 +39,10 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
 
 class WriteResult(Struct, frozen=True, kw_only=True):
-    """The changes that were written or would be written. `approved` are the addresses that were approved."""
+    """The changes that were written, or with `is_dry` would be written.
+
+    `commit` is the hash of the commit, or None without one. `approved` are the addresses that were approved.
+    """
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
@@ -118,7 +121,7 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
 
 
 def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]:
-    """Return the changes that have an effect. Raises UsageError if the caller may not make them."""
+    """Return the changes that have an effect. Raises UsageError if the caller may not write to a wing."""
     for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)
@@ -148,7 +151,7 @@ _PROVED = (
 
 
 def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
-    """Raise UsageError if changes would add errors to the entries."""
+    """Raise BrokenMemoryError, with the first error, if changes would add errors to the entries."""
     moves = {one.path.removesuffix(".md"): one.to.removesuffix(".md") for one in changes}
     before = _faults(workspace, workspace.catalog, moves)
     after = _faults(workspace, catalog_after(workspace, changes), moves.values())
@@ -175,7 +178,10 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
-    """Return the repository for the commit, or None without a commit. If `commit` is None, the settings decide."""
+    """Return the repository for the commit, or None without a commit. If `commit` is None, the settings decide.
+
+    Raises GitError outside git, and UsageError in the middle of a merge or rebase.
+    """
     if not (workspace.settings.commit if commit is None else commit):
         return None
     location = workspace.location
@@ -188,7 +194,10 @@ def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Rep
 def commit_files(
     workspace: Workspace, change_set: ChangeSet, written: WriteResult, *, also: Sequence[str], commit: bool | None
 ) -> WriteResult:
-    """Commit the written files if requested. `also` are more paths, relative to the top of the repository."""
+    """Commit the written files if requested, and return the result with the commit. Raises GitError and UsageError.
+
+    `also` are more paths, relative to the top of the repository.
+    """
     repository = repository_to_commit_to(workspace, commit=commit)
     if repository is None or not (written.changes or also):
         return written
