@@ -45,12 +45,12 @@ class ContextRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Return the most items to include, not counting the unconditional invariants."""
+        """Return the number of items that may be included (1 to 50), not counting the unconditional invariants."""
         return min(max(self.limit, 1), _MOST)
 
     @property
     def related_size(self) -> int:
-        """Return the most related entries to list for one item."""
+        """Return the number of related entries that may be listed for one item, 0 if none are wanted."""
         return min(max(self.related_limit, 0), _MOST_RELATED) if self.include_related else 0
 
     @property

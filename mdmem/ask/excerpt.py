@@ -60,12 +60,12 @@ class Passage(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Return where the passage begins in the body."""
+        """Return the offset in the body at which the passage begins."""
         return self.sentences[0].start
 
     @property
     def end(self) -> int:
-        """Return where the passage ends in the body."""
+        """Return the offset in the body at which the passage ends."""
         return self.sentences[-1].end
 
     @property

@@ -368,7 +368,7 @@ class Selection(Struct, frozen=True, dict=True):
         if met:
             yield f"applies to {few_of(met, paths)}"
         elif named:
-            yield f"names {few_of(named, paths)}"
+            yield f"mentions {few_of(named, paths)}"
 
     def _doubts(self, item: Item) -> Iterator[str]:
         catalog, entry = self.catalog, item.entry

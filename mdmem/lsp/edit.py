@@ -145,7 +145,10 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """Return the edit that renames what is at a position, with every link; raises JsonRpcException with the reason."""
+    """Return the edit that renames the entry or wing at a position, with every link; None if there is none.
+
+    Raises JsonRpcException with the reason if the new name is not possible.
+    """
     found = _named_at(document, params.position)
     if found is None:
         return None

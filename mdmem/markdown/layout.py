@@ -140,7 +140,7 @@ class Layout(Struct, frozen=True):
         return 0 if names else len(self.front)
 
     def indent(self) -> str:
-        """Return the indentation of the keys."""
+        """Return the blanks before each key; empty if the keys are at the margin."""
         first = next(iter(self.fields), None)
         return " " * self.fields.nodes(first)[0].start_mark.column if first is not None else ""
 

@@ -96,7 +96,10 @@ def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tu
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edit that renames a key. There is no edit if the key is missing or already has that name."""
+    """Return the edit that renames a key. There is no edit if the key is missing or already has that name.
+
+    Raises UnpatchableError if the document has a key with the new name.
+    """
     layout = layout_of(document)
     if old == new or old not in layout.fields:
         return ()

@@ -124,7 +124,12 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Finding:
     at = error.problem_mark or error.context_mark
     words = f"{error.context or ''}: {error.problem or 'it is no YAML'}"
     if at is None:
-        return Finding("yaml-syntax", f"the YAML parser says{words}", Place("", 2), "put quotes around the value")
+        return Finding(
+            "yaml-syntax",
+            f"the YAML parser says: {words.removeprefix(': ')}",
+            Place("", 2),
+            "put quotes around the value",
+        )
     if "single document" in words:
         place = Place("", at.line + 2, at.column + 1)
         return Finding("multiple-documents", "the front matter has more than one YAML document", place, "keep one")

@@ -64,7 +64,7 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
 
 
 def bearers_text(bearers: Sequence[BearerToken]) -> str:
-    """Return one line for each token: its name and permissions."""
+    """Return one line for each token: its name, the wings that it reads and writes, and the day of its creation."""
 
     def wings(names: frozenset[str] | None) -> str:
         return "every wing" if names is None else " ".join(sorted(names)) or "nothing"

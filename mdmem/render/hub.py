@@ -61,7 +61,7 @@ def status_text(report: HubReport) -> str:
         parts = [entries(one.entries)]
         parts += [f"pins {', '.join(one.pins)}"] if one.pins else []
         parts += [f"was {', '.join(one.former_names)}"] if one.former_names else []
-        parts += [] if one.is_ours else ["sent by another mdmem"]
+        parts += [] if one.is_ours else ["sent by another version of mdmem"]
         pushed = f"pushed {next(ages, f'{one.age_seconds} s')} ago"
         lines.append(one_line(f"{one.name}  {one.commit[:10]}, {pushed}: {'; '.join(parts)}"))
     size = f", {report.bytes / 1_000_000:.1f} MB" if report.bytes is not None else ""

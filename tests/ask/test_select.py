@@ -68,7 +68,7 @@ def test_path_that_stands_in_the_text_brings_an_entry_in(tmp_path: Path) -> None
     put(root, "app/a/new", "No door", supersedes=["app/a/old"])
     put(root, "app/a/other", "Another", "Not app/src/payment.py, src/payment.py.bak, src/payment.pyc; src.\n")
     answer = found(root, paths=("src/payment.py",))
-    assert [(item.entry.address, item.reason) for item in answer.items] == [("app/a/only", "names src/payment.py")]
+    assert [(item.entry.address, item.reason) for item in answer.items] == [("app/a/only", "mentions src/payment.py")]
     assert answer.basis.coverage == "partial"
     assert names(found(root, paths=("src/pay.py",)).items) == ["app/a/new"]
     assert names(found(root, paths=("src/",)).items) == []
