@@ -61,7 +61,10 @@ class Brief(Struct, frozen=True):
 
 
 class PathRules(Struct, frozen=True):
-    """The current rules whose `applies_to` matches a path, and the invariants that apply to all files, in order."""
+    """The current rules whose `applies_to` matches a path, and the invariants that apply to all files.
+
+    Both are in the order of authority.
+    """
 
     scope: Scope
     rules: Sequence[Entry]

@@ -127,7 +127,11 @@ _ROOMS = {(kind, room): row.facet for row in ROWS for kind in row.types for room
 
 
 def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
-    """Return the facet of an entry; `newest` are the addresses of the newest session notes."""
+    """Return the facet of an entry.
+
+    `newest` are the addresses of the newest session notes, which are active work if they have open items or next
+    actions.
+    """
     has_work = bool(entry.open_items or entry.next_actions)
     if entry.type is EntryType.NOTE and entry.address in newest and has_work:
         return Facet.ACTIVE_WORK

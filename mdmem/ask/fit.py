@@ -97,8 +97,9 @@ def fit(
 ) -> tuple[Answer, dict[str, str]]:
     """Return the answer within a budget in tokens, and the notes for the session.
 
-    Unconditional invariants are always shown whole, even over the budget. `proposed` are the texts of drafts and
-    proposed versions, if they differ from `texts`. `is_short` is for one of several questions in a call.
+    Unconditional invariants are always shown, even over the budget: whole, or as one line if the session has seen them,
+    or if they apply only to some files and match a question without paths weakly. `proposed` are the texts of drafts
+    and proposed versions, if they differ from `texts`. `is_short` is for one of several questions in a call.
     """
     slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else SLOTS
     fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, texts, shown)

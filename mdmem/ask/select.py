@@ -108,14 +108,14 @@ class Selection(Struct, frozen=True, dict=True):
 
     @cached_property
     def on_path(self) -> frozenset[str]:
-        """Return the entries whose `applies_to` matches a given path."""
+        """Return the addresses of the entries in the scope whose `applies_to` matches a given path."""
         paths = self.question.paths
         bound = (one for one in having(self.catalog.entries, "applies_to") if paths and one.address in self.members)
         return frozenset(one.address for one in bound if any_match(one.applies_to, paths) is not None)
 
     @cached_property
     def inherited(self) -> dict[str, list[str]]:
-        """Return, for each current entry, the superseded entries that match and that it replaced, best first."""
+        """Return, for each current address, the addresses of the matching entries that it replaced, best first."""
         lineage, found = self.catalog.lineage, dict[str, list[str]]()
         for address in (*self.matches, *sorted({*self.on_path, *self.naming} - self.matches.keys())):
             for head in lineage.heads(address) if not lineage.is_current(address) else ():

@@ -77,8 +77,8 @@ def _catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
 def list_entries(workspace: Workspace, filters: Filters) -> tuple[Entry, ...]:
     """Return the entries that pass the filters, sorted by address.
 
-    Each is listed once: as its file states it, or as on the default branch if the checkout only proposes the change and
-    `view.alternatives` does not include it.
+    Each is listed once: as its file states it, or, if the file only proposes a change of an entry and answers do not
+    show the proposal (`View.alternatives`), as on the default branch.
     """
     view = view_of(workspace)
     shown = {entry.address: entry for entry in _listed(view.effective, filters)}

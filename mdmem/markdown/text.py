@@ -20,7 +20,7 @@ def quoted(text: str) -> str:
 
 
 def content_of(entry: Entry, body: str) -> str:
-    """Return an entry's body, followed by the fields that are part of its content."""
+    """Return an entry's body, followed by the fields that are part of its content (see `stated_fields`)."""
     return "\n\n".join(part for part in (body.strip(), *stated_fields(entry)) if part)
 
 
@@ -30,7 +30,10 @@ def is_title_alone(content: str) -> bool:
 
 
 def stated_fields(entry: Entry) -> list[str]:
-    """Return the texts of the fields that are part of an entry's content. Some of them may be empty."""
+    """Return the texts of the fields that are part of an entry's content; a field without a value has an empty text.
+
+    They are the fields of patterns (such as the steps), of session notes (such as the open items), and the relations.
+    """
     if entry.type is EntryType.PATTERN:
         return [
             f"When: {entry.trigger}" if entry.trigger else "",

@@ -185,7 +185,7 @@ def instant_of(moment: date) -> datetime:
 
 
 def moment_on(today: date, now: datetime) -> date:
-    """Return the time to write into an entry: `now`, or `today` if `today` is set to another day."""
+    """Return the time to write into an entry: `now` to the second, or the date `today` if that is another day."""
     near = (one for one in (now, now.astimezone()) if one.tzinfo is not None and one.date() == today)
     return next((one.replace(microsecond=0) for one in near), today)
 

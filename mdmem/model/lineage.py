@@ -15,9 +15,9 @@ from mdmem.model.entry import Entry, Status
 class Standing(StrEnum):
     """How an entry relates to the default branch of the repository.
 
-    BINDING: on the default branch. PROPOSED: committed, but not on the default branch. UNCOMMITTED: not committed.
-    MERGED: an agent's decision that is on the default branch without approval. OUTDATED: the file here is older than
-    the file on the default branch.
+    BINDING: the file is on the default branch as it is here. PROPOSED: it is committed as it is here, but not on the
+    default branch. UNCOMMITTED: it is not committed as it is here. MERGED: an agent's decision that is on the default
+    branch without approval. OUTDATED: the file here is older than the file on the default branch.
     """
 
     BINDING = "binding"
@@ -28,7 +28,7 @@ class Standing(StrEnum):
 
     @property
     def is_proposal(self) -> bool:
-        """Return whether the entry is not on the default branch."""
+        """Return whether the entry, as its file here states it, is not on the default branch."""
         return self in (Standing.PROPOSED, Standing.UNCOMMITTED)
 
     @property
