@@ -100,8 +100,8 @@ def open_hub(
 ) -> Iterator[HubConnection]:
     """Open the hub. Raise HubError unless it has this program's version and knows the token.
 
-    With `may_lack`, also open a database without a hub. The address of the hub never comes from a file of the
-    repository, because a clone must not decide where data is sent.
+    With `may_lack`, also open a database without a hub. Raises UsageError without an address. The address never comes
+    from a file of the repository, because a clone must not decide where data is sent.
     """
     if not dsn:
         raise UsageError("no hub is set: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
@@ -136,7 +136,10 @@ def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iter
 
 
 def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
-    """Run a function in a transaction. Run it again if another transaction conflicted with it."""
+    """Run a function in a transaction and return its result; after a conflict with another transaction, run it again.
+
+    After four conflicts, the error is raised.
+    """
     psycopg = _psycopg()
     for left in reversed(range(_TRIES)):
         try:

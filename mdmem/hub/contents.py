@@ -78,7 +78,10 @@ class WingSource(Struct, frozen=True):
 
 
 class HubWing(Struct, frozen=True, dict=True):
-    """A wing with its files by path in the wing's folder. `source` is None for a wing of this memory."""
+    """A wing; `files` has its files by path from the wing's folder.
+
+    `source` says which other repository it is pinned from; None if it is this repository's own.
+    """
 
     name: str
     files: Mapping[str, TreeFile]
@@ -86,7 +89,7 @@ class HubWing(Struct, frozen=True, dict=True):
 
     @property
     def tree(self) -> str:
-        """Return a hash that nobody can compute without having the same files."""
+        """Return a hash of the paths, kinds and contents of all files; nobody can compute it without the files."""
         listed = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
         return sha256(repr(listed).encode()).hexdigest()
 
@@ -97,7 +100,10 @@ class HubWing(Struct, frozen=True, dict=True):
 
 
 class HubFile(Struct, frozen=True):
-    """One file of a wing. `path` is relative to the wing's folder. A file that is only listed has no content."""
+    """One file of a wing; `path` is relative to the wing's folder, and `blob` is git's hash of the content.
+
+    Only the manifest and files at an entry's path have `content`, and only entries have `words` for the search.
+    """
 
     path: str
     kind: FileKind
@@ -143,13 +149,16 @@ class Contents:
 
     @property
     def settings(self) -> bytes:
-        """Return the bytes of the settings."""
+        """Return the bytes of the settings file; empty if it cannot be read."""
         content = settings_bytes(self.tree)
         return b"" if isinstance(content, Unreadable) else content
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return tracked files from which the hub can decide which shared wings apply: the first match of each wing."""
+        """Return the first tracked file that the globs of each shared wing match, if it has globs.
+
+        From these, the hub can decide which shared wings apply.
+        """
         manifests = [file.path for file in self.tree.files() if is_manifest(file)]
         read = (interpret_manifest(one).wing for one in iter_documents(self.tree, manifests))
         about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
@@ -200,7 +209,10 @@ class Contents:
         return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 
     def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
-        """Yield some files of a wing, parsed and analysed. Raises EnvironmentFaultError if git cannot read a file."""
+        """Yield the files of a wing at some paths, parsed and analysed, in lists of at most 200.
+
+        Raises EnvironmentFaultError if git cannot read a file.
+        """
         asked = [wing.files[path] for path in sorted(paths)]
         for start in range(0, len(asked), _BATCH):
             batch = asked[start : start + _BATCH]
@@ -255,8 +267,8 @@ def _addresses_of(files: Iterable[TreeFile]) -> frozenset[str]:
 def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
     """Return the text of a `tsvector` with the words of an entry. Words of the title also get a mark.
 
-    PostgreSQL's own parsers split neither camelCase nor paths. If the words exceed 1 MB, the rest is left out. The
-    words of the title are dropped last.
+    With `is_sampled`, a mark says that the entry counts for how common each word is. PostgreSQL's own parsers split
+    neither camelCase nor paths. If the words exceed 1 MB, the rest is left out; the words of the title come first.
     """
     document = document_of(entry, body, "")
     title, tags = (
@@ -280,7 +292,7 @@ def lexeme(term: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a text without NUL characters and lone surrogates, which PostgreSQL cannot store."""
+    """Return a text with U+FFFD in place of NUL characters and lone surrogates, which PostgreSQL cannot store."""
     return _UNSTORED.sub("\ufffd", text.replace("\0", "\ufffd"))
 
 

@@ -65,7 +65,11 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
 
 
 class CopyKey(Struct, frozen=True):
-    """The key of a cached copy: the repository's pushes, the wings that the caller sees, and whether these are all."""
+    """The key of a cached copy: the repository as it was pushed last, and the wings that the caller may see.
+
+    `wings` are its own, `pins` those of other repositories, each with its id in the hub and its name. `is_whole` says
+    that the caller may see all of them.
+    """
 
     repository: HubRepository
     wings: tuple[tuple[int, str], ...]

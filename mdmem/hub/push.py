@@ -71,9 +71,9 @@ def push(
 ) -> PushResult:
     """Update the hub to a commit of this memory, in one transaction. The hub never goes back to an older commit.
 
-    `repository` is its name in the hub, if not its own. With `is_rewritten`, the hub's commit need not be an ancestor
-    of the pushed commit. With `is_whole`, everything is sent again. Raises UsageError, HubError, HubRaceError and git's
-    errors.
+    `repository` is its name in the hub; None means a default name. With `is_rewritten`, the hub's commit need not be an
+    ancestor of the pushed commit. With `is_whole`, everything is sent again. Raises UsageError, HubError, HubRaceError
+    and git's errors.
     """
     git = workspace.location.get_repository()
     commit = resolve(git, commit)

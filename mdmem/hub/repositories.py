@@ -86,10 +86,10 @@ def remote_place(remote: str | None) -> str | None:
 
 
 def own_names(location: Location, remote: str | None) -> tuple[str, str]:
-    """Return two default names for a memory: `owner/name` of its remote, or else the name of its folder.
+    """Return two default names for a memory, of which the second is used if another memory has the first.
 
-    The second name also has the folder of the memory. It is used if another memory of the repository has the first
-    name.
+    The first is `owner/name` of the remote, or else the name of the repository's folder. The second also has the folder
+    of the memory.
     """
     if remote is not None:
         parts = [part for part in place_name(remote).removesuffix(".git").split("/") if part]
@@ -100,7 +100,10 @@ def own_names(location: Location, remote: str | None) -> tuple[str, str]:
 
 
 def require_owner(cursor: Any, does: str) -> None:
-    """Raise UsageError unless the caller is the hub's owner or a member of that role; no grant gives these rights."""
+    """Raise UsageError unless the caller is the hub's owner or a member of that role; no grant gives these rights.
+
+    `does` is the end of the message, such as `renames a repository`.
+    """
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect with such a role")
 
@@ -142,7 +145,10 @@ def not_to_push(name: str) -> UsageError:
 
 
 def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
-    """Return the repository of a memory, by the given name or the default names. Raises NotFoundError."""
+    """Return the repository of a memory, by the given name or the default names.
+
+    Raises NotFoundError if nothing was pushed under these names, or the caller may not see it.
+    """
     names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:

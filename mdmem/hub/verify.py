@@ -55,7 +55,7 @@ class HubReport(Struct, frozen=True):
 
 
 def status(connection: HubConnection) -> HubReport:
-    """Return the state of the hub that the caller may see."""
+    """Return the state of the hub, with the repositories that the caller may see."""
     with transaction(connection, is_snapshot=True) as cursor:
         rows = named_rows(cursor.execute(_REPOSITORIES, (FORMAT,), binary=True))
         # Only the owner may see the size, because it tells how much other repositories have.

@@ -167,7 +167,10 @@ def page_of(
 
 
 def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
-    """Return a page of a text, of whole sections if they fit, and whether it is the last; raises UsageError."""
+    """Return a page of a text, of whole sections if they fit, and whether it is the last page.
+
+    The arguments are those of `page_of`. Raises UsageError if the cursor is from another call, or the text has changed.
+    """
     if cursor is None and bytes_of(text) <= limit:
         return text, True
     left = limit - _MARKS

@@ -65,7 +65,10 @@ class Page(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
-    """One call of a tool: its arguments (without `cursor` and `format`), the caller's access, and the settings."""
+    """One call of a tool; `arguments` are those without `cursor`, `format` (`form` here) and `fresh`.
+
+    `shown` are notes on the entries that the session has already seen, by address.
+    """
 
     tool: Tool
     arguments: Mapping[str, Any]

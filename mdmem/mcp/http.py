@@ -60,12 +60,12 @@ class ListenAddress(Struct, frozen=True):
 
     @property
     def is_loopback(self) -> bool:
-        """Return whether only this machine can reach the address; raises UsageError if the host is unknown."""
+        """Return whether only this machine can reach the address; raises UsageError if the host cannot be resolved."""
         try:
             found = socket.getaddrinfo(self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or "it is not the name of a host"
-            raise UsageError(f"`{self.host}` is not an address of this machine: {why}") from error
+            raise UsageError(f"`{self.host}` cannot be resolved to an address: {why}") from error
         return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
 
     def bind(self) -> socket.socket:
@@ -137,7 +137,10 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
         return _CallerToken(token=found.sha256, client_id=name, scopes=[], access=found.access)
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
-        """Return the caller of a request, or None if a token is required and the request has no valid one."""
+        """Return the caller of a request, or None if a token is required and the request has no valid one.
+
+        Raises AuthenticationError if the tokens cannot be read.
+        """
         try:
             self._is_closed = self._is_closed or bool(await anyio.to_thread.run_sync(self._bearers.all))
             if not self._is_closed:

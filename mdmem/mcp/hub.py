@@ -39,7 +39,7 @@ _MOST_COPIES = 8
 
 
 class OpenedHub(Struct, frozen=True):
-    """The argument of tools that search all repositories: a database cursor, and the repositories to search."""
+    """The argument of tools that search a hub: a database cursor, and the repositories to search (empty for all)."""
 
     cursor: Any
     repositories: tuple[str, ...] = ()
@@ -118,7 +118,10 @@ class HubAnswers:
 
     @staticmethod
     def tools_of(profile: str) -> tuple[Tool, ...]:
-        """Return the tools of a profile; reading tools take a repository, and some profiles get three more tools."""
+        """Return the tools of a profile; most reading tools then take a repository.
+
+        The profiles `core` and `test` get three more tools, which only a hub has.
+        """
         tools = [
             replace(one, about=f"{one.about} It writes this clone's files, never the hub.")
             if one.writes and one.name in _OF_CLONE
@@ -138,7 +141,7 @@ class HubAnswers:
         if named is None and not is_over_all:
             return asked.page(of_clone(asked))
         if asked.access.is_narrow or asked.arguments.get(AT) is not None:
-            raise UsageError("the hub is for callers who see every wing, and has one commit of each; leave out `at`")
+            raise UsageError("the hub answers only callers who see every wing of this memory, and only without `at`")
         if is_over_all:
             repositories = () if named is None or named == EVERYWHERE else (named,)
             with self._opened() as cursor:

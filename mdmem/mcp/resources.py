@@ -146,7 +146,7 @@ def _wing(workspace: Workspace, name: str) -> str:
 
 
 def list_wings(workspace: Workspace) -> list[Resource]:
-    """Return the first wings that the caller may see as resources, by name."""
+    """Return a resource for each wing that the caller may see, sorted by name, at most a hundred."""
     return [
         Resource(
             uri=f"{SCHEME}wing/{quote(wing, safe='')}",

@@ -82,7 +82,10 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
     recent: CatalogCache = field(default_factory=CatalogCache)
 
     def once(self, make: Make[_Made]) -> _Made:
-        """Return the result of a function, which is cached until a file or a git ref changes."""
+        """Return the result of a function, which is cached until a file or a git ref changes.
+
+        The result needs a method `over`, which gives a copy of it for another workspace with the same files.
+        """
         if self._is_plain and make not in self._made:
             known, repository = self._cached.made, self.location.repository
             # The stamp is taken before the value is computed, so that a change in between is noticed.

@@ -99,7 +99,7 @@ def has_lines(content: bytes, lines: str) -> bool:
 
 
 def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:
-    """Yield the line to add to each client's own file that does not refer to AGENTS.md."""
+    """Yield a sentence, with the line to add, for each client's own file that does not refer to AGENTS.md."""
     for client in clients:
         files, called = _OWN_FILES.get(client, ((), ""))
         for name in files:

@@ -108,7 +108,8 @@ def grow_json(
 ) -> bytes:
     """Return a JSON file with new members in the object `holder`. With `is_listed`, add each to the list under its key.
 
-    `seed` are further keys that the file needs. Raises MisfitError if the file has something of another type there.
+    `seed` are further keys that the file needs. Raises MisfitError if the file cannot be parsed, or if something of
+    another type is in the place of the object or a list.
     """
     bom, text = _split_bom(content)
     before = read_object(content)
@@ -129,7 +130,7 @@ def grow_json(
     for key, value in seed.items():
         text = text if key in before else _insert(text, (), key, value)
     if _parsed(text)[0] != {**seed, **before, holder: {**held, **members}}:
-        raise MisfitError("the result would not parse to the expected value")
+        raise MisfitError("mdmem cannot add its part without changing something else")
     return (bom + text).encode()
 
 
@@ -147,12 +148,12 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
     except MisfitError as error:
         raise MisfitError(f"no table can be added to `{holder}` in the form in which it is written") from error
     if after != before | {holder: {**held, name: dict(server)}}:
-        raise MisfitError("the result would not parse to the expected value")
+        raise MisfitError("mdmem cannot add its part without changing something else")
     return grown
 
 
 def read_object(content: bytes) -> dict[str, Any]:
-    """Return the object in a JSON file, or an empty one for an empty file. Raises MisfitError."""
+    """Return the object in a JSON file, or an empty one for an empty file. Raises MisfitError if there is none."""
     _, text = _split_bom(content)
     value = _parsed(text)[0] if text.strip() else {}
     if not isinstance(value, dict):
@@ -161,7 +162,7 @@ def read_object(content: bytes) -> dict[str, Any]:
 
 
 def read_toml(content: bytes) -> dict[str, Any]:
-    """Return the content of a TOML file. Raises MisfitError."""
+    """Return the tables of a TOML file. Raises MisfitError if it cannot be parsed."""
     _, text = _split_bom(content)
     try:
         return tomllib.loads(text)
@@ -186,7 +187,10 @@ def _held(value: Mapping[str, Any], holder: str) -> dict[str, Any]:
 
 
 def content_to_grow(path: Path, base: Path) -> bytes | None:
-    """Return the content of a regular, writable file of the project, or None without a file. Raises MisfitError."""
+    """Return the content of a file that mdmem may change, or None if there is no file.
+
+    Raises MisfitError for a file that is not regular, cannot be read, is read-only, or is outside of the project.
+    """
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):
         linked = next(one for one in (path, *path.parents) if one.is_symlink())
@@ -209,7 +213,7 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
 
 
 def put(path: Path, content: bytes, *, is_new: bool) -> None:
-    """Write a file of the project. If it is a link, write its target. Raises EnvironmentFaultError."""
+    """Write a file of the project; of a link, the target. Raises EnvironmentFaultError if that fails."""
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -226,7 +230,10 @@ def _why(error: OSError) -> str:
 
 
 def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Add `piece` to a file by `grow`, which returns the new content or why there is none. Return what was done."""
+    """Add `piece` to a file by `grow`, which returns the new content, or a sentence that says why nothing is added.
+
+    Return the sentence for the user: `done`, that the file is new, that of `grow`, or how to add the piece by hand.
+    """
     try:
         before = content_to_grow(base / below, base)
         grown = grow(before or b"")

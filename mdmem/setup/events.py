@@ -63,7 +63,10 @@ _LONGEST_PATH = 4096
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):
-    """An event that a client sent. A resumed session still has the earlier answers in its context."""
+    """An event that a client sent; `name` is the client's name for it, and `paths` are the files of an edit.
+
+    A resumed session still has the earlier answers in its context.
+    """
 
     name: str
     moment: Moment
@@ -175,7 +178,10 @@ Send = Callable[[str], None]
 def answer_event(
     client: str, content: bytes, send: Send, *, environment: Mapping[str, str], root: str | None, today: date
 ) -> None:
-    """Send the text for an event, if any, and record it as shown. `root` is relative to the repository's top."""
+    """Send the text for an event, if any, and record it as shown; raises the errors of loading the memory.
+
+    `root` is the memory's folder, from the repository's top or absolute; None means that it is searched for.
+    """
     form, event = FORMS.get(client), read_event(content)
     if form is None or event is None:
         return

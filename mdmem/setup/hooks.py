@@ -68,7 +68,10 @@ LOCAL_ENTRY = """\
 
 
 def missing_install(top: Path, missing: Collection[str]) -> str | None:
-    """Return pre-commit's command for missing stages, or an empty text. None means that it runs no check of mdmem."""
+    """Return the command that installs pre-commit for missing stages, or an empty text if none is needed.
+
+    None means that pre-commit's configuration does not run `mdmem check`.
+    """
     content = _content(top / CONFIG) or b""
     if _CHECKED.search(content) is None:
         return None
@@ -153,7 +156,10 @@ _PUSH_LINE = (
 
 
 class HookState(StrEnum):
-    """Who wrote the hook of a stage, or set up the merge driver."""
+    """Whether there is a hook or a merge driver, and who set it up.
+
+    FORMER is mdmem's own, but of an older version. CALLING is somebody else's hook that runs `mdmem check`.
+    """
 
     ABSENT = "absent"
     CURRENT = "installed"
@@ -171,7 +177,10 @@ class HookPlace(StrEnum):
 
 
 class Hook(Struct, frozen=True, kw_only=True):
-    """The hook of a stage, the text that mdmem `wanted`, and a `legacy` hook of mdmem that a framework moved aside."""
+    """The hook of a stage; `shown` is its path for messages, and `wanted` the text that mdmem would write.
+
+    `legacy` is the path of an earlier hook of mdmem that a framework moved aside, or None.
+    """
 
     stage: str
     path: Path
@@ -205,7 +214,10 @@ class Hook(Struct, frozen=True, kw_only=True):
 
 
 def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
-    """Return the hooks of some stages, ordered as `STAGES`. Raises EnvironmentFaultError without a folder."""
+    """Return the hooks of some stages, also missing ones, ordered as `STAGES`.
+
+    Raises EnvironmentFaultError if the path that git uses for hooks is not a folder.
+    """
     folder = hooks_folder(repository)
     if folder.exists() and not folder.is_dir():
         raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath is {folder}, which is not a folder")
@@ -262,9 +274,10 @@ def _content(path: Path) -> bytes | None:
 
 
 def install_hooks(repository: Repository) -> tuple[Hook, ...]:
-    """Write mdmem's hooks, or update older ones, and return what was done at each stage.
+    """Write mdmem's hooks, or update older ones, and return them; `Hook.done` says what was done with each.
 
-    Raises UsageError if somebody else wrote a hook. The message has the line to add, and nothing is written.
+    Raises UsageError and writes nothing if a hook is somebody else's, a framework's or outside of the repository. The
+    message has the line to add.
     """
     hooks = find_hooks(repository)
     obstacles = tuple(dict.fromkeys(hook.advice for hook in hooks if hook.advice))
@@ -287,7 +300,10 @@ def put(hook: Hook) -> str:
 
 
 def uninstall_hooks(repository: Repository) -> tuple[Hook, ...]:
-    """Remove mdmem's unchanged hooks, also those that a framework moved aside. Return what was done at each stage."""
+    """Remove mdmem's unchanged hooks, also those that a framework moved aside, and return all hooks.
+
+    `Hook.done` says what was done with each.
+    """
     hooks = []
     for hook in find_hooks(repository):
         is_here = hook.where is not HookPlace.ELSEWHERE
@@ -314,7 +330,10 @@ _BLOCK = re.compile(rb"^# mdmem: entries are merged[^\n]*\n(?:[^\n]* merge=mdmem
 
 
 class Driver(Struct, frozen=True):
-    """The merge driver of a repository: its state, the patterns of its files, and the path of the attributes file."""
+    """The merge driver of a repository: its state, the patterns of its files, and the path of the attributes file.
+
+    `shown` is that path for messages.
+    """
 
     state: HookState
     patterns: tuple[str, ...]

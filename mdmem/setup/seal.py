@@ -37,7 +37,7 @@ def is_exported(text: str) -> bool:
 
 
 def region_of(text: str, at: int = 0) -> tuple[int, int] | None:
-    """Return the start and end offset of the first exported region, or None."""
+    """Return the start and end offset of the first exported region that begins at an offset or later, or None."""
     # A single pattern would be slow, because it searches for the end again from each of thousands of starts.
     begin = _SEAL.search(text, at)
     end = text.find(END, begin.end()) if begin is not None else -1

@@ -28,7 +28,11 @@ IGNORE = ".gitignore"
 
 
 class SiteRequest(Struct, frozen=True, kw_only=True):
-    """The folder, the wings (empty for all), the revision to compare with, and whether git should ignore the folder."""
+    """The folder, the wings (empty for all), and whether git should ignore the folder.
+
+    `name` is printed above each page; None means the name of the only project. `base` is the revision with which the
+    page about a change compares; None means that there is no such page.
+    """
 
     out: Path
     wings: tuple[str, ...] = ()
@@ -38,7 +42,7 @@ class SiteRequest(Struct, frozen=True, kw_only=True):
 
 
 class SiteResult(Struct, frozen=True, kw_only=True):
-    """The result of a build: the number of files of the site, and the files that were written or removed."""
+    """The result of a build: the `number` of all files of the site, and the paths that were written or removed."""
 
     folder: Path
     number: int

@@ -97,7 +97,10 @@ class Row(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """An event of the timeline: an entry is `new` or `replaces` others, or was `replaced` or `deprecated` (`what`)."""
+    """An event of the timeline: `what` says that an entry is `new`, `replaces` others, was `replaced` or `deprecated`.
+
+    `replaced` are the addresses of the entries that it replaces.
+    """
 
     moment: date
     address: str
@@ -118,7 +121,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @property
     def catalog(self) -> Catalog:
-        """Return the catalog with all entries of the memory."""
+        """Return the catalog of the workspace, with the entries that its caller may see."""
         return self.workspace.catalog
 
     @cached_property
@@ -133,7 +136,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def rooms(self) -> Mapping[tuple[str, str], tuple[Entry, ...]]:
-        """Return the entries of each room; a room without a file that can be parsed has none."""
+        """Return the entries of each room, by wing and room; a room in which no file can be parsed has none."""
         found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.wing, entry.room].append(entry)
@@ -208,7 +211,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def commits(self) -> Mapping[str, Sequence[Commit]]:
-        """Return the commits of each entry's file, newest first, from one `git log`."""
+        """Return the commits of each entry's file, newest first, by address; empty outside git or if git fails."""
         location, prefix = self.workspace.location, self.workspace.location.prefix
         if location.repository is None:
             return {}
@@ -249,7 +252,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def matched_files(self) -> Mapping[str, Sequence[str]]:
-        """Return the tracked files that the globs of each entry match."""
+        """Return the sorted tracked files that the globs of an entry match, by address of each entry with globs."""
         found: dict[str, frozenset[str]] = {}
         for glob in dict.fromkeys(glob for entry in self.entries for glob in entry.applies_to):
             # A glob is tried only on the files that begin with its fixed part.
@@ -298,7 +301,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def counts(self) -> Mapping[str, Counter[str]]:
-        """Return the number of entries of each type, by state."""
+        """Return the numbers of entries, by type and then by state."""
         counted: dict[str, Counter[str]] = defaultdict(Counter)
         for row in self.rows.values():
             counted[row.type][row.state] += 1

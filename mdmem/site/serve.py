@@ -37,7 +37,10 @@ class LiveSite:
         self._site: SitePages | None = None
 
     def get(self, path: str) -> str | None:
-        """Return the content of a file of the site, or None if there is no such file."""
+        """Return the content of a file of the site, or None if there is no such file.
+
+        For the path `state`, return a hash that changes when the memory changes.
+        """
         with self._lock:
             fresh = self._workspace.reread()
             catalog = fresh.catalog
@@ -85,16 +88,16 @@ class _Handler(BaseHTTPRequestHandler):
         is_link = (headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")) == ("navigate", "document")
         if headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
             # Prevents DNS rebinding, by which a foreign page could read from this server under another host name.
-            self._send(HTTPStatus.FORBIDDEN, "this server has another name")
+            self._send(HTTPStatus.FORBIDDEN, f"open these pages as http://localhost:{port}/")
             return
         if not (is_own or is_link):
-            self._send(HTTPStatus.FORBIDDEN, "pages of other servers get nothing from here")
+            self._send(HTTPStatus.FORBIDDEN, "pages of other servers may not read the pages of this one")
             return
         try:
             path = unquote(urlsplit(self.path).path).lstrip("/") or "index.html"
             text = self.server.site.get(path)
         except ValueError:
-            self._send(HTTPStatus.BAD_REQUEST, "this is not an address")
+            self._send(HTTPStatus.BAD_REQUEST, "this is not a valid address")
         except MdmemError as error:
             self._send(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         else:

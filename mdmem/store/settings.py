@@ -160,7 +160,7 @@ class WingSettings(Struct, frozen=True, kw_only=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The settings of one root, as in `mdmem guide settings`; `source` is the file's content, which is not compared."""
+    """The settings of one root, as in `mdmem guide settings`; `source` is the file's content, which `==` ignores."""
 
     default_wing: Text | None = None
     default_shared_wing: WingName = "shared"

@@ -88,7 +88,7 @@ class Widened(Narrowed):
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
-    """Make paths from the repository's top absolute; an agent does not know the working directory of the server."""
+    """Return paths from the repository's top as absolute paths; an agent does not know the server's directory."""
     top = workspace.location.base.resolve()
     # `os.path.join` keeps the slash at the end of a folder's path.
     return tuple(os.path.join(top, path) for path in paths or ())  # noqa: PTH118

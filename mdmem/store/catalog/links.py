@@ -159,8 +159,8 @@ def classify(
 ) -> tuple[Edge, ...]:
     """Return every edge that a readable entry states, sorted by the old and then the new address.
 
-    `untracked` are the addresses of files that are on disk but not in git. With `about`, return only the edges
-    of those old entries that are one of these addresses or have an edge to one.
+    `untracked` are the addresses of files that are on disk but not in git. With `about`, return only all edges of old
+    entries that are in `about`, or that an entry in `about` supersedes.
     """
     return tuple(_Classifier(catalog, untracked).edges(about))
 

@@ -284,7 +284,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return replace(self, _documents=dict(self._documents))
 
     def stance(self, address: str) -> Stance | None:
-        """Return how an entry compares with the default branch; None if that is unknown."""
+        """Return how an entry compares with the default branch; None if that is unknown for the whole catalog."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
 
     def is_merged(self, address: str) -> bool:
@@ -403,7 +403,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self._documents[path]
 
     def digest_of(self, path: str, content: bytes) -> str:
-        """Return the hash of bytes that were just read: the hash that git lists for the file, else one of the bytes."""
+        """Return the hash of a file's bytes that were just read: the one that git lists, or else that of the bytes."""
         file = find_file(self.files, path)
         return (file.digest if file is not None else None) or digest_of(content)
 

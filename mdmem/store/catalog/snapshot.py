@@ -228,7 +228,7 @@ class EntryCache:
 
 
 def read_dates(files: Iterable[LoadedFile | None]) -> bool:
-    """Parse the dates in records that were just read from the cache; return False if a text is not a date."""
+    """Replace the texts of dates in records that were just read from the cache by dates; False if one is no date."""
     parse = lru_cache(maxsize=None)(parse_moment)
     loaded = [one for one in files if one is not None]
     records: list[tuple[Entry | Wing, tuple[str, ...]]] = [(one.entry, DATE_FIELDS) for one in loaded if one.entry]

@@ -215,10 +215,11 @@ class Activity(Struct, frozen=True):
 
 
 def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
-    """Return the day on which files at or below some paths last changed, if it was since a day.
+    """Return the day of the last change of each file at or below some paths, by path from the top.
 
-    Changes that a merge brought in count on the day of the merge. `until` is the commit to start from; None means HEAD.
-    A repository without commits has no changes. Raises GitError if git fails.
+    Changes from before the day `since` are left out, except some of the day before it. Changes that a merge brought in
+    count on the day of the merge. `until` is the commit to start from; None means HEAD. A repository without commits
+    has no changes. Raises GitError if git fails.
     """
     # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones. git needs a date after 1970.
     start = max(since, date(1970, 1, 2)) - timedelta(days=1)

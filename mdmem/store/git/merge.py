@@ -38,7 +38,7 @@ def is_ancestor_of_any(repository: Repository, old: str, news: Iterable[str]) ->
 
 
 def committed_at(repository: Repository, commit: str) -> datetime | None:
-    """Return the committer's date of a commit, or None if Python cannot represent the date."""
+    """Return the committer's date of a commit in UTC, or None if Python cannot represent the date."""
     seconds = int(repository.run("log", "-1", "--no-show-signature", "--format=%ct", commit, "--"))
     try:
         return datetime.fromtimestamp(seconds, UTC)
@@ -131,7 +131,11 @@ def _conflicts(printed: str) -> set[PathConflict]:
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
-    """Return a merge base of two revisions; raises UnknownRevisionError or, without one, a subclass of GitError."""
+    """Return the hash of a merge base of two revisions.
+
+    Raises UnknownRevisionError for an unknown revision. Without a merge base, raises ShallowHistoryError in a shallow
+    clone, else NoCommonAncestorError.
+    """
     commits = (resolve(repository, one), resolve(repository, other))
     found = repository.run("merge-base", *commits, ok=(0, 1)).decode().split()
     if found:

@@ -130,7 +130,10 @@ def ask(text: str) -> QueryTerms:
 
 
 def spans(text: str) -> Iterator[tuple[int, int, Token]]:
-    """Yield the start, the end and the terms of each run of a text; folding must not change the text's length."""
+    """Yield the start, the end and the terms of each run of a text.
+
+    The text should be in Unicode's form NFC, because an accent that is a separate character splits a run.
+    """
     for found in _pattern_for(text).finditer(text):
         yield found.start(), found.end(), split(fold(found.group()), singles=True)
 

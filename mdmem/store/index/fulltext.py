@@ -94,7 +94,10 @@ _View = tuple[Searcher, Sequence[str], frozenset[int]]
 
 
 def rank(view: _View, question: ParsedQuestion, among: Collection[str] | None) -> list[Match]:
-    """Return the matching documents with a key in `among` (None means all), best first; equal scores go by key."""
+    """Return the documents of `view`, an opened index, that match and have a key in `among` (None means all).
+
+    The best match is the first; matches with equal scores are sorted by key.
+    """
     searcher, keys, masked = view
     if not keys:
         return []

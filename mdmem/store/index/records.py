@@ -78,7 +78,10 @@ class RefreshResult(Struct, frozen=True):
 
 
 class IndexState(Struct, frozen=True, kw_only=True):
-    """The index on disk, with the numbers of files that are missing or outdated in it, and of files that are gone."""
+    """The index on disk; `stale` counts the files that are missing or outdated in it, `gone` those that were deleted.
+
+    `bytes` is its size. `why` says why it cannot be used, or is None.
+    """
 
     exists: bool = False
     usable: bool = False

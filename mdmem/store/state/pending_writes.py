@@ -36,7 +36,10 @@ _NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
 class PendingWrite(Struct, frozen=True, kw_only=True):
-    """A write that failed; `refused` is false if the last attempt was interrupted. The arguments are JSON values."""
+    """A write that failed; if the last attempt was `refused`, it is not tried again by itself.
+
+    The arguments are JSON values.
+    """
 
     verb: str
     arguments: Mapping[str, Any]
@@ -85,7 +88,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
         return self.key.partition(" ")[0]
 
     def lets_pass(self, confidence: float | None) -> bool:
-        """Return whether a repeated call may write a separate entry: its confidence must be the lowest so far."""
+        """Return whether a repeated call may write a separate entry: its confidence must be lower than any before."""
         return stated_confidence(confidence) < self.confidence
 
 

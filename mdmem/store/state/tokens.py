@@ -105,7 +105,8 @@ _LONGEST = 64
 class BearerToken(Struct, frozen=True, kw_only=True):
     """A stored bearer token; `sha256` is the hash of its text.
 
-    `readable` and `writable` are the wings that its holder may read and write; None means all.
+    `readable` are the wings that its holder may read (None for all), and `writable` those that the holder may also
+    write to (None for all of these).
     """
 
     name: str

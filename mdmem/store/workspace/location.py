@@ -265,7 +265,10 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
-    """Return the real path of a folder to write to; raises UsageError if it is in git's folder or elsewhere."""
+    """Return the real path of a folder to write to; `base` is the project's folder.
+
+    Raises UsageError for a folder in git's own folder, and if a link in the project leads out of it.
+    """
     real, project = folder.resolve(), base.resolve()
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
     below = real.relative_to(project) if real.is_relative_to(project) else real
@@ -295,7 +298,10 @@ def roots_to_check(
 
 
 class PushTarget(Struct, frozen=True):
-    """The commit, remote and branch of a push in progress; `old` is the remote's commit, or None for a new branch."""
+    """A push in progress; `revision` is the commit that is pushed, and `remote` the name of the remote.
+
+    `old` is the commit that the remote has, or None for a new branch.
+    """
 
     revision: str
     remote: str
@@ -303,7 +309,7 @@ class PushTarget(Struct, frozen=True):
 
 
 def push_target(environment: Mapping[str, str]) -> PushTarget | None:
-    """Return the push in progress, or None if the hook runs at another time."""
+    """Return the push that pre-commit's variables describe, or None if the hook runs at another time."""
     remote, revision = environment.get("PRE_COMMIT_REMOTE_NAME"), environment.get("PRE_COMMIT_TO_REF")
     # For a branch without any pushed history, pre-commit sets no commit. It sets the remote only during a push.
     if not revision and not remote:

@@ -148,8 +148,8 @@ _EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend
 class View(Struct, frozen=True):
     """Two workspaces for one answer: `checkout` has the files as they are, `effective` has what answers use.
 
-    Both catalogs have the standing of each entry, if it is known. `overridden` are the entries whose versions in the
-    two workspaces differ. `alternatives` are those overridden entries whose version in `checkout` is shown, too.
+    Both catalogs have the standing of each entry, if it is known. `overridden` are the addresses of entries whose
+    versions in the two workspaces differ; for those in `alternatives`, the version in `checkout` is shown, too.
     """
 
     effective: Workspace

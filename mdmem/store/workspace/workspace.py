@@ -325,7 +325,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def whole_catalog(self) -> Catalog:
-        """Return the catalog of all files, for checks of links to entries that the caller may not see."""
+        """Return the catalog of the visible files, in which entries keep their links into hidden wings, for checks."""
         return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
