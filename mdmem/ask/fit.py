@@ -26,7 +26,7 @@ from mdmem.ask.answer import (
     count_omitted,
     sum_counts,
 )
-from mdmem.ask.excerpt import excerpt, rule_of
+from mdmem.ask.excerpt import BACKGROUND, excerpt, rule_of
 from mdmem.ask.limits import (
     FAR_SHARE,
     FEW_DECISIONS,
@@ -339,12 +339,19 @@ class _Fitting(Struct, dict=True):
         return self._with_content(described, content, form, searches=searches)
 
     def _with_content(self, item: Item, content: str, form: Form, *, searches: bool) -> Item:
-        """Return an item with its content, without the paragraphs that the session has already seen."""
+        """Return an item with its content, without the paragraphs that the session has already seen.
+
+        The decision stays if a new passage is from a background section.
+        """
         digest = self.texts.digest(item.address)
         known = parts_shown(self.shown.get(item.address, ""), digest)
         fresh = unseen(content, known) if known else content
         if known and not fresh:
             return replace(item, form=Form.GIVEN)
+        lead = paragraphs_of(content)[0]
+        if BACKGROUND in fresh and not fresh.startswith(lead):
+            # Without the decision, a passage of the context or of a rejected option could be read as the rule.
+            fresh = f"{lead}\n\n{fresh}"
         self.notes[item.address] = note_of(
             digest, ALL if form is Form.FULL else known | marks_of(paragraphs_of(content))
         )

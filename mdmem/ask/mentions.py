@@ -9,7 +9,7 @@ from datetime import date
 from msgspec import Struct
 
 from mdmem.ask.answer import MENTIONED, RELATIONS, Mention
-from mdmem.ask.excerpt import mentioning_sentences
+from mdmem.ask.excerpt import mentioning_sentences, rule_of
 from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
 from mdmem.markdown.sentences import cut_at_word
 from mdmem.model.entry import Entry, day_of
@@ -72,7 +72,8 @@ class Mentions(Struct, frozen=True):
             for address in addresses:
                 other, said = self._catalog.entries[address], ""
                 if name in ("amended_by", "proposed_amendments"):
-                    said = next((text for text, _ in self._sentences(address, entry)), "")
+                    sentences = [text for text, _ in self._sentences(address, entry) if text]
+                    said = sentences[0] if sentences else rule_of(self._catalog.body(address))
                 yield Mention(RELATIONS[name], address, other.title, _day(other), said)
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
@@ -119,7 +120,7 @@ class Mentions(Struct, frozen=True):
     def _sentences(self, address: str, entry: Entry) -> list[tuple[str, str]]:
         """Return the sentences at `address` that mention `entry`, each with the change that it states or an empty text.
 
-        Sentences that state a change come first.
+        Sentences that state a change come first, and empty texts, for a link without a sentence, last.
         """
         found = mentioning_sentences(self._catalog.body(address), _pattern_in(address, entry))
         # A link without other text, such as `[see: ...]`, is no sentence.
@@ -130,7 +131,7 @@ class Mentions(Struct, frozen=True):
             )
             for text, match in found
         ]
-        return sorted(dict.fromkeys(sentences), key=lambda one: not one[1])
+        return sorted(dict.fromkeys(sentences), key=lambda one: (not one[1], not one[0]))
 
 
 def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:

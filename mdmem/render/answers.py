@@ -107,7 +107,7 @@ def answers_text(answers: Answers, style: Style) -> str:
         bases = [one.basis for one in answers.short]
         most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
         foot = f"Each answer omits up to {count(most, 'entry', 'entries')}. " if most else ""
-        foot += f"From {' and '.join(dict.fromkeys(map(source_of, bases)))}"
+        foot += f"Source: {' and '.join(dict.fromkeys(map(source_of, bases)))}"
         unread = ", ".join(answers.unread[:_MOST_WINGS])
         blocks.append(style.foot(f"{foot}{f'; not read: {unread} (--wing, --all-wings)' if unread else ''}"))
     return "\n\n".join(blocks)

@@ -1,4 +1,4 @@
-"""Several questions in one call: a short answer each, and nothing twice."""
+"""Several questions in one call: a short answer each, and no passage twice without need."""
 
 import json
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_work_at_hand_comes_first_and_its_entries_are_already_shown(folder: Path
     out = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
     last = out.split("\n\n1. which threads has navigation?\n")[1]
     assert last.startswith("Already shown: [decision] threads")
-    assert "\n\nEach answer omits" in last or "\n\nFrom the index" in last
+    assert "\n\nEach answer omits" in last or "\n\nSource: the index" in last
 
 
 def test_files_at_hand_decide_which_invariants_apply_to_every_question(folder: Path, capsys: Capture) -> None:
@@ -93,6 +93,33 @@ def test_session_shows_only_new_paragraphs_of_a_long_entry(folder: Path, capsys:
     )
     assert ("Belts run." in first, "speed s3" in first) == (True, True)
     assert ("Belts run." in second, "speed s7" in second) == (False, True)
+
+
+def test_new_passage_of_the_context_comes_with_the_decision(folder: Path, capsys: Capture) -> None:
+    long = "\n\n".join("Nothing else is said here. " * 30 for _ in range(4))
+    context = f"## Context\n\nThe job fails when its runner is cancelled.\n\n{long}"
+    body = f"{context}\n\n## Decision\n\nThe gate is advisory.\n\n{long}\n"
+    write_entry(folder / "memory", "nav/architecture/gate", body, title="Gate")
+    commit_all(folder)
+    asked = ("--ask", "is the gate advisory", "--ask", "what if the runner is cancelled")
+    second = run_here(capsys, "retrieve", *asked, cwd=folder).out.partition("\n2. ")[2]
+    assert second.index("The gate is advisory.") < second.index("under “Context”: The job fails")
+
+
+def test_amended_entry_shows_a_sentence_of_the_amendment(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", "nav/architecture/0003-host", "The package is hosted here.\n", title="Host")
+    amending = "Amends: [ADR-0003](0003-host.md)\n\nThe package moves to a repository of its own.\n"
+    write_entry(
+        folder / "memory",
+        "nav/architecture/0044-move",
+        amending,
+        title="Move it",
+        amends=["nav/architecture/0003-host"],
+    )
+    commit_all(folder)
+    out = run_here(capsys, "retrieve", "hosted package", cwd=folder).out
+    assert "amended by 0044-move" in out or "amended by nav/architecture/0044-move" in out
+    assert "“The package moves to a repository of its own." in out
 
 
 def test_session_takes_no_title_for_a_text_that_was_shown(folder: Path, capsys: Capture) -> None:
