@@ -183,7 +183,7 @@ def _values(document: Document, name: str) -> Iterable[str]:
         return [member.value for member in _ENUMS[kind]]
     if kind is Kind.MOMENT:
         return [(memory.today() + timedelta(_DAYS_TO_EXPIRY if name == "expires_at" else 0)).isoformat()]
-    if kind is Kind.NAMES:
+    if kind is Kind.WINGS:
         return [one.name for one in memory.catalog.wings.values() if one.is_shared and one.name != document.wing]
     if kind is Kind.PAIRS:
         return [f"{check.code}: " for check in get_checks().values() if check.is_excusable]

@@ -104,10 +104,10 @@ _TOKEN_KINDS = {
     Kind.LINKS: TokenKind.ADDRESS,
     Kind.RELATIONS: TokenKind.ADDRESS,
     Kind.GLOBS: TokenKind.GLOB,
-    Kind.NAMES: TokenKind.WING,
+    Kind.WINGS: TokenKind.WING,
     Kind.PAIRS: TokenKind.CODE,
 }
-LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS})
+LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS})
 
 
 # Cached, since an editor sends several requests about the same version of a text.

@@ -26,7 +26,7 @@ class Kind(StrEnum):
     WING_KIND = auto()
     TEXT = auto()
     TEXTS = auto()
-    NAMES = auto()
+    WINGS = auto()
     LINKS = auto()
     GLOBS = auto()
     MOMENT = auto()
@@ -97,11 +97,11 @@ class Field(Struct, frozen=True):
         return self.kind in _LISTS
 
 
-_LISTS = frozenset({Kind.TEXTS, Kind.NAMES, Kind.LINKS, Kind.GLOBS, Kind.RELATIONS})
+_LISTS = frozenset({Kind.TEXTS, Kind.WINGS, Kind.LINKS, Kind.GLOBS, Kind.RELATIONS})
 
 Text: TypeAlias = Annotated[str | None, Kind.TEXT]
 Texts: TypeAlias = Annotated[tuple[str, ...], Kind.TEXTS]
-Names: TypeAlias = Annotated[tuple[str, ...] | None, Kind.NAMES]
+WingNames: TypeAlias = Annotated[tuple[str, ...] | None, Kind.WINGS]
 Links: TypeAlias = Annotated[tuple[str, ...], Kind.LINKS]
 Globs: TypeAlias = Annotated[tuple[str, ...], Kind.GLOBS]
 Version: TypeAlias = Annotated[int | None, Kind.VERSION]
@@ -328,7 +328,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
     kind: Annotated[WingKind, Kind.WING_KIND] = WingKind.PROJECT
     project_id: Text = None
     owners: Texts = ()
-    shared_wings: Names = None
+    shared_wings: WingNames = None
     applies_to: Globs = ()
     description: Text = None
     last_hygiene_at: Moment = None

@@ -170,7 +170,7 @@ _FORMS: Mapping[Kind, Mapping[str, Any]] = {
     Kind.WING_KIND: {"enum": [one.value for one in WingKind]},
     Kind.TEXT: {"type": "string"},
     Kind.TEXTS: _LIST,
-    Kind.NAMES: _LIST,
+    Kind.WINGS: _LIST,
     Kind.LINKS: _LIST,
     Kind.GLOBS: {"type": ["array", "string"], "items": {"type": "string", "pattern": "^[^:]"}},
     Kind.MOMENT: {"type": "string", "pattern": _DAY},

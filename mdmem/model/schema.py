@@ -117,7 +117,7 @@ _TYPES: Mapping[Kind, Any] = {
     Kind.WING_KIND: WingKind,
     Kind.TEXT: Annotated[str, BeforeValidator(_text)],
     Kind.TEXTS: _list_of(_item),
-    Kind.NAMES: _list_of(_item),
+    Kind.WINGS: _list_of(_item),
     Kind.LINKS: _list_of(_link),
     Kind.GLOBS: _list_of(_glob),
     Kind.MOMENT: Annotated[Any, BeforeValidator(_moment)],

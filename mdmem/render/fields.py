@@ -17,7 +17,7 @@ _KINDS = {
     Kind.WING_KIND: ", ".join(WingKind),
     Kind.TEXT: "text",
     Kind.TEXTS: "list of text",
-    Kind.NAMES: "list of wings",
+    Kind.WINGS: "list of wings",
     Kind.LINKS: "list of addresses",
     Kind.GLOBS: "list of globs",
     Kind.MOMENT: "date or date-time",

@@ -216,7 +216,7 @@ def test_a_position_beyond_the_text_is_its_end() -> None:
 
 
 EXAMPLES = Path(__file__).parents[2] / "example-wings"
-_LISTS = {field.name for field in FIELDS if field.kind in (Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS)}
+_LISTS = {field.name for field in FIELDS if field.kind in (Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS)}
 
 
 def tokens(text: str) -> str:

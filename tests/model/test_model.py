@@ -43,7 +43,7 @@ VALUES = {
     Kind.WING_KIND: st.sampled_from(WingKind),
     Kind.TEXT: TEXT,
     Kind.TEXTS: TEXTS,
-    Kind.NAMES: st.none() | TEXTS,
+    Kind.WINGS: st.none() | TEXTS,
     Kind.LINKS: TEXTS,
     Kind.GLOBS: TEXTS,
     Kind.MOMENT: st.none() | st.dates() | st.datetimes(timezones=st.none() | OFFSETS),

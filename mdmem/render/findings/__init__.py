@@ -1,4 +1,4 @@
-"""Render the findings of `mdmem check` in ten formats."""
+"""Render the findings of `mdmem check`."""
 
 from __future__ import annotations
 
