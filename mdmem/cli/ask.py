@@ -72,7 +72,7 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return with_options(
         with_session,
-        click.option("--session", metavar="ID", help="Show what session ID has seen only as one line."),
+        click.option("--session", metavar="ID", help="Show an entry that session ID has seen as one line."),
         click.option("--fresh", is_flag=True, help="Forget what the session has seen."),
     )
 

@@ -203,5 +203,5 @@ def _update_baseline(given: Globals, workspaces: list[Workspace], request: Check
         if done.settings is not None:
             named = show(os.fspath(done.settings))
             add = f"git add {shlex.quote(path)} {shlex.quote(named)}"
-            given.remark(f"{named} names it; {'both are staged' if done.is_staged else f'commit both: {add}'}")
+            given.remark(f"{named} has its path now; {'both are staged' if done.is_staged else f'commit both: {add}'}")
     return 0

@@ -121,4 +121,4 @@ def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
         if typed.is_written or not left.strip() or left == first:
             shutil.rmtree(folder, ignore_errors=True)
         else:
-            say(f"what you typed is kept in {typed.path}")
+            say(f"your text is kept in {typed.path}")

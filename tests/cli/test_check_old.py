@@ -44,7 +44,7 @@ def test_memory_with_errors_is_committed_with_a_baseline_and_then_commits_tell_w
     made = run("check", "--update-baseline", cwd=folder)
     assert made.err.splitlines() == [
         "memory/.baseline.json records 60 findings",
-        "memory/mdmem.toml names it; both are staged",
+        "memory/mdmem.toml has its path now; both are staged",
     ]
     assert (folder / "memory/.baseline.json").stat().st_mode & 0o777 == 0o666 & ~os.umask(0o022)
     assert staged(folder, run) == (0, [], "")

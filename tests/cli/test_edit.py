@@ -61,7 +61,7 @@ def test_edit_that_is_given_up_keeps_what_was_typed(root: Path) -> None:
     (kept,) = kept_in(root)
     assert (code, snapshot(root)) == (2, before)
     assert printed == (
-        f"what you typed is kept in {kept}\nmdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write "
+        f"your text is kept in {kept}\nmdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write "
         "`active`; allowed are draft, active, under_review, deprecated\n"
     )
     assert ("status: actve" in kept.read_text(), "# mdmem" in kept.read_text()) == (True, False)
@@ -74,7 +74,7 @@ def test_edit_of_a_file_that_changed_meanwhile_keeps_both(root: Path) -> None:
     (kept,) = kept_in(root)
     assert (code, file.read_text(), "on three" in kept.read_text()) == (4, "---\ntheirs", True)
     assert printed.splitlines()[::2] == [
-        f"what you typed is kept in {kept}",
+        f"your text is kept in {kept}",
         f"`git diff --no-index {file} {kept}` shows what differs; `mdmem edit {OLD}` opens the file as it is now",
     ]
 
@@ -106,7 +106,7 @@ def test_edit_that_writes_nothing_keeps_what_was_typed(
     before = snapshot(root)
     ended, printed = edit(root, *arguments, by=by)
     (kept,) = kept_in(root)
-    assert (ended, said in printed, f"what you typed is kept in {kept}\n" in printed) == (code, True, True)
+    assert (ended, said in printed, f"your text is kept in {kept}\n" in printed) == (code, True, True)
     assert ("on three" in kept.read_text(), snapshot(root)) == (True, before)
 
 

@@ -223,7 +223,7 @@ def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tm
     assert (ended, said in printed, snapshot(beside)) == (code, True, before)
     kept = [*tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md")]
     assert [b"much work" in one.read_bytes() for one in kept] == [True] * bool(line)
-    assert all(f"what you typed is kept in {one}" in printed for one in kept)
+    assert all(f"your text is kept in {one}" in printed for one in kept)
 
 
 def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path, beside: Path) -> None:

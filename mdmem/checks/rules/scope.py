@@ -108,7 +108,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
             continue
         heads = case.catalog.lineage.heads(old.address)
         named = " or ".join(f"`{head}`" for head in heads if head != link.address)
-        message = f"amends `{old.address}`, which has ended{f', replaced by {named}' if named else ''}"
+        message = f"amends `{old.address}`, which is not current{f', superseded by {named}' if named else ''}"
         help_ = f"amend {named} if this still applies" if named else "remove the link"
         help_ += f", or end this with `mdmem deprecate {link.address} --reason TEXT`"
         other = case.catalog.place(old.address, "status")

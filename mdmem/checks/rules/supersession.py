@@ -79,7 +79,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         help_ = f"write `superseded_by: [{claimant}]`, or remove `{old}` from `supersedes` in `{claimant}.md`"
         place, other = case.link_place(old, "superseded_by", named[0]), case.link_place(claimant, "supersedes", old)
         found = Finding("", message, place, help_, old, other, former="supersession-mismatch")
-        document, title = case.catalog.document(f"{old}.md"), f"Name `{claimant}` as the successor"
+        document, title = case.catalog.document(f"{old}.md"), f"Write `{claimant}` as the successor"
         if len(case.catalog.entries[old].superseded_by) == 1:
             yield with_fix(found, title, replace_items, document, "superseded_by", {0: claimant}, is_safe=False)
         else:
@@ -102,7 +102,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     is_safe = new.type.rank <= old.type.rank
     is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     why = ", since this change links it" if is_safe else ""
-    title = f"Add `superseded_by` to `{edge.old}.md`{f', which ends it{why}' if old.is_in_force else ''}"
+    title = f"Add `superseded_by` to `{edge.old}.md`{f', which deprecates it{why}' if old.is_in_force else ''}"
     found = with_made_fix(with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe))
     return replace(found, help=f"to give the reason, too, {help_}") if found.fix and is_safe else found
 
@@ -132,7 +132,7 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         found = case.on_entry(entry, message, help_, field="status", other=_at_new(case, edges[0]))
         if not is_head and not any(is_in_part(case, old, new) for new in successors):
             is_safe = all(may_end(case, old, named_by=old, field="superseded_by", target=new) for new in successors)
-            title = "Write `status: deprecated`, which ends it"
+            title = "Write `status: deprecated`"
             found = with_fix(found, title, ending, case, entry, is_safe=is_safe)
         yield found
 
@@ -179,7 +179,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
-        message = f"names `{edge.new}` as successor, which is still a draft"
+        message = f"lists the successor `{edge.new}`, which is still a draft"
         help_ = f"remove `superseded_by`: `mdmem approve {edge.new}` adds it with the approval"
         if is_deprecated:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
@@ -193,8 +193,8 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     for edge in _edges(case, EdgeKind.BY_DEAD):
         ended = case.catalog.entries[edge.new].deprecated_at
         if ended is not None:
-            message = f"superseded by `{edge.new}`, which had already ended on {day_of(ended)}"
-            help_ = "name the current entry instead, or remove the links in both files and write `status: active`"
+            message = f"superseded by `{edge.new}`, which was deprecated before, on {day_of(ended)}"
+            help_ = "list the current entry instead, or remove the links in both files and write `status: active`"
             other = case.catalog.place(edge.new, "deprecated_at")
             found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-dead")
             yield with_fix(found, "Make the old entry active again", _undo, case, edge, is_safe=False)
@@ -251,7 +251,7 @@ def two_successors(case: Case) -> Iterator[Finding]:
         ancestors = case.catalog.lineage.ancestors
         pairs = ((new, one) for new in successors for one in sorted(ancestors(new).intersection(successors)))
         needless, through = next(pairs, ("", ""))
-        help_ = f"remove `{old}` from `supersedes` of all but one; for a split, name all of them here and add `reason`"
+        help_ = f"remove `{old}` from `supersedes` of all but one; for a split, list all of them here and add `reason`"
         if needless:
             why = f"it supersedes `{through}`, and that is enough"
             help_ = f"remove `{old}` from `supersedes` in `{needless}.md`: {why}"
@@ -328,7 +328,7 @@ def chain_without_head(case: Case) -> Iterator[Finding]:
         if last.superseded_by or not last.why_ended or "superseded_by" in last.unread:
             continue
         seen.add(last.address)
-        message = f"ended, and no current entry replaces it or `{edge.old}`, which it superseded"
+        message = f"not current, and no current entry replaces it or `{edge.old}`, which it superseded"
         why = "`ignore: {chain-without-head: <why the gap is meant>}`"
         help_ = f"add `superseded_by` with the current entry, or {why}"
         yield case.on_entry(last, message, help_, field="status", other=_at_old(case, edge))
