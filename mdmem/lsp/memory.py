@@ -185,7 +185,7 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def near(self) -> str:
-        """Return the address to which short links are relative; a file that is no entry has placeholders in it."""
+        """Return the address to which short links are relative; for a file that is no entry, `-` is a missing part."""
         return self.address or f"{self.wing or '-'}/-/-"
 
     @property

@@ -80,7 +80,7 @@ class Publisher:
         self._timers: dict[OpenMemory, asyncio.TimerHandle] = {}
 
     def schedule(self, memory: OpenMemory | None) -> None:
-        """Check a memory after a short time without further changes."""
+        """Check a memory after 0.3 seconds without further changes; do nothing for None."""
         if memory is None:
             return
         if memory in self._timers:
@@ -219,7 +219,10 @@ class Server(LanguageServer):
         return answer(document, params)
 
     def guarded(self, name: str, work: Callable[[], Any]) -> Any:
-        """Return the result of a function, or log its error and return None; the first error is also shown."""
+        """Return the result of a function, or log its error and return None; the first error is also shown.
+
+        A JsonRpcException is raised, because it is an answer for the editor.
+        """
         try:
             return work()
         except JsonRpcException:

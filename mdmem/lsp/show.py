@@ -55,7 +55,7 @@ def markup(abilities: Abilities, *blocks: Iterable[str]) -> types.MarkupContent:
 
 
 def state_word(memory: OpenMemory, address: str) -> str:
-    """Return the state of an entry, such as `current` or `superseded`."""
+    """Return the state of an entry: `current`, `under review`, `draft`, `superseded` or `deprecated`."""
     state = state_of(memory.catalog, address, today=memory.today())
     if state is BoxState.ENDED:
         return "superseded" if memory.catalog.lineage.heads(address) else "deprecated"

@@ -52,7 +52,10 @@ class FieldBlock(Struct, frozen=True):
 
 
 class ParsedText(Struct, frozen=True):
-    """The fields of the front matter, the offsets of its start and end, the start of the body, and the body's links."""
+    """The fields of the front matter, the offsets of its start and end, the start of the body, and the body's links.
+
+    `front` is None if there is no front matter. In code, `links` are the addresses of entries.
+    """
 
     fields: tuple[FieldBlock, ...] = ()
     front: tuple[int, int] | None = None

@@ -62,7 +62,7 @@ def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
 
 
 def blame_text(blame: BlameReport, style: Style) -> str:
-    """Return a line for each field with the day, the commit and the author that last set it."""
+    """Return a line for each field and the body with the day, commit and author that last set it, or `uncommitted`."""
     rows = []
     for one in blame.fields:
         value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
@@ -76,7 +76,10 @@ def blame_text(blame: BlameReport, style: Style) -> str:
 
 
 def blame_json(blame: BlameReport) -> dict[str, Any]:
-    """Return the fields in the order of the file, then the body, each with the commit that last set it."""
+    """Return the fields in the order of the file, then the body, each with the commit that last set it.
+
+    Without a commit, `set_by` is None.
+    """
     fields = [
         {**record_json(one, "name", "value"), "set_by": record_json(one.change, *_COMMIT) if one.change else None}
         for one in blame.fields

@@ -72,7 +72,7 @@ def status_text(report: HubReport) -> str:
 
 
 def verify_text(report: VerifyReport) -> str:
-    """Return one line for each difference between the hub and the repository."""
+    """Return one line for each difference between the hub and the repository, and one with the number of files."""
     checked = f"{count(report.checked, 'file')} of {report.repository}"
     if not report.findings:
         return f"{checked} are in the hub as {report.commit[:10]} has them"
@@ -150,7 +150,7 @@ def search_remarks(result: HubResult) -> list[str]:
 
 
 def who_json(report: HubResult) -> dict[str, Any]:
-    """Return entries with their owners and dependents as JSON values."""
+    """Return entries with their owners and with the entries that link to them (dependents) as JSON values."""
     shown = [
         {
             **record_json(one, *_ENTRY, path="file"),
@@ -168,7 +168,7 @@ def who_json(report: HubResult) -> dict[str, Any]:
 
 
 def who_text(report: HubResult, style: Style) -> str:
-    """Return a block for each entry with its owners and dependents."""
+    """Return a block for each entry: its owners, the entries that link to it, and the repositories that pin it."""
     blocks = []
     for one in report.entries:
         owners = [*([one.owner] if one.owner else []), *(f"{name} (wing)" for name in one.wing_owners)]

@@ -38,7 +38,7 @@ _FORWARD = frozenset({Relation.SUPERSEDED, Relation.CLAIMED, Relation.PROPOSED})
 
 
 class BoxState(StrEnum):
-    """Whether an entry is current, no longer current, or a draft."""
+    """Whether an entry is current, current but under review, no longer current, or a draft."""
 
     CURRENT = "current"
     REVIEWED = "under review"
@@ -181,7 +181,10 @@ def lineage_graph(
 def linked_graph(
     catalog: Catalog, *, today: date, relations: Relations | None = None, wing: str | None = None
 ) -> LineageGraph:
-    """Return the graph of all connected entries, or of the groups with an entry of a wing, the largest group first."""
+    """Return the graph of all connected entries, or of the groups with an entry of a wing, the largest group first.
+
+    At most `MOST` entries are drawn, and the others are counted as hidden.
+    """
     relations = relations or Relations(catalog)
     groups = (one for one in relations.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
     members = [one for group in groups for one in group]
@@ -191,7 +194,7 @@ def linked_graph(
 
 
 def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
-    """Return whether an entry is current on a day, no longer current, or a draft."""
+    """Return whether an entry is current on a day, under review, no longer current, or a draft."""
     status = catalog.entries[address].status_on(today)
     if status is Status.DRAFT:
         return BoxState.DRAFT

@@ -117,7 +117,10 @@ def review_markdown(review: model.ReviewReport, *, page: str | None = None) -> s
 
 
 def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return the URL with the numbers of the CI job for `{change}` and `{run}`; None without URL or number."""
+    """Return the URL with the numbers of the CI job in place of `{change}` and `{run}`.
+
+    None without a URL, or if the environment does not have a number that the URL needs.
+    """
     asked = re.fullmatch(r"refs/pull/(\d+)/.*", environment.get("GITHUB_REF", ""))
     numbers = {
         "{change}": asked[1] if asked else environment.get("CI_MERGE_REQUEST_IID", ""),
@@ -145,7 +148,7 @@ def review_json(review: model.ReviewReport) -> dict[str, Any]:
 
 
 def headline(review: model.ReviewReport) -> str:
-    """Return a line that counts the added, removed and changed entries."""
+    """Return a line that counts the added, removed and changed entries, and the current ones before and after."""
     counts = review.counts
     if review.is_empty:
         return f"nothing changed; {count(counts.in_force_after, 'current entry', 'current entries')}"

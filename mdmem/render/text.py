@@ -32,7 +32,7 @@ def entries(number: int) -> str:
 
 
 def first_of(items: Sequence[str], most: int, separator: str = ", ") -> str:
-    """Return the first items as one line, with ` and N more` if there are others."""
+    """Return the first items (`most` of them) as one line, with ` and N more` if there are others."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return f"{separator.join(items[:most])}{more}"
 
@@ -94,7 +94,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def for_xml(text: str) -> str:
-    """Return a text without the characters that XML forbids or that a terminal would act on."""
+    """Replace characters that XML forbids by U+FFFD, and those that a terminal would act on by their number."""
     return _NOT_XML.sub("\ufffd", visible_text(text))
 
 

@@ -74,7 +74,10 @@ def action_of(change: Change) -> str:
 
 
 def field_changes(change: Change) -> dict[str, tuple[Any, Any]]:
-    """Return each changed front-matter field with its values before and after, in the order of the file."""
+    """Return each changed front-matter field with its values before and after (None for a missing field).
+
+    The fields are in the order of the new file, and removed fields come last.
+    """
     before, after = (dict(one.fields or {}) if one is not None else {} for one in _documents(change))
     names = dict.fromkeys((*after, *before))
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
