@@ -18,8 +18,8 @@ from mdmem.store.git.process import OURS, SETTINGS, Repository, UnknownRevisionE
 
 def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
     """Return the output of a git command about history, by GitPython; raises GitError."""
-    # This import takes 0.1 s, so questions about the current files must not come here. Import the package, not its
-    # modules, since another thread could import a module before the package has found git.
+    # This import takes 0.1 s, so questions of a hook or about the current files must not come here. Import the package,
+    # not its modules, since another thread could import a module before the package has found git.
     from git import Git
     from git.exc import CommandError
 
@@ -138,7 +138,7 @@ def list_deletions(
             staged = ("diff", "--cached", *_RAW, *options, "--", pathspec(under))
             printed = repository.run(*staged)
     with suppress(GitError):
-        printed += _ask(repository, *_LOG, *options, *revisions, "--", pathspec(under))
+        printed += repository.run(*_LOG, *options, *revisions, "--", pathspec(under))
     gone: dict[str, tuple[str, str | None]] = {}
     for commit in _logged(printed):
         for change in commit.changes:
@@ -162,7 +162,7 @@ def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str,
     # In a shallow clone every file would look new.
     if folders and not _cut_commits(repository):
         with suppress(GitError):
-            found = _logged(_ask(repository, *_LOG, "-M", "--diff-filter=AR", "--", *map(pathspec, folders)))
+            found = _logged(repository.run(*_LOG, "-M", "--diff-filter=AR", "--", *map(pathspec, folders)))
             return [(one.written[: len("2026-01-31")], change) for one in found for change in one.changes]
     return []
 
