@@ -307,6 +307,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         if not codes:
             break
         rewritten = _rewritten_unread(case, before, moves)
+        before.catalog.take_documents(case.catalog)
         was = Case(before.catalog, before.settings, case.today, case.facts)
         known = [one for one in found_in(was, codes) if one.place.path not in rewritten]
         if _severities(before.settings) != _severities(case.settings):

@@ -114,9 +114,11 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     successor. `mdmem check --fix` uses the day of the commit that changed the status. For an imported decision that was
     rejected or withdrawn, it uses `created_at`.
     """
-    for entry in case.catalog.entries.values():
-        if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
-            continue
+    ended = (entry for entry in case.catalog.entries.values() if entry.status is Status.DEPRECATED)
+    undated = [entry for entry in ended if not entry.deprecated_at and "deprecated_at" not in entry.unread]
+    # An import may leave many such entries, so read their files together.
+    documents = dict(case.catalog.documents([entry.address for entry in undated]))
+    for entry in undated:
         message = "the entry is deprecated without `deprecated_at`"
         found = case.on_entry(
             entry, message, "add `deprecated_at: YYYY-MM-DD`, the day of its deprecation", field="status"
@@ -129,8 +131,8 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
             known = day_of(entry.created_at)
         earlier = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
         if known is not None and known <= case.today and all(known >= day for day in earlier):
-            document, values = case.catalog.document(entry.path), {"deprecated_at": known.isoformat()}
-            found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, document, values)
+            values = {"deprecated_at": known.isoformat()}
+            found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, documents[entry.address], values)
         yield found
 
 
