@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mdmem.store.index.records import Progress
 
 _NOWHERE = Path(os.devnull)
-_MISSING = NotHere("is not in the hub, or not for you", "a push of this repository brings it")
+_MISSING = NotHere("is not in the hub, or you may not read it", "a push of this repository sends it")
 
 
 class CopyWorkspace(Workspace, frozen=True, eq=False):

@@ -147,7 +147,8 @@ def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str
         raise EnvironmentFaultError(f"{where}, and the history here is cut off before it; {UNSHALLOW}")
     if not is_rewritten:
         is_here = has_commit(git, had)
-        why = "does not follow from it" if is_here else "is not known to follow from it: it is not in this clone"
+        unknown = f"cannot be compared with it, since {had[:10]} is not in this clone"
+        why = "does not follow from it" if is_here else unknown
         hint = "fetch first, or `--rewritten` if the history was rewritten"
         raise UsageError(f"{where}, and {commit[:10]} {why}; {hint}")
     return Succession.REWRITTEN

@@ -167,7 +167,7 @@ def rename(connection: HubConnection, old: str, new: str) -> str:
         stored = _get_locked(cursor, old)
         taken = find_repository(cursor, new)
         if taken is not None and taken.id != stored.id:
-            whose = f"is `{taken.name}` now" if taken.name != new else "is another repository"
+            whose = f"is a former name of `{taken.name}`" if taken.name != new else "is another repository"
             raise UsageError(f"`{new}` {whose} in the hub; nothing was renamed")
         if stored.name != new:
             cursor.execute("DELETE FROM former_name WHERE name = %s", (new,))
@@ -382,7 +382,7 @@ def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | 
     repository = _repository_id(cursor, above) if above else None
     if repository is not None:
         if may_push:
-            raise UsageError(f"a push is about all of a repository: grant `{above} --push`, without `/{wing}`")
+            raise UsageError(f"only a whole repository can be pushed: grant `{above} --push`, without `/{wing}`")
         wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
         if wing not in wings:
             has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"

@@ -158,7 +158,7 @@ class _Comparison:
         for name, wing in contents.wings.items():
             source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
             if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):
-                yield _finding("wing-missing", name, "the hub does not have this wing as it is pinned, or not at all")
+                yield _finding("wing-missing", name, "the hub does not have this wing, or has it at another pin")
             elif had[4] != FORMAT:
                 yield _finding(
                     "other-format", name, "another version of mdmem sent it", "`mdmem hub push` sends it again"
@@ -191,8 +191,8 @@ class _Comparison:
                 if differing := _differing((*COLUMNS[1:-1], "words", "links"), in_row, in_file):
                     yield _finding("row-differs", path, f"the row differs in {differing}")
         wanted = (entries, stated.is_shared, list(map(plain_text, stated.owners)))
-        if had != wanted:
-            yield _finding("figures-differ", wing.name, f"the row of the wing has {had}, but its files give {wanted}")
+        if differing := _differing(("documents", "is_shared", "owners"), had, wanted):
+            yield _finding("figures-differ", wing.name, f"the row of the wing differs from its files in {differing}")
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._cursor.execute(query, values).fetchall()

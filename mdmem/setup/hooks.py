@@ -282,7 +282,7 @@ def install_hooks(repository: Repository) -> tuple[Hook, ...]:
     hooks = find_hooks(repository)
     obstacles = tuple(dict.fromkeys(hook.advice for hook in hooks if hook.advice))
     if obstacles:
-        raise UsageError(f"{'; '.join(obstacles)}; nothing was written, so run this again then")
+        raise UsageError(f"{'; '.join(obstacles)}; nothing was written; run this again afterwards")
     return tuple(replace(hook, done=put(hook)) for hook in hooks)
 
 

@@ -221,7 +221,7 @@ def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, run: Run
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
     ran = run("list", "--at", "2026-06-01", cwd=tmp_path / "clone")
     assert (ran.code, ran.out) == (3, "")
-    assert ran.err.startswith("mdmem: the history of main is cut off before 2026-06-01, it begins on 2026-07-01; fetch")
+    assert ran.err.startswith("mdmem: the history of main is cut off before 2026-06-01 and begins on 2026-07-01; fetch")
     assert titles(run, tmp_path / "clone", "2026-07-02") == ["Use eight threads"]
 
 

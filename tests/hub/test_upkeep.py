@@ -78,7 +78,7 @@ def test_old_names_go_on_working_and_what_is_forgotten_is_gone(dsn: str, tmp_pat
     with connected(dsn) as connection:
         assert rename(connection, "shop", "team/shop") == "shop"
         assert pushed(dsn, root).repository == "team/shop"
-        for taken, said in (("fork", "is another repository"), ("shop", "is `team/shop` now")):
+        for taken, said in (("fork", "is another repository"), ("shop", "is a former name of `team/shop`")):
             with pytest.raises(UsageError, match=said):
                 rename(connection, "team/shop" if taken == "fork" else "fork", taken)
         # And back again.

@@ -65,7 +65,7 @@ def test_foreign_hook_is_an_error_and_nothing_is_written(foreign: str, folder: P
     assert (ran.code, ran.out, snapshot(folder)) == (2, "", before)
     assert ran.err == (
         "mdmem: .git/hooks/pre-merge-commit is somebody else's and stays as it is:"
-        " add `mdmem check --staged || exit 1` to it; nothing was written, so run this again then\n"
+        " add `mdmem check --staged || exit 1` to it; nothing was written; run this again afterwards\n"
     )
 
 
@@ -160,7 +160,7 @@ def test_husky_is_known_by_its_folder(folder: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     advice = "husky runs the hooks of this repository: add `mdmem check --staged` to .husky/pre-commit"
     assert (ran.code, ran.err.startswith(f"mdmem: {advice}; ")) == (2, True)
-    assert ran.err.endswith("; nothing was written, so run this again then\n")
+    assert ran.err.endswith("; nothing was written; run this again afterwards\n")
 
 
 def test_hooks_in_the_work_tree_name_nothing_of_this_machine(folder: Path, capsys: Capture) -> None:

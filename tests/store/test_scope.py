@@ -196,7 +196,7 @@ def test_memory_of_a_submodule_is_named(tmp_path: Path) -> None:
     memory(tmp_path / "inner")
     host = make_repository(tmp_path / "host")
     git(host, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "inner"), "mem")
-    assert why_not(host) == ("the repository within this one, in mem/memory has one: choose it with --root mem/memory")
+    assert why_not(host) == ("the repository within this one, in mem/memory, has one: choose it with --root mem/memory")
 
 
 def test_without_any_the_way_to_one_is_said(tmp_path: Path) -> None:

@@ -414,7 +414,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             return self.shown_body(self._documents[path])
         content = read_one(self.tree, path)
         if isinstance(content, Unreadable):
-            raise GoneError(f"{path} disappeared while it was read: {content.reason.lower()}; try again")
+            raise GoneError(f"{path} can no longer be read: {content.reason.lower()}; try again")
         return self._redaction.body(body_of(content), _near(path))
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -71,7 +71,7 @@ class NoMemoryError(RootNotFoundError):
             if top is not None and folder is not None:
                 shown, within = folder.relative_to(top).as_posix(), find_repository(folder)
                 if within is not None and within.top.resolve() != top.resolve():
-                    hint = f"the repository within this one, in {shown} has one: choose it with --root {shown}"
+                    hint = f"the repository within this one, in {shown}, has one: choose it with --root {shown}"
                 else:
                     hint = f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
         return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
@@ -254,7 +254,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
     if found is None:
         since = first_day(repository, branch.commit)
         if is_shallow(repository):
-            cut = f"the history of {branch.ref} is cut off before {name}, it begins on {since}"
+            cut = f"the history of {branch.ref} is cut off before {name} and begins on {since}"
             raise GitError(f"{cut}; {UNSHALLOW}")
         raise UsageError(f"nothing was committed on {branch.ref} by {name}; its history begins on {since}")
     commit, when = found
