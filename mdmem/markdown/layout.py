@@ -83,7 +83,7 @@ class Layout(Struct, frozen=True):
     """The front matter of one document without its fences (`front`), and its fields.
 
     `opening` is the line break after the opening fence. Unless stated otherwise, offsets count characters of `front`.
-    The methods raise KeyError for a missing key.
+    `colon`, `lines` and `comments` raise KeyError for a missing key.
     """
 
     path: str

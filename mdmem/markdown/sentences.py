@@ -52,7 +52,7 @@ _CODE_INDENT = 4
 
 
 class Sentence(StoredRecord, frozen=True):
-    """A sentence on one line, with its start and end offset in the body.
+    """A sentence on one line, with its start and end offset in the body; excerpts also use it for code and table rows.
 
     Sentences with the same `block` belong to one paragraph. `is_item` is true for the first sentence of a list item.
     """

@@ -134,7 +134,7 @@ _ENTITY = re.compile(r"[&<>|`*_~\[\]\\:]")
 
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
-    """Return the first lines that fit into `limit` characters, and a last line that counts the others.
+    """Return the lines that fit into `limit` characters, with a last line that counts the others if not all do.
 
     `cut` is the format of that line, with `{}` for the number.
     """
