@@ -257,7 +257,7 @@ def _related(one: Candidate, body: str, size: int) -> list[dict[str, Any]]:
 
 
 def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list[Neighbour]:
-    """Return at most `most` entries that an entry links to, or that link to it, each once, in the order of `neighbours`."""
+    """Return at most `most` entries that an entry links to or that link to it, each once, as `neighbours` sorts them."""
     found: dict[str, Neighbour] = {}
     for link in neighbours(catalog, address, body=body) if most else ():
         # If there are two links to an entry, the first one is more important.
