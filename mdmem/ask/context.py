@@ -134,7 +134,9 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     candidates = [one for memory in memories for one in iter_candidates(memory, request)]
     has_domain = any(one.in_domain for one in candidates)
     if request.domain is not None and not has_domain:
-        remarks.append(f"no entry belongs to the domain `{visible(request.domain)}`, so it narrowed nothing")
+        remarks.append(
+            f"no entry belongs to the domain `{visible(request.domain)}`, so the answer is not limited to it"
+        )
     chosen, omitted = choose(candidates, request, narrows=has_domain)
     chosen.sort(key=lambda one: one.authority)
     chosen = [replace(one, item=one.memory.found.describe(one.item)) for one in chosen]
@@ -257,7 +259,7 @@ def _related(one: Candidate, body: str, size: int) -> list[dict[str, Any]]:
 
 
 def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list[Neighbour]:
-    """Return at most `most` entries that an entry links to or that link to it, each once, as `neighbours` sorts them."""
+    """Return at most `most` entries that an entry links to or that link to it, each once, sorted as by `neighbours`."""
     found: dict[str, Neighbour] = {}
     for link in neighbours(catalog, address, body=body) if most else ():
         # If there are two links to an entry, the first one is more important.

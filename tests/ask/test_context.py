@@ -310,7 +310,7 @@ def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(t
 
 def test_domain_that_nothing_has_is_said(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    remark = "no entry belongs to the domain `zzz`, so it narrowed nothing"
+    remark = "no entry belongs to the domain `zzz`, so the answer is not limited to it"
     assert context(root, "the pool", domain="zzz")["remarks"] == [remark]
     assert context(root, "the pool", domain="architecture")["remarks"] == []
 
