@@ -37,8 +37,8 @@ class HubEntry(Struct, frozen=True):
     `place` and `folder` together identify the wing in all repositories that read it. The repository of a pinned wing
     may not be in the hub. Then `repository` and `wing` are those of the first repository that pins the wing.
 
-    `search_hub` sets the score and the passage with the most matching words. `who` sets the entries that link to this
-    entry, with the `field` of the link.
+    `search_hub` sets the score and the passage with the most matching words. `who` sets `dependents`, the entries
+    that link to this entry, each with the `field` of the link.
     """
 
     id: int

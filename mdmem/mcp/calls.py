@@ -89,7 +89,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         return as_result(self.tool.call(workspace, **self.tool_arguments, **shown))
 
     def page(self, stated: Facts | ToolResult) -> Page:
-        """Return the page of an answer that the call requests with its cursor."""
+        """Return the page of an answer that the call requests with its cursor; raises UsageError for a stale cursor."""
         tool, answer = self.tool, as_result(stated)
         asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
         # The answer to a write has no second page.
@@ -201,7 +201,10 @@ class Calls:
         return await asyncio.wrap_future(future)
 
     async def on_memory(self, work: Callable[[Workspace], _Result], access: Access) -> _Result:
-        """Call a function with a new workspace in a thread; raises EnvironmentFaultError if that takes too long."""
+        """Call a function with a new workspace in a thread, and return its result.
+
+        Raises EnvironmentFaultError after the time limit in the settings.
+        """
         seconds = (await self.in_thread(self._provider.settings)).timeout_seconds
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
             # After the time limit, the function stops when it reads the next file.
@@ -243,7 +246,7 @@ class Calls:
 
 
 def as_result(answer: Facts | ToolResult) -> ToolResult:
-    """Return an answer that has only JSON values as a result without text."""
+    """Return an answer that has only JSON values as a result without text; a result is returned unchanged."""
     return answer if isinstance(answer, ToolResult) else ToolResult(lambda: answer)
 
 

@@ -134,7 +134,8 @@ class HubAnswers:
         """Return the requested page of a tool's answer.
 
         `of_clone` returns the answer of the local clone, for calls without a repository. Raises NotFoundError if the
-        caller may not see the repository or the hub does not have it.
+        caller may not see the repository or the hub does not have it, and UsageError for a call that only the clone
+        can answer.
         """
         asked, named = _with_repository(asked)
         is_over_all = asked.tool.name in _OVER_ALL

@@ -57,7 +57,7 @@ class CatalogCache:
         self._known: dict[tuple[Path, Access], _Cached] = {}
 
     def get(self, workspace: Workspace) -> _Cached:
-        """Return the catalog of the current files, from the cache if no file changed."""
+        """Return the catalog of the current files, with values computed from it; the same ones until a file changes."""
         tree, key = workspace.tree, (workspace.location.root, workspace.access)
         with self._lock:
             before = self._known.get(key)
@@ -126,7 +126,7 @@ class Provider:
 
     @property
     def is_named(self) -> bool:
-        """Return whether the user stated the root, so that it is not searched for."""
+        """Return whether an option or `MDMEM_ROOT` states the root, so that it is not searched for."""
         return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
 
     def workspace(self, access: Access = EVERYTHING) -> Workspace:

@@ -367,7 +367,7 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
 
 
 def patterns_for(under: str) -> tuple[str, ...]:
-    """Return the patterns in git's attributes for the entries and manifests of a memory."""
+    """Return git's patterns for the entries and manifests of the memory in a folder; empty means the top."""
     if not under:
         # If the memory is at the top of the repository, exclude other folders and deeper files, which are not entries.
         return ("/*/*/*.md", "/*/README.md")
@@ -400,7 +400,7 @@ def _attributes(path: Path) -> bytes:
 
 
 def install_driver(repository: Repository, driver: Driver) -> str:
-    """Set up the driver if needed. Return what was done: `wrote`, `replaced` or `kept`."""
+    """Set up the driver, unless it is up to date or somebody else's. Return `wrote`, `replaced` or `kept`."""
     if driver.state in (HookState.CURRENT, HookState.FOREIGN):
         return "kept"
     is_in_path = shutil.which("mdmem") is not None
@@ -415,7 +415,7 @@ def install_driver(repository: Repository, driver: Driver) -> str:
 
 
 def uninstall_driver(repository: Repository, driver: Driver) -> str:
-    """Remove the driver's settings. Return what was done: `removed` or `kept`."""
+    """Remove the driver's settings and attributes, unless they are somebody else's. Return `removed` or `kept`."""
     if driver.state in (HookState.ABSENT, HookState.FOREIGN):
         return "kept"
     content = _attributes(driver.attributes)

@@ -32,7 +32,7 @@ _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MUL
 
 
 def record_folders(base: Path) -> tuple[str, ...]:
-    """Return the folders with decision records, by their path from the top."""
+    """Return the folders that have a decision record, by their path from the top."""
     named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
     wanted = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
     # The outermost folders with a typical name count, but none in memories or in nested repositories.

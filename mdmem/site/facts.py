@@ -196,7 +196,10 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def linked_from(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return, for each entry, the entries that mention it, each with the field, or else with `in its text`."""
+        """Return the entries that link to each entry, by its address.
+
+        Each is a pair of its address and the field that has the link, or `in its text`.
+        """
         known = self.catalog.entries
         found: dict[str, dict[str, str]] = defaultdict(dict)
         for entry in known.values():
@@ -244,7 +247,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return the files that git tracks outside the memory."""
+        """Return the sorted paths, from the top, of the files that git tracks outside the memory."""
         under, tree = self.workspace.location.prefix, self.workspace.tree
         hidden = tuple(f"{under}{name}/" for name in tree.hidden())
         files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
@@ -294,7 +297,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         return [one for one in olds if one.deprecated_at is None or day_of(one.deprecated_at) == begun]
 
     def why_ended(self, entry: Entry) -> str:
-        """Return why an entry is no longer current, as stated by the entry or its successors."""
+        """Return why an entry is no longer current, as stated by the entry or its successors; may be empty."""
         successors = self.catalog.lineage.successors.get(entry.address, ())
         reasons = [entry.why_replaced(self.catalog.entries[one]) for one in successors]
         return _joined(reasons or [entry.why_ended])
@@ -309,7 +312,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
 
 def with_code(text: str) -> Markup:
-    """Return a text as HTML, with the parts between backticks as code."""
+    """Return a text as HTML, with the parts between backticks as code; a text with an odd backtick has no code."""
     shown = str(escape(visible(text)))
     parts = shown.replace("``", "`").split("`")
     if len(parts) % 2 == 0:

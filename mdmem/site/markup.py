@@ -98,7 +98,7 @@ def render_markdown(text: str, href: Href) -> Markup:
 
 
 def addresses_in(text: str) -> Iterator[str]:
-    """Yield the substrings of a text that look like addresses of entries."""
+    """Yield the parts of a text that look like addresses of entries, without `.md`."""
     if "/" in text:
         yield from (found[1].removesuffix(".md") for found in _ADDRESS.finditer(text))
 

@@ -125,7 +125,7 @@ _MOST_BYTES = 32 * 1024 * 1024
 
 
 def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
-    """Load the entries and wings of a tree.
+    """Load the entries and wings of a tree; raises GitError if its files cannot be listed.
 
     With a cache, only files that the cache does not have are read. Links into wings that the caller may not see are
     removed from entries. Without a cache, all documents stay in memory and entries keep such links.

@@ -173,7 +173,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def outgoing(self) -> Mapping[str, Sequence[_FieldLink]]:
-        """Return the links in the fields of each entry, as pairs of the linked address and the relationship."""
+        """Return the links in the fields of each entry, by address: pairs of the linked address and relationship."""
         found: dict[str, list[_FieldLink]] = {}
         for address, entry in self.entries.items():
             *named, newer, relations = _linked(entry)
@@ -188,7 +188,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def incoming(self) -> Mapping[str, Sequence[_FieldLink]]:
-        """Return the links that lead to each address, as pairs of the linking address and the relationship."""
+        """Return the links that lead to each address, by address: pairs of the linking address and relationship."""
         found: dict[str, list[_FieldLink]] = {}
         for source, links in self.outgoing.items():
             for target, relationship in links:
@@ -316,12 +316,12 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def fetched_wings(self) -> frozenset[str]:
-        """Return the wings that were fetched from other repositories, which cannot be changed here."""
+        """Return the names of the wings that were fetched from other repositories, which cannot be changed here."""
         return self.tree.fetched_wings
 
     @cached_property
     def missing_wings(self) -> frozenset[str]:
-        """Return the wings of other repositories that could not be read."""
+        """Return the names of the wings of other repositories that could not be read."""
         return frozenset(wing.name for wing in self.tree.missing_wings)
 
     @cached_property

@@ -43,7 +43,7 @@ class LoadedFile(StoredRecord, frozen=True):
 
 
 def interpret(document: Document) -> LoadedFile:
-    """Return the entry of a document, or None if it cannot be read, with all findings about the document."""
+    """Return the result of loading a document: its entry, or None if there is no valid one, and all findings."""
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
@@ -59,7 +59,7 @@ def interpret(document: Document) -> LoadedFile:
 
 
 def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
-    """Yield the parsed documents of files, in the order of the paths; an unreadable file has a document, too."""
+    """Yield the parsed documents of files, in the order of the paths; that of an unreadable file has only a finding."""
     if not paths:
         return
     for path, content in tree.read(paths):
@@ -107,7 +107,7 @@ def not_fetched(tree: Tree) -> list[Finding]:
 
 
 def interpret_manifest(document: Document) -> LoadedFile:
-    """Return the wing of a manifest and the findings about it; a README without front matter makes no wing."""
+    """Return the result of loading a manifest: its wing and all findings; a README without front matter has neither."""
     faults = tuple(
         one
         if one.code == "unreadable"

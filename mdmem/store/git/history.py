@@ -116,7 +116,10 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 
 
 def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
-    """Return the author and abbreviated hash of the last commit in `since..tip` for each path below a folder."""
+    """Return the author and abbreviated hash of the last commit in `since..tip` that changed each path below a folder.
+
+    The paths start at the top of the repository. Raises GitError.
+    """
     printed = repository.run(*_LOG, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
     found: dict[str, tuple[str, str]] = {}
     for commit in _logged(printed):

@@ -26,7 +26,7 @@ class Blob(NamedTuple):
 
 
 def list_staged(repository: Repository, under: str) -> list[Blob]:
-    """Return every file of the index below a folder, in git's order."""
+    """Return every file of the index below a folder, in git's order, without those of `git add --intent-to-add`."""
     printed = repository.run("ls-files", "-s", "-z", "--", pathspec(under))
     # The mode and the stage have a fixed width, but the length of hashes differs.
     parts = (record.partition("\t") for record in records(printed))
@@ -108,7 +108,10 @@ def list_not_added(repository: Repository, under: str) -> frozenset[str]:
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
-    """Return the tracked files with a name, in any folder; if there is none, the untracked ones that git sees."""
+    """Return the sorted paths, from the top, of the tracked files with a name, in any folder.
+
+    If there is none, untracked files that git does not ignore are returned.
+    """
     wanted = ("-z", "--", f":(glob)**/{name}")
     # Use a set, because git lists a file in conflict once for each side.
     tracked = set(records(repository.run("ls-files", *wanted)))
@@ -240,14 +243,17 @@ def refuse_while_busy(repository: Repository) -> None:
 
 
 def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
-    """Return the last commit of a first-parent history at or before a moment, and its time in UTC; None without any."""
+    """Return the last commit of a first-parent history at or before a moment, and its time in UTC as a text.
+
+    None means that there is no such commit.
+    """
     # The dates of commits may not be in order, so the commit nearest to the tip counts, as for `git rev-list --before`.
     found = _line(repository, tip, f"--min-age={max(0, int(moment.timestamp()))}", "--max-count=1")
     return found[0] if found else None
 
 
 def first_day(repository: Repository, tip: str) -> str:
-    """Return the day of the oldest commit of a first-parent history, as far as the clone has the history."""
+    """Return the ISO day of the oldest commit of a first-parent history, as far as the clone has the history."""
     return _line(repository, tip)[-1][1][: len("2026-01-31")]
 
 

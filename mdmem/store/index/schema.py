@@ -107,7 +107,7 @@ SCHEMA = Schema(
 
 
 def fields_of(document: IndexDocument) -> dict[str, Any]:
-    """Return a document's values for Whoosh; a field without a value is left out."""
+    """Return a document's values for Whoosh by field; fields of exact values are left out if they are empty."""
     stated = document.fields
     title = "\n".join(value for name in searched_as(Searched.TITLE) for value in stated.get(name, ()))
     tags = "\n".join(value for name in searched_as(Searched.TAG) for value in stated.get(name, ()))

@@ -112,7 +112,7 @@ def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
 
 
 def write_packed(path: Path, version: str, content: Mapping[str, object]) -> bool:
-    """Replace a cache file with the values that can be packed, and return whether that succeeded."""
+    """Replace a cache file with those values that can be packed; return False if the file cannot be written."""
     try:
         make_folder(path.parent)
         write_whole(path, pack(version, content), durable=False)

@@ -99,6 +99,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
     """Return the addresses that a handle means: a number such as `ADR-4`, or the beginning of an entry-id.
 
+    Entries that cannot be read are found, too.
     If several entries match, those in the folder of the working directory are returned, else those in the active wing,
     else all.
     """

@@ -122,7 +122,7 @@ class Borrowed(Struct, frozen=True):
 
 
 def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
-    """Return the wings that are read from other repositories, by name."""
+    """Return the wings that are read from other repositories, sorted by name; raises SettingsError."""
     fetched = workspace.catalog.fetched_wings
     found = []
     for name, stated in workspace.settings.remote_wings.items() if fetched else ():

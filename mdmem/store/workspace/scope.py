@@ -113,9 +113,10 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
-    """Return the wing that a name means, or None: by `project_id`, by its name, or by its name in the form of wings.
+    """Return the name of the wing that a name means, or None: the wing with this `project_id`, else with this name.
 
-    That form is lower case, with `_` for other characters. It does not count for a wing with another `project_id`.
+    Else the name is changed to the form of a wing's name: lower case, with `_` for other characters. A wing of that
+    name does not count if it has another `project_id`.
     """
     by_id = [wing.name for wing in wings.values() if wing.project_id == name]
     if by_id or name in wings:
@@ -126,7 +127,7 @@ def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
 
 
 def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
-    """Return the wing that a name means; raises UsageError that suggests similar names."""
+    """Return the name of the wing that a name means, as `find_wing` does; raises UsageError that suggests others."""
     found = find_wing(name, wings)
     if found is None:
         raise UsageError(not_there("wing", name, wings))
@@ -142,7 +143,10 @@ def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> 
 
 
 def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
-    """Return the shared wings that a wing's manifest lists. Without a list, a project reads all, a shared wing none."""
+    """Return the names of the shared wings that a wing's manifest lists and that exist.
+
+    Without a list, a project reads all shared wings, and a shared wing none.
+    """
     wing = wings.get(name, Wing(name=name))
     if wing.shared_wings is not None:
         return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
@@ -150,7 +154,7 @@ def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
 
 
 def doubtful_wings(catalog: Catalog) -> frozenset[str]:
-    """Return the wings that may be shared wings, because their folder or manifest cannot be read completely."""
+    """Return the names of wings that may be shared, because their folder or manifest cannot be read completely."""
     faults = (one for one in catalog.findings if one.code in ("unreadable", "manifest-invalid"))
     paths = (one.place.path.partition("/") for one in (*catalog.closed, *faults))
     return frozenset(wing for wing, _, rest in paths if rest in ("", MANIFEST))

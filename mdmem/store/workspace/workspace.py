@@ -329,7 +329,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
-        """Search the full-text index for words in the entries `among`, and update the index first if it is outdated.
+        """Return the matches of some words in the entries `among`; the full-text index is updated first if needed.
 
         With `syntax`, the words are in the query language; raises QuerySyntaxError. All callers share the index, so it
         is always updated from all files, also for a caller who sees only some of them.
