@@ -137,7 +137,7 @@ def left_to_stage(workspace: Workspace) -> str | None:
 
 
 def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that stage the given files and let git continue. Outside a merge there are none."""
+    """Return the commands that stage the given files and let git continue; none if nothing is in progress."""
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
     if operation is None or repository is None:
@@ -156,7 +156,10 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
-    """Return the entries that supersede an entry according to either file, without drafts and rejected ones."""
+    """Return the sorted addresses of the entries that supersede an entry according to either file.
+
+    Drafts do not count, nor deprecated entries that have no successor and that the old entry does not list.
+    """
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
     claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
 

@@ -69,6 +69,7 @@ def compare(
     - Staged files are compared with HEAD. Their findings are old if the default branch, local or remote, has them, too.
     - A push is only compared with the remote's version, to tell old findings from new ones.
     - With `with_uncommitted`, the files on disk are compared with HEAD.
+    - Raises UsageError if a base is given for a merge into another branch.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:

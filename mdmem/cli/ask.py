@@ -49,7 +49,7 @@ class CallerSession(Struct):
     sessions: Sessions | None = None
 
     def shown(self, workspace: Workspace) -> Mapping[str, str]:
-        """Return the notes on the entries that the session has already seen, by address."""
+        """Return a hash of each entry that the session has already seen, by address; none with `--fresh`."""
         if self.name is None:
             return {}
         self.sessions = Sessions(workspace.state_folder)

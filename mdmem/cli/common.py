@@ -81,7 +81,10 @@ class Globals(Struct, frozen=True):
         return written_text(written, self.style, show_path=from_here(workspace), under=workspace.location.under)
 
     def open(self, files: Sequence[str] = ()) -> Workspace:
-        """Open the memory at `--at`, or the hub's copy; `--root`, `files` or the working folder say which root."""
+        """Return the workspace of the files, the memory at `--at`, or the hub's copy, and print its remarks.
+
+        `--root`, `files` or the working folder say which root. Raises UsageError and the errors of opening.
+        """
         from mdmem.store.workspace.location import Snapshot, locate
 
         if self.repository is None:
@@ -296,7 +299,7 @@ def require_extra(extra: str, *modules: str) -> None:
 
 
 def today() -> date:
-    """Return today's date, or the date in the variable `MDMEM_TODAY` (YYYY-MM-DD) if it is set."""
+    """Return today's date, or the date in the variable `MDMEM_TODAY`; raises UsageError if that is not YYYY-MM-DD."""
     stated = os.environ.get("MDMEM_TODAY")
     if not stated:
         return date.today()  # noqa: DTZ011  # the user's own day is meant

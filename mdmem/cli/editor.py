@@ -39,8 +39,8 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
     """Open a text in the editor, then pass it to `write` and return the result.
 
     If `write` refuses the text, the editor opens again with the reason above the text, until the user closes it
-    unchanged. An unchanged template is not written. If typed text is not written, it stays in a file, and a message
-    says where.
+    unchanged. An unchanged template or an empty text ends the command. If typed text is not written, it stays in a
+    file, and a message says where.
     """
     with typing(workspace, address, text.encode("utf-8", "surrogateescape")) as typed:
         content, notes = typed.first, tuple[str, ...]()
@@ -83,7 +83,10 @@ class Typed:
         self._rounds = 0
 
     def ask(self, content: bytes, notes: Sequence[str] = ()) -> bytes:
-        """Open a text with notes above it, and return it without them; empty if the user deleted the file."""
+        """Open a text with notes above it, and return it without them; empty if the user deleted the file.
+
+        Raises EnvironmentFaultError if the editor fails, or was opened too often.
+        """
         self._rounds += 1
         if self._rounds > _MOST_ROUNDS:
             raise EnvironmentFaultError(f"the editor left a faulty text {_MOST_ROUNDS} times; nothing is written")

@@ -124,7 +124,10 @@ _PROSE = (".md", ".markdown", ".mdc", ".rst", ".adoc")
 
 
 def mentioned_globs(workspace: Workspace, bodies: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Return globs for the tracked files and folders outside the memory that each body mentions as code, in order."""
+    """Return, by address, globs for the tracked files and folders outside the memory that a body mentions as code.
+
+    `bodies` are pairs of address and body.
+    """
     under = workspace.location.prefix
     files = {path for path in workspace.tracked_files() if not (under and path.startswith(under))}
     folders = set[str]()

@@ -93,7 +93,7 @@ def _refuse_where_forbidden(settings: Settings) -> None:
 
 
 def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
-    """Return a token for one write of scope `global`, or the reason why there is none."""
+    """Return the JSON answer with a token for one write of scope `global`, or with the reason why there is none."""
     try:
         fresh = workspace.reread()
         token = ask_for_token(fresh, now())
@@ -385,7 +385,7 @@ def write_new_entry(
     now: datetime,
     spend: Callable[[], None] | None = None,
 ) -> str | None:
-    """Check and write what an agent saves. If the files are written but the commit fails, return git's message.
+    """Check and write what an agent saves. Return git's message if only the commit fails, else None.
 
     The receipt under `key` identifies a repeated request. It is stored before the entry is written, and completed
     afterwards. The save continues if the receipt cannot be stored. `spend` uses up the token, once nothing else can
@@ -415,7 +415,7 @@ def write_new_entry(
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
-    """Return the state of the writes of a project, or of all projects, that wait or that a similar entry stopped.
+    """Return as JSON the state of the writes of a project, or of all, that wait or that a similar entry stopped.
 
     Nothing is tried again. The ids are the oldest first, those of waiting writes before those of stopped ones.
     """

@@ -87,6 +87,7 @@ KINDS: dict[str, tuple[Spoil, str, str]] = {
     "deep brackets": (file(f"---\n{HEAD}x-deep: {'[' * 5000}{']' * 5000}\n---\n"), "front-matter-shape", ITSELF),
     "impossible day": (file(GOOD.replace("2026-03-05", "2023-14-05")), "date-form", ""),
     "unknown type": (file(GOOD.replace("invariant", "law")), "invalid-value", ITSELF),
+    "70 KB": (file(GOOD + "Wheels. " * 9_000), "file-too-large", ""),
     "5 MB": (file(GOOD + "Wheels. " * 650_000), "file-too-large", ITSELF),
     "huge front matter": (file(f"---\n{HEAD}reason: {'a' * 900_000}\n---\n"), "file-too-large", ITSELF),
     "symlink": (link(BAD, "callbacks.md"), "symlink-or-submodule", ITSELF),

@@ -211,7 +211,7 @@ def file_too_large(case: Case) -> Iterator[Finding]:
     yield from case.loaded("front-matter-too-large")
     for address, document in case.documents:
         size = len(document.data)
-        if _WARNED < size <= SIZE_LIMIT and address not in case.catalog.entries:
+        if _WARNED < size <= SIZE_LIMIT:
             message, help_ = f"the file is {size // 1024} KiB, over 64 KiB", "split it; one entry is one rule"
             yield Finding("", message, Place(document.path), help_, address, severity=Severity.WARNING)
 

@@ -230,7 +230,8 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
     """A link leads to an entry that is on disk but not in git.
 
     The link works on this machine and leads nowhere for everybody else. A link between two files that are both not in
-    git yet is fine. If the linked file is not added yet, the finding is a warning. If git ignores it, it is an error.
+    git yet is fine. If the linked file is not added yet, the finding is a warning, in CI an error. If git ignores it,
+    the finding is always an error.
 
     Fails:
         see: [app/rules/new]     (app/rules/new.md is there, but `git status` lists it as untracked)

@@ -175,7 +175,8 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
 
     Fix: run `mdmem approve` for the draft, or write `status: active` in the old entry and remove `superseded_by` and
     `deprecated_at`. If the successor is deprecated, list the current entry instead, or make the old entry active again
-    and remove the links in both entries. `--unsafe-fixes` makes it active if it was not imported.
+    and remove the links in both entries. `--unsafe-fixes` makes it active, but not if it was imported and the successor
+    is a draft.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -339,7 +340,7 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
     """An entry supersedes one of higher authority.
 
     The order of authority is invariant, decision, pattern, note. A decision that replaces an invariant removes a rule
-    that must not be violated, and readers may overlook the change of type. The opposite is fine.
+    that must not be violated, and readers may overlook the change of type, so it is an error. The opposite is fine.
 
     Fails:
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
@@ -409,7 +410,8 @@ def supersession_reason_missing(case: Case) -> Iterator[Finding]:
     """An entry supersedes another one without a reason.
 
     Later nobody can tell whether the change still makes sense. The reason belongs in the new entry, in `reason` or in
-    the body. The same words count as for `rationale-missing`, and so do words such as "replaces".
+    the body. The same words count as for `rationale-missing`, and so do words such as "replaces". For an invariant the
+    finding is an error.
 
     Fails:
         supersedes: [app/rules/retry-twice]     (and the body is `Retry five times.`)
