@@ -149,7 +149,7 @@ class Contents:
 
     @property
     def settings(self) -> bytes:
-        """Return the bytes of the settings file; empty if it cannot be read."""
+        """Return the bytes of the settings file; empty if it is missing or cannot be read."""
         content = settings_bytes(self.tree)
         return b"" if isinstance(content, Unreadable) else content
 

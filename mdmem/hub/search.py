@@ -177,7 +177,7 @@ def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
 
 
 def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]:
-    """Return the visible repositories that read each of some pinned wings, by the id of the wing."""
+    """Return the pins of each of some wings, by the id of the wing; only of repositories that the caller may see."""
     if not wings:
         return {}
     rows = cursor.execute(

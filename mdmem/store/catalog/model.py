@@ -124,7 +124,7 @@ class Redaction(Struct, frozen=True):
         return without_links(body, without_code(body), is_cut)
 
     def names(self, text: str, near: str) -> bool:
-        """Return whether a text mentions an address in a hidden wing."""
+        """Return whether a text mentions an address in a hidden wing; `near` is the address where short links start."""
         return self.access.is_narrow and any(self.hides(one.rstrip("."), near) for one in _PARTS.findall(text))
 
 

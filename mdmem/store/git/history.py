@@ -133,6 +133,7 @@ def list_deletions(
 ) -> dict[str, tuple[str, str | None]]:
     """Return each path that the history deleted or moved, with the newest such commit and the new path, or None.
 
+    Commits are abbreviated hashes, and paths start at the top of the repository. If git fails, paths may be missing.
     `revisions` are the commits to start from. Without any, the staged changes count, too; their commit is empty.
     """
     options, printed = ("-M", "--diff-filter=DR"), b""
@@ -220,6 +221,7 @@ class Activity(Struct, frozen=True):
 def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
     """Return the day of the last change of each file at or below some paths, by path from the top.
 
+    With more than 256 paths, all files of the repository are included.
     Changes from before the day `since` are left out, except some of the day before it. Changes that a merge brought in
     count on the day of the merge. `until` is the commit to start from; None means HEAD. A repository without commits
     has no changes. Raises GitError if git fails.

@@ -137,7 +137,7 @@ class Repository(Struct, frozen=True):
         return {**(self.objects.environment if self.objects is not None else {}), **found}
 
     def run(self, *arguments: str, variables: Mapping[str, str] | None = None, **options: Any) -> bytes:
-        """Run git in the top of the repository; the options are those of the function `run`."""
+        """Run git in the top of the repository and return its output; the options are those of the function `run`."""
         return run(self.top, *arguments, variables={**self.variables, **(variables or {})}, **options)
 
 

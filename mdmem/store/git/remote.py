@@ -203,6 +203,7 @@ def _must(folder: Path, *arguments: str) -> None:
 def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
     """Move the current branch from one commit to another; return False if it was no longer at the first commit.
 
+    `ref` is the full name of the branch, such as `refs/heads/main`. The files on disk are changed, too.
     Staged and uncommitted changes stay as they are. Raises UsageError and moves nothing if the new commit changes a
     file that has such changes. Raises GitLockedError after `wait` seconds.
     """

@@ -158,9 +158,9 @@ class View(Struct, frozen=True):
     alternatives: frozenset[str] = frozenset()
 
     def over(self, workspace: Workspace) -> View:
-        """Return both workspaces with their catalogs, reading files through another workspace with the same files.
+        """Return this view with its files read through another workspace, for example one with a time limit.
 
-        For example, the other workspace has a time limit.
+        Both workspaces keep their catalogs. The caller makes sure that the files are the same.
         """
         checkout = _laid_over(self.checkout, workspace)
         if self.effective is self.checkout:

@@ -89,7 +89,8 @@ def is_hygiene_due(workspace: Workspace, project: str) -> bool:
 def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     """Return the last hygiene of the active wing; without an active wing, of the wing with the oldest run.
 
-    The day is None if a wing had no run yet. Such a wing is due if it has an entry of 30 days that is no import.
+    The day is None if one of these wings had no run yet. Such a wing is due if it has an entry that is at least 30 days
+    old and was not imported.
     """
     catalog, times = workspace.catalog, read_times(workspace.state_folder)
     days: dict[str, date | None] = {}
