@@ -34,7 +34,7 @@ class Succession(StrEnum):
 
 
 class PushResult(Struct, frozen=True):
-    """The result of a push: the requested commit, the hub's commit before and after, and the number of changes.
+    """The result of a push: `pushed` is the requested commit, `before` and `commit` are the hub's before and after it.
 
     The counts are of files added, changed and removed, and of pins. `kept` are damaged pinned wings that other
     repositories also read. Only the hub's owner may send these wings again. `missing` are sentences about pinned wings

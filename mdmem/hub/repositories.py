@@ -34,7 +34,8 @@ _LONGEST = 200
 class HubRepository(Struct, frozen=True):
     """A repository in the hub; `root` is the folder of its memory, from the top of the repository.
 
-    `commit` is None if nothing was pushed yet. `serial` counts the pushes. `url` is `host/owner/name`, or None.
+    `commit` is None if nothing was pushed yet. `serial` counts the pushes. `format` is the version of the
+    analysis that made the search words. `url` is `host/owner/name`, or None.
     """
 
     id: int

@@ -35,7 +35,8 @@ class HubEntry(Struct, frozen=True):
     """An entry of any repository in the hub. `folder` is the folder of the wing, from the top of the repository.
 
     `place` and `folder` together identify the wing in all repositories that read it. The repository of a pinned wing
-    may not be in the hub. Then `repository` and `wing` are those of the first repository that pins the wing.
+    may not be in the hub. Then `repository_id` is None, and `repository` and `wing` are those of the first repository
+    that pins the wing.
 
     `search_hub` sets the score and the passage with the most matching words. `who` sets `dependents`, the entries
     that link to this entry, each with the `field` of the link.

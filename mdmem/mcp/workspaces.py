@@ -77,7 +77,7 @@ class CatalogCache:
 
 
 class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
-    """The workspace of a call to a server; copies made with `replace` share the cache."""
+    """The workspace of a call to a server; copies made with `replace` share the cache of catalogs, `recent`."""
 
     recent: CatalogCache = field(default_factory=CatalogCache)
 

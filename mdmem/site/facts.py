@@ -75,7 +75,10 @@ STATES = (*CURRENT, "draft", *ENDED)
 
 
 class Row(Struct, frozen=True):
-    """An entry as a row of a list; `page` is a path in the site, and `amended_by` are addresses."""
+    """An entry as a row of a list; `page` is a quoted path in the site, and `state` is one of `STATES`.
+
+    `amended_by` are addresses.
+    """
 
     address: str
     page: str

@@ -60,7 +60,10 @@ class Unreadable(Struct, frozen=True):
 
 
 class MissingWing(Struct, frozen=True):
-    """A wing of another repository that could not be read; `line` is its line in `mdmem.toml`."""
+    """A wing of another repository that could not be read: `message` says why, and `help` what to do.
+
+    `line` is its line in `mdmem.toml`.
+    """
 
     name: str
     message: str
@@ -398,7 +401,8 @@ class TreeView(Tree, Struct):
 
     Paths in the trees of `wings` are relative to the wing's folder. `missing` are wings that could not be read.
     `changed` has the new bytes of files by path, and `gone` the paths to leave out. If `changed` is not None, each file
-    is read only once and then cached, so that all results are from the same moment.
+    is read only once and then cached, so that all results are from the same moment. The attributes of `Tree` are set
+    from the tree below.
     """
 
     below: Tree

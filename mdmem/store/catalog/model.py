@@ -151,7 +151,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     An amendment counts only if its entry is current, has at least the authority of the amended entry, and may amend
     entries of that wing. If an amending entry is superseded, its successor amends instead. A shared entry that a
-    project amends is changed only for that project.
+    project amends is changed only for that project. `one_end_suffices` is as in `Catalog`.
     """
 
     entries: Mapping[str, Entry]

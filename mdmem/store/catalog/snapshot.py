@@ -27,7 +27,8 @@ from mdmem.store.tree import FileKind, Stat, Tree, TreeFile, Unreadable
 class LoadedFile(StoredRecord, frozen=True):
     """The result of loading one file of an entry or a manifest.
 
-    `has_short_links` says that the meaning of a link may depend on which other files exist.
+    `entry` or `wing` is None if the file has no valid one. `has_short_links` says that the meaning of a link may depend
+    on which other files exist.
     """
 
     path: str

@@ -39,7 +39,7 @@ def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
 
 
 class Commit(Struct, frozen=True):
-    """One commit: its abbreviated hash, author, time in ISO 8601, subject, and the paths that it changed."""
+    """One commit: its abbreviated hash, author, author's time in ISO 8601, subject, and the paths that it changed."""
 
     digest: str
     author: str

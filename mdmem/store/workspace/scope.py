@@ -25,7 +25,10 @@ class AmbiguousWingError(UsageError):
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """The filters of a question; an empty tuple means no filter. A focus is the topic of an agent's session."""
+    """The filters of a question; an empty tuple means no filter. A focus is the topic of an agent's session.
+
+    `all_wings` reads every wing. `include_deprecated` and `include_drafts` add entries that are not current.
+    """
 
     wings: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
@@ -69,8 +72,9 @@ class ScopeState(StrEnum):
 class Scope(Struct, frozen=True, kw_only=True):
     """The wings that a question reads, with the active wing first, and the filters on rooms and on the focus.
 
-    The invariants of `binding_wings` always apply, also in other rooms. `starts_shared` means that the question is
-    about shared knowledge. Shared entries then come first, and an override by a project does not remove them.
+    Of `wings`, `shared_wings` are shared. The invariants of `binding_wings` always apply, also in other rooms.
+    `starts_shared` means that the question is about shared knowledge. Shared entries then come first, and an override
+    by a project does not remove them.
     """
 
     wing: str | None
