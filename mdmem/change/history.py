@@ -56,7 +56,10 @@ class FieldBlame(Struct, frozen=True, kw_only=True):
 
 
 class BlameReport(Struct, frozen=True, kw_only=True):
-    """The commit that last set each field, in the order of the file, then the commit for the body."""
+    """The commit that last set each field, in the order of the file, then the commit for the body.
+
+    `is_cut` says that a shallow clone lacks the beginning of the history.
+    """
 
     address: str
     fields: tuple[FieldBlame, ...]

@@ -94,7 +94,10 @@ class MergeConflict(Struct, frozen=True, kw_only=True):
 
 
 class MergeConflicts(Struct, frozen=True):
-    """All conflicts by path, git's name for the unfinished operation, and the commands that complete the operation."""
+    """All conflicts, sorted by path, and the commands that complete git's operation.
+
+    `operation` is git's name for it, such as `merge` or `rebase`, or None if none is in progress.
+    """
 
     found: tuple[MergeConflict, ...]
     operation: str | None = None
@@ -102,7 +105,7 @@ class MergeConflicts(Struct, frozen=True):
 
 
 def find_conflicts(workspace: Workspace) -> MergeConflicts:
-    """Return the conflicts in the files on disk."""
+    """Return the conflicts: unmerged files, files with conflict markers, and entries that two others supersede."""
     location, repository = workspace.location, workspace.location.repository
     # The unmerged files in git's index, each with its stages.
     unmerged: dict[str, set[int]] = {}

@@ -29,7 +29,7 @@ class Ref(Struct, frozen=True):
 
 
 class Unread(Struct, frozen=True):
-    """A file that cannot be read in one tree, with the entry that the other tree has at that address."""
+    """A file that cannot be read in one tree, with the entry that the other tree has at that address, or None."""
 
     which: Which
     path: str
@@ -64,7 +64,10 @@ class Transition(Struct, frozen=True):
 
 
 class RelationChange(Struct, frozen=True):
-    """A relation between two current entries that the change added or removed. `type` is CLAIMS or AMENDS."""
+    """A relation of `entry` to `on` that the change added (`is_new`) or removed.
+
+    `says` is CLAIMS for a one-sided supersession, or AMENDS.
+    """
 
     entry: Ref
     says: str

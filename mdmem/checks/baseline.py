@@ -151,7 +151,7 @@ def without_known(
 ) -> tuple[list[Finding], list[Finding]]:
     """Return two lists: the findings to report, and the known findings, which the baseline has.
 
-    The first list are the findings that are not in the baseline, together with those about the baseline itself. A
+    The first list has the findings that are not in the baseline, together with those about the baseline itself. A
     baseline from an option (`given`) is read from disk, one from the settings from the checked tree. Raises UsageError
     if the former cannot be read, and SettingsError for other faults.
     """
@@ -183,7 +183,7 @@ def without_known(
 
 
 class BaselineResult(Struct, frozen=True):
-    """A written baseline, the settings file if it changed (else None), the number of recorded findings.
+    """A written baseline, the settings file if it changed (else None), and the number of recorded findings.
 
     `is_staged` says whether git has staged both files.
     """

@@ -47,7 +47,7 @@ class Link(NamedTuple):
 
 
 class Base(Struct, frozen=True):
-    """The tree before a change, to compare with: its name, its entries and its settings."""
+    """A tree to compare with, usually the one before a change: its name, its entries and its settings."""
 
     name: str
     catalog: Catalog

@@ -260,7 +260,7 @@ class Part(Struct, frozen=True):
 
 
 def head_parts(sections: Sequence[Section]) -> list[Part]:
-    """Return the text between the title and the next heading, and the sections that contain facts."""
+    """Return the parts above the first heading after the title, and the sections about metadata."""
     title = title_section(sections)
     above = sections[: sections.index(title) + 1] if title is not None else sections[:1]
     return [Part.of(one) for one in (*above, *(one for one in sections if one.name in _ABOUT and one not in above))]

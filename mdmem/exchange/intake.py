@@ -230,10 +230,10 @@ class Intake:
 
 
 def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[SourceFile]:
-    """Mark the sources that are records in a folder of decision records.
+    """Return the sources, and set `is_in_records` of those that are records in a folder of decision records.
 
-    A folder that the user gave counts as such a folder if half of its files look like a record or have a number. If
-    most of its files have a number, a file without a number is a record only if it looks like one.
+    A folder that the user gave counts as such a folder if at least half of its files look like a record or have a
+    number. If most of its files have a number, a file without a number is a record only if it looks like one.
     """
     folders: dict[str, list[SourceFile]] = {}
     for one in sources:

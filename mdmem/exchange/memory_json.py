@@ -24,7 +24,10 @@ SCHEMA = 1
 
 
 def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the document, and a remark for each omitted entry. Raises UsageError if a manifest is not UTF-8."""
+    """Return the document of some wings, or of all if `wings` is empty, and a remark for each omitted entry.
+
+    Raises UsageError if a manifest is not UTF-8.
+    """
     catalog = workspace.catalog
     scope = reading_scope(catalog, workspace.settings, Filters(wings=wings, all_wings=not wings))
     entries = []
@@ -59,7 +62,10 @@ class DocumentFile(Struct, frozen=True):
 
 
 def read_document(data: bytes) -> list[DocumentFile]:
-    """Return the files in a document, manifests first. Raises UnfitError if it is not such a document."""
+    """Return the files in a document, manifests first, also those with a `fault`.
+
+    Raises UnfitError if it is not such a document.
+    """
     try:
         stated = json.loads(data)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:

@@ -193,7 +193,10 @@ def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> tup
 
 
 def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> tuple[Claim, ...]:
-    """Return the claims in the value of a field, such as `supersedes: ADR-0034 (in part), #35`."""
+    """Return the claims in the value of a field, such as `supersedes: ADR-0034 (in part), #35`.
+
+    `part` are the words in the field's name that limit it to a part of the record.
+    """
     sentence = sentence_of(written)
     return _objects(sentence, sentence.text, kind.value, is_passive=kind.value.endswith("_by"), part=part)[0]
 

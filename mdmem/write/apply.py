@@ -274,7 +274,7 @@ def _remove_empty(root: Path, folder: Path) -> None:
 
 
 class FolderRename(Struct, frozen=True):
-    """The rename of one file, or of a whole folder with its files."""
+    """The rename of one file, or of a whole folder; `files` are the old and new paths of all its files."""
 
     old: str
     new: str

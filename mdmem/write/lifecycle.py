@@ -92,7 +92,10 @@ def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) 
 
 
 def approval_remarks(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
-    """Return a remark about a person who approves entries of a wing, if any. Raises UsageError if they may not."""
+    """Return a remark about a person who approves entries of a wing, if any. Raises UsageError if they may not.
+
+    `option` is the option that takes the person, and `refused` is the beginning of the message.
+    """
     if not _PERSON.match(person):
         raise UsageError(f'`{person}` does not name a person; write {option} "Name <email>"')
     if is_owner(wing, person):

@@ -67,7 +67,10 @@ class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RememberResult(Struct, frozen=True, kw_only=True):
-    """The result of a call. `id` is None if nothing was written."""
+    """The result of a call. `id` is the name of the saved memory, also if an identical call saved it before, or None.
+
+    `conflicts` are the entries that say nearly the same.
+    """
 
     success: bool
     id: str | None

@@ -76,7 +76,8 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
     """A suppression has no effect: its code is unknown or cannot be suppressed, or its reason is missing.
 
     The author believes that it works, and the next reader needs the reason. A file cannot suppress findings about a
-    change, a merge, the settings, or something that could not be read. A former code still works and is an info.
+    change, a merge, the settings, or something that could not be read. An earlier name of a check still works, and the
+    finding is then an info.
 
     Fails:
         <!-- mdmem: ignore vague-invariant -->
