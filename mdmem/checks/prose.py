@@ -122,7 +122,9 @@ class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
 
 def amendment_sentences(body: str, prose: Callable[[], str]) -> Iterator[AmendmentSentence]:
     """Yield the sentences that say that the entry amends another one; `prose` returns the body without code."""
-    for verb in _AMENDS.finditer(prose()) if _AMENDS.search(body) else ():
+    for verb in _AMENDS.finditer(body):
+        if not prose().startswith(verb[0], verb.start()):
+            continue
         before = prose()[max(0, verb.start() - _BEFORE) : verb.start()]
         begins = verb[1] and verb[0][0].isupper() and _START.search(before)
         if not before[-1:].isalnum() and (begins or _SUBJECT.search(before)):

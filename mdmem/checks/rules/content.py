@@ -314,7 +314,8 @@ def local_path(case: Case) -> Iterator[Finding]:
     """
     for address, document in case.documents:
         by_name: dict[str, list[re.Match[str]]] = {}
-        for found in _HOME.finditer(document.text) if "/home/" in document.text or "Users" in document.text else ():
+        may_have = any(part in document.text for part in ("/home/", "/Users/", "Users\\"))
+        for found in _HOME.finditer(document.text) if may_have else ():
             if not _ANYBODY.match(found["name"]):
                 by_name.setdefault(found["name"], []).append(found)
         for first, *more in by_name.values():
@@ -366,7 +367,8 @@ def hidden_instruction(case: Case) -> Iterator[Finding]:
     """
     for address, document in case.documents:
         # Look for a comment first, since removing the code from the body takes longer.
-        may_hide = document.fields is not None and ("<!--" in document.body or "]:" in document.body)
+        may_define = "\n[" in document.text and "]:" in document.body
+        may_hide = document.fields is not None and ("<!--" in document.body or may_define)
         prose = case.prose_of(address) if may_hide else ""
         for comment in (*_COMMENT.finditer(prose), *_DEFINITION.finditer(prose)):
             said = "" if comment[1].lstrip().startswith("mdmem:") else comment[1].lower()
