@@ -357,7 +357,8 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
     if request.side is not None:
         named = [one.address for one in conflict.successors if one.side is request.side]
         if len(named) != 1:
-            raise UsageError(f"{request.side} has {len(named)} successors of {old}; name the one to keep")
+            hint = "type `--take ADDRESS` with the one to keep"
+            raise UsageError(f"`{request.side}` has {len(named)} successors of {old}; {hint}")
         chosen = named[0]
     if chosen not in successors:
         did = f"; {join_addresses(successors)} did" if successors else ""

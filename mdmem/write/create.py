@@ -253,7 +253,7 @@ def _as_bytes(text: str) -> bytes:
 
 
 def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that write a new entry, and its wing if that is missing and `wing` is its kind.
+    """Return the changes that write a new entry, and a missing wing if `wing` says of which kind.
 
     Raises UsageError, and the errors of `refuse_taken`.
     """

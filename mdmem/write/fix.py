@@ -64,7 +64,7 @@ class FixResult(Struct, frozen=True):
 def fix(
     workspace: Workspace, request: CheckRequest, *, with_unsafe: bool, is_dry: bool
 ) -> tuple[CheckReport, FixResult]:
-    """Fix the findings of a request; return the report on the remaining findings, and all about the fixes.
+    """Fix the findings of a request; return the report on the remaining findings, and the result of the fixes.
 
     With `is_dry`, nothing is written. Raises UsageError unless the request is about the working tree, and the errors
     of `write`.

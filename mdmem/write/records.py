@@ -304,7 +304,10 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
 
 
 def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
-    """Return the entry parsed from some bytes. Raises UsageError, about the `called`, if they are no entry."""
+    """Return the entry parsed from some bytes. Raises UsageError if they are not an entry.
+
+    `called` is the word for the entry in the message.
+    """
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:

@@ -206,7 +206,7 @@ class Saver:
                 message = f"{address} was written before"
                 result = SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=message)
             elif record.verb not in VERBS:
-                result = failed(f"`{record.verb}` is not a verb of this version")
+                result = failed(f"this version of mdmem cannot save a `{record.verb}`, which another version wrote")
             else:
                 try:
                     request = read_request(VERBS[record.verb], record.arguments)

@@ -75,7 +75,7 @@ def _plain(text: str) -> str:
 
 
 class Verdict(Struct, frozen=True):
-    """The result of a comparison: what to do with a new record, the address of the record that it is like, or None.
+    """The result of a comparison: what to do with a new record, and the address of the most similar record, if any.
 
     `similarity` is the share of common words, from 0 to 1.
     """

@@ -340,7 +340,8 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
     """An entry supersedes one of higher authority.
 
     The order of authority is invariant, decision, pattern, note. A decision that replaces an invariant removes a rule
-    that must not be violated, and readers may overlook the change of type, so it is an error. The opposite is fine.
+    that must not be violated, and readers may overlook the change of type, so that finding is an error. The opposite is
+    fine.
 
     Fails:
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
