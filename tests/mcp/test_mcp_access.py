@@ -96,5 +96,5 @@ def test_path_is_taken_as_typed_so_that_no_folder_of_another_wing_shows(path: st
     for _ in range(2):
         answers.append(with_client(server_over(open_root(root), access=APP), work))
         shutil.rmtree(root / "vault", ignore_errors=True)
-    assert f"names {path}" in answers[0]
+    assert f"mentions {path}" in answers[0]
     assert answers[0] == answers[1]
