@@ -351,7 +351,7 @@ def read_source(base: Path, found: SourceFile) -> SourceFile:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        hint = f"`iconv -f CP1252 -t UTF-8 {found.path}` may read it"
+        hint = f"`iconv -f CP1252 -t UTF-8 {shlex.quote(found.path)}` may read it"
         raise UnfitError(f"is not UTF-8 at byte {error.start}; save it as UTF-8: {hint}") from error
     if not text.strip():
         raise UnfitError("is empty")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
-from builders import make_root, run_here, write_entry
+from builders import commit_all, git, make_repository, make_root, run_here, write, write_entry
 from trees import HeldTree, case_of, tree_of
 
 from mdmem.checks.engine import run_checks
@@ -113,3 +114,16 @@ def test_number_of_a_record_is_corrected_to_its_address(tmp_path: Path, capsys: 
 def test_unreadable_file_with_a_bad_name_has_no_help_that_fails() -> None:
     tree = HeldTree(content={"nav/rules/Use_UTC.md": b"---\ntype: decision\n---\n\n\xff\n"})
     assert helps_in(tree, "bad-name") == [""]
+
+
+def test_command_that_adds_an_ignored_file_works_at_the_top_of_the_repository(tmp_path: Path, capsys: Capture) -> None:
+    root = make_root(make_repository(tmp_path) / "my memory")
+    write(tmp_path, ".gitignore", "utc*.md\n")
+    for name in ("utc times", "zones"):
+        write_entry(root, f"nav/rules/{name}")
+    commit_all(tmp_path)
+    arguments = ("check", "--select", "ignored-by-git", "--format", "json")
+    (found,) = json.loads(run_here(capsys, *arguments, cwd=root).out)["findings"]
+    assert found["help"] == "run `git add -f 'my memory/nav/rules/utc times.md'` at the repository's top"
+    git(tmp_path, *shlex.split(found["help"].split("`")[1])[1:])
+    assert json.loads(run_here(capsys, *arguments, cwd=root).out)["findings"] == []

@@ -483,7 +483,8 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
     for path in ignored:
         wing = _wing_of(path)
         if wing in shared:
-            yield at_path(path, "git ignores the file, so it exists only here", f"type `git add -f {path}`")
+            help_ = f"run `git add -f {shlex.quote(case.facts.from_top(path))}` at the repository's top"
+            yield at_path(path, "git ignores the file, so it exists only here", help_)
         elif wing not in reported:
             reported.add(wing)
             message = f"git ignores all of `{wing}`, so it exists only here"
