@@ -91,7 +91,7 @@ def log(workspace: Workspace, name: str) -> LogReport:
 
 
 def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
-    """Return the last commits that changed entries, with their addresses, newest first; raises GitError outside git."""
+    """Return the last `limit` commits that changed entries, with the addresses, newest first; GitError outside git."""
     found: list[Commit] = []
     repository, under = workspace.location.get_repository(), workspace.location.under or "."
     prefix = workspace.location.prefix
@@ -279,7 +279,10 @@ class WhyReport(Struct, frozen=True, kw_only=True):
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
-    """Return the chain of supersessions that contains an entry, with the commits of each file, by one `git log`."""
+    """Return the chain of supersessions that contains an entry, with the commits of each file if there are any.
+
+    Raises NotFoundError.
+    """
     address, catalog = resolve_name(workspace, name), workspace.catalog
     entries, lineage = catalog.entries, catalog.lineage
     members = lineage.chain(address)

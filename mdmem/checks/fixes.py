@@ -155,7 +155,7 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
 
 
 def is_imported(case: Case, address: str) -> bool:
-    """Return whether an entry was imported from another file."""
+    """Return whether an entry was imported from another tool's file."""
     return ORIGIN in fields_of(case.catalog.document(f"{address}.md"))
 
 

@@ -112,7 +112,10 @@ class Saver:
         self.ledger = PendingWrites(workspace.state_folder)
 
     def save(self, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
-        """Try some waiting writes again, then save a record. The record may be one of the waiting writes."""
+        """Try some waiting writes again, then save a record, and return its result.
+
+        The record may be one of the waiting writes.
+        """
         try:
             request = read_request(kind, arguments)
         except MdmemError as error:

@@ -86,7 +86,10 @@ class Verdict(Struct, frozen=True):
 
 
 def subject_of(entry: Entry, body: str) -> Subject:
-    """Return the title and rationale of an entry, including code, so that saving and reading give the same result."""
+    """Return the title and rationale of an entry, or the trigger and steps of a pattern.
+
+    Code is included, so that saving and reading give the same result.
+    """
     if entry.type is EntryType.PATTERN:
         steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
         return Subject(entry.trigger or entry.title, "\n".join(steps) or body)

@@ -102,7 +102,7 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
 
 
 def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
-    """Return the change that deprecates an entry in favour of another entry."""
+    """Return the change that deprecates an entry and links the entry at `new` as a successor."""
     links = [*written_links(catalog.document(old.path), "superseded_by"), new]
     return patched(catalog, old.path, ended_fields(old, today, by=() if new in old.superseded_by else links))
 

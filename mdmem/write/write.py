@@ -129,7 +129,7 @@ def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]
 
 
 def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
-    """Return the entries as they would be after some changes."""
+    """Return the catalog as it would be after some changes."""
     if not changes:
         return workspace.catalog
     contents = {change.path: change.after for change in changes if change.after is not None}
