@@ -301,11 +301,13 @@ class _Fitting(Struct, dict=True):
         is_long = size_of(content) > max(WHOLE, size)
         return not unseen(excerpt(item.entry, body, size, self.found.weights) if is_long else content, known)
 
-    def _is_weak(self, item: Item, share: float = WEAK_SHARE) -> bool:
+    def _is_weak(self, item: Item, share: float = 0.0) -> bool:
         """Return whether an item matches the question only weakly: below a share of the best score."""
         if not self.found.weights or item.on_path:
             return False
-        return item.inherited or item.score < share * self.best or not item.score
+        # A small budget limits the answer more than scores do, so fewer matches are weak.
+        least = share or (FAR_SHARE if self.slots is SMALL_SLOTS else WEAK_SHARE)
+        return item.inherited or item.score < least * self.best or not item.score
 
     def _place(self, limit: int, forms: Iterable[Item]) -> bool:
         """Place the first form of an item whose size fits the limit; return whether one fits."""
@@ -348,8 +350,7 @@ class _Fitting(Struct, dict=True):
         fresh = unseen(content, known) if known else content
         if known and not fresh:
             return replace(item, form=Form.GIVEN)
-        lead = paragraphs_of(content)[0]
-        if BACKGROUND in fresh and not fresh.startswith(lead):
+        if BACKGROUND in fresh and not fresh.startswith(lead := paragraphs_of(content)[0]):
             # Without the decision, a passage of the context or of a rejected option could be read as the rule.
             fresh = f"{lead}\n\n{fresh}"
         self.notes[item.address] = note_of(
