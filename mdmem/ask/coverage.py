@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from math import log
+from unicodedata import normalize
 
 from mdmem.ask.limits import FULL_COVERAGE, GENERAL_WORDS, PARTIAL_COVERAGE, PASSAGE
 from mdmem.ask.question import Coverage
@@ -62,7 +63,7 @@ def _weight(weights: Mapping[str, float], terms: Iterable[str]) -> float:
 def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:
     """Yield the terms of the title, then for each passage of the body the terms of title and passage together."""
     yield title
-    hits = finder(weights)(body)
+    hits = finder(weights)(normalize("NFC", body))
     for first, (start, _, _) in enumerate(hits):
         terms = set(title)
         for at, _, contained in hits[first:]:

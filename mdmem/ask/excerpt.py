@@ -11,6 +11,7 @@ from itertools import takewhile
 from math import fsum, log
 from operator import itemgetter
 from typing import NamedTuple
+from unicodedata import normalize
 
 from mdmem.ask.limits import SENTENCE
 from mdmem.markdown.headings import decision_sections, sections_of, with_asides, without_asides
@@ -83,7 +84,8 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     first prose. The passages are from any section. Before a passage of a background section, such as context,
     alternatives and references, its heading is quoted.
     """
-    body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
+    # A letter and its accent may be two characters; words are found in the composed form.
+    body, stated = normalize("NFC", body[:_READ]), [part for part in stated_fields(entry) if part]
     left = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
     sections = _units(body, frozenset(weights))

@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 from builders import commit_all, memory, run_here, write, write_entry
@@ -225,3 +227,14 @@ def test_wings_of_other_projects_that_were_not_read_are_named(folder: Path, caps
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     out = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
     assert (len(out) < 1200, "--ask QUESTION" in out, "--include-deprecated" in out) == (True, True, True)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_accents_may_be_characters_of_their_own(folder: Path, capsys: Capture, form: Literal["NFC", "NFD"]) -> None:
+    long = "\n\n".join("Rien d'autre n'est dit ici. " * 30 for _ in range(4))
+    body = normalize(form, f"Une règle.\n\n{long}\n\nLe débit mesuré près de l'échelle dépasse le seuil.\n")
+    write_entry(folder / "memory", "nav/architecture/debit", body, title="Mesures")
+    commit_all(folder)
+    answer = json.loads(run_here(capsys, "retrieve", "débit mesuré échelle", "--format", "json", cwd=folder).out)
+    best = next(one for one in answer["items"] if one["address"] == "nav/architecture/debit")
+    assert (answer["coverage"], "le débit mesuré" in best["content"].lower()) == ("full", True)

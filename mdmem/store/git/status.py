@@ -152,7 +152,7 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
 
     Untracked files are searched, ignored files are not.
     """
-    options = ("-h", "-I", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
+    options = ("-h", "-I", "-G", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
     where = [pathspec(under)] if under else []
     printed = repository.run("grep", *options, "--", *where, ok=(0, 1))
     return printed.decode("utf-8", "replace").splitlines()
