@@ -188,7 +188,7 @@ def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None
     cached(root, tmp_path / "cache")
     catalog = cached(root, tmp_path / "cache")
     file.unlink()
-    with pytest.raises(GoneError, match=r"w/r/e\.md disappeared"):
+    with pytest.raises(GoneError, match=r"w/r/e\.md can no longer be read: no such file"):
         catalog.body("w/r/e")
 
 
