@@ -57,7 +57,7 @@ DOORS = {
     "mcp": {"mdmem.mcp"},
     "mcp_types": {"mdmem.mcp"},
     "psycopg": {"mdmem.hub"},
-    "pydantic": {"mdmem.mcp"},
+    "pydantic": {"mdmem.model", "mdmem.mcp"},
     "pydantic_core": {"mdmem.model", "mdmem.mcp"},
     "pygls": {"mdmem.lsp"},
     "starlette": {"mdmem.mcp"},

@@ -49,7 +49,7 @@ def interpret(document: Document) -> LoadedFile:
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
         return LoadedFile(document.path, None, findings)
-    # Imported here, because pydantic takes time to import, and only files that are not cached need it.
+    # Imported here, because pydantic needs a tenth of a second, and only files that are not cached need it.
     from mdmem.model.schema import read_entry
 
     heading = first_heading(document.body)
