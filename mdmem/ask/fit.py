@@ -227,13 +227,15 @@ class _Fitting(Struct, dict=True):
     def place_lines(self) -> None:
         """Place the titles of the best remaining items, then those of all decisions if the wing has few of them."""
         rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
-        rest = sorted((one for one in rest if not self._is_already_shown(one)), key=lambda one: one.entry.type.rank)
+        rest.sort(key=lambda one: one.entry.type.rank)
         decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
+        most = None
         if self.best and (len(decisions) > FEW_DECISIONS or self.slots is not SLOTS):
-            least = NEAR_SHARE * self.best
-            rest = [one for one in rest if one.on_path or one.score >= least][: self.slots.lines]
+            rest = [one for one in rest if one.on_path or one.score >= NEAR_SHARE * self.best]
+            most = self.slots.lines
         limit = min(self.limit, self.used + self.limit // 10)
-        for item in rest:
+        # A session may have seen much of the memory, so only as many entries are compared with it as have room.
+        for item in islice((one for one in rest if not self._is_already_shown(one)), most):
             if not self._place(limit, [self._line(item)]):
                 break
         for item in self.found.unmatched if self.slots is SLOTS else ():
