@@ -182,7 +182,8 @@ _FACETS_AT_START = 6
 def facets_for(intent: Intent, layer: Layer) -> tuple[Facet, ...]:
     """Return the facets to include, in order, constraints first.
 
-    At the start of a session, active work comes next. For research, every facet is included.
+    After them come those of the intent. At the start of a session, active work and recent memory come second and third,
+    and there are six at most. A deep search includes every facet.
     """
     order = map(Facet, _ORDERS[intent].split())
     if layer is Layer.WAKE:

@@ -57,7 +57,7 @@ class Reading(Struct, frozen=True):
 
     @property
     def view(self) -> View:
-        """Return a view of the memory with two versions: `effective` entries, which apply, and the `checkout`."""
+        """Return two workspaces: `checkout` has the files as they are, `effective` the versions that answers use."""
         return view_of(self.workspace)
 
     def retrieve(self, scope: Scope, question: Question) -> Answer:

@@ -162,7 +162,7 @@ class _Protocol(LanguageServerProtocol):
     """The protocol of pygls, with answers to two mistakes of clients that pygls does not answer."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Parse a message; for a request with invalid parameters, send an error response."""
+        """Parse a message. If that fails, answer a request with the error, and raise JsonRpcException."""
         try:
             return super().structure_message(data)
         except JsonRpcException as error:

@@ -162,7 +162,8 @@ class StrictHandler(BaseHandler):
     def load(self, fm: str, **_: object) -> Fields:
         """Return the fields with their places and with faults that did not prevent parsing.
 
-        Raises FrontMatterError if the front matter cannot be parsed, or a value is uncertain.
+        Raises FrontMatterError if the front matter is no valid YAML mapping, is too large, has syntax that is not
+        allowed (such as anchors or tags), or has a key twice.
         """
         if len(fm.encode("utf-8")) > FRONT_MATTER_LIMIT:
             message, help_ = "the front matter is over 16 KiB", "move the text into the body"

@@ -51,7 +51,7 @@ class Stance(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """Return the standing in a few words, with the author of a proposal. Empty if the entry is binding."""
+        """Return the standing in a few words, with the author of a proposal. Empty if it is on the default branch."""
         match self.standing:
             case Standing.BINDING:
                 return ""

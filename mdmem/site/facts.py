@@ -273,7 +273,10 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Return an event for each entry that became current or stopped being current, newest first."""
+        """Return an event for each entry that was added, and for each that ended without a successor, newest first.
+
+        If an entry replaces others, there is one event for all of them.
+        """
         lineage, found = self.catalog.lineage, list[Event]()
         for entry in self.entries:
             olds = self._replaced_by(entry)

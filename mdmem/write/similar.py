@@ -103,8 +103,8 @@ def compare(
     """Compare a new decision with the decisions in some wings, by fingerprint, then by the words of the best matches.
 
     A match that is current or a draft takes precedence over other matches. If the match is not current, its current
-    successor is reported. Decisions in `distinct` do not count. With `is_stated`, the caller already says which
-    decision is superseded, so words are not compared.
+    successor is reported. Decisions in `distinct` do not count, unless they are current or drafts and have the same
+    fingerprint. With `is_stated`, the caller already says which decision is superseded, so words are not compared.
     """
     catalog, lineage = workspace.catalog, workspace.catalog.lineage
     among = [one.address for one in catalog.entries.values() if one.type is EntryType.DECISION and one.wing in wings]

@@ -60,7 +60,10 @@ def last_review(entry: Entry) -> date | None:
 
 
 def age_of(entry: Entry, today: date) -> int | None:
-    """Return the days since an entry was verified or created, 0 for a future date; None without a valid date."""
+    """Return the days since an entry was created or verified, whichever is later.
+
+    It is 0 for a future date, and None without a valid date.
+    """
     day = last_review(entry)
     return None if day is None else max(0, (today - day).days)
 
