@@ -154,3 +154,12 @@ def test_repository_that_git_cannot_read_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".git/objects" / tree[:2] / tree[2:]).unlink()
     with pytest.raises(GitError, match="git log: "):
         last_changes(repository_of(tmp_path), ["src"], since=LONG_AGO)
+
+
+def test_control_characters_in_the_name_of_an_author_change_no_day(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path)
+    write_entry(folder, "m/app/a")
+    git(folder, "add", "-A")
+    by = ("-c", "user.name=A\x02\x01B", "-c", "user.email=a\x02@example.com")
+    git(folder, *by, "commit", "-q", "--date=2026-01-05T12:00:00", "-m", "a\x02b")
+    assert first_days(repository_of(folder), ["m"]) == {"m/app/a.md": "2026-01-05"}

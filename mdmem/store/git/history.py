@@ -72,7 +72,7 @@ class _Logged(NamedTuple):
 
 _PLAIN = ("--no-ext-diff", "--no-textconv")
 _RAW = ("--raw", "-z", *_PLAIN)
-_LOG = ("log", *_RAW, "--no-show-signature", "--format=%x01%H%x02%h%x02%an%x02%ae%x02%aI%x02%cI%x02%s")
+_LOG = ("log", *_RAW, "--no-show-signature", "--format=%x01%H%x02%h%x02%aI%x02%cI%x02%an%x02%ae%x02%s")
 
 
 def _logged(printed: bytes) -> Iterator[_Logged]:
@@ -82,7 +82,8 @@ def _logged(printed: bytes) -> Iterator[_Logged]:
     for part in (one.lstrip("\n") for one in parts):
         if part.startswith("\x01"):
             yield head._replace(changes=tuple(changes))
-            digest, short, author, email, *times, subject = part[1:].split("\x02", 6)
+            # Names may contain the separator, so they come last.
+            digest, short, *times, author, email, subject = part[1:].split("\x02", 6)
             # git writes UTC as `Z` since version 2.46, and `+00:00` before.
             written, committed = (when.replace("Z", "+00:00") for when in times)
             head, changes = _Logged(digest, short, author, email, written, committed, subject), []
