@@ -30,8 +30,6 @@ from mdmem.model.entry import Entry
 from mdmem.store.index.analysis import Span, finder
 
 NO_WEIGHTS: Mapping[str, float] = {}
-# A passage of a background section begins with this, and the headings of the section.
-BACKGROUND = "under “"
 # The most characters of a body that are read. The decision is near the start, and a longer body takes seconds.
 _READ = 131_072
 _RULE, _SUMMARY = 240, 480
@@ -179,7 +177,7 @@ def _units(body: str, terms: frozenset[str]) -> list[_Units]:
         start, end = section.start, section.span[1]
         # An option is often a section below the alternatives, and its own heading does not say that it was not chosen.
         headings = dict.fromkeys(one.heading for one in (aside, section) if one is not None)
-        label = f"{BACKGROUND}{' / '.join(headings)}”: " if aside is not None else ""
+        label = f"under “{' / '.join(headings)}”: " if aside is not None else ""
         if within := _hits_in(hits, start, end):
             units = sorted((*sentences_in(body, start, end), *_blocks(body, start, end)), key=lambda one: one.start)
             contained = [

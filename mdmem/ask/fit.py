@@ -26,18 +26,21 @@ from mdmem.ask.answer import (
     count_omitted,
     sum_counts,
 )
-from mdmem.ask.excerpt import BACKGROUND, excerpt, rule_of
+from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.limits import (
     FAR_SHARE,
     FEW_DECISIONS,
     MOST_PROPOSED,
     NEAR_SHARE,
+    NEXT_BEST,
     PATH_SHARE,
     SENTENCE,
+    SHORT_BUDGET,
     SHORT_SLOTS,
     SLOTS,
     SMALL_BUDGET,
     SMALL_SLOTS,
+    USUAL_BUDGET,
     WEAK_SHARE,
     WHOLE,
     Slots,
@@ -114,8 +117,12 @@ def fit(
     omitted = [*found.basis.omitted, *fitting.left_out(), *drafts.left_out_proposed()]
 
     # There may be thousands of weak matches, so they are only counted.
-    named = sorted((one for one in omitted if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
-    unnamed = [*named[OMITTED_LISTED:], *(one for one in omitted if one.why in _COUNTED)]
+    best = (one for one in omitted if one.why in (OVER_BUDGET, WEAK))
+    next_best = list(islice(best, NEXT_BEST if found.weights and slots is SLOTS else 0))
+    rest = [one for one in omitted if one not in next_best]
+    named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
+    named[:0] = next_best
+    unnamed = [*named[OMITTED_LISTED:], *(one for one in rest if one.why in _COUNTED)]
     counts = (*found.basis.omitted_counts, *count_omitted(unnamed))
     visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
     answer = replace(
@@ -157,6 +164,23 @@ class _Fitting(Struct, dict=True):
         """Return the best score of all items."""
         return max((one.score for one in self.found.items), default=0.0)
 
+    @cached_property
+    def scale(self) -> float:
+        """Return by how much the budget is larger than the usual one, for which the slots were chosen, or 1."""
+        usual = SHORT_BUDGET if self.slots is SHORT_SLOTS else USUAL_BUDGET
+        return max(1.0, self.limit / (usual * BYTES_A_TOKEN))
+
+    @cached_property
+    def excerpts(self) -> Sequence[int]:
+        """Return the most bytes of text for each of the best matches."""
+        return [int(size * self.scale) for size in self.slots.excerpts]
+
+    @cached_property
+    def has_selected_lines(self) -> bool:
+        """Return whether only near matches get a line: in all answers but those of wings with few decisions."""
+        decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
+        return bool(self.best) and (len(decisions) > FEW_DECISIONS or self.slots is not SLOTS)
+
     def place_invariants(self) -> None:
         """Place the unconditional invariants whole.
 
@@ -176,7 +200,7 @@ class _Fitting(Struct, dict=True):
         for item in self.found.items:
             is_rule = item.entry.type in (EntryType.INVARIANT, EntryType.DECISION, EntryType.PATTERN)
             if item.on_path and is_rule and item.address not in self.placed:
-                forms = (self._whole, lambda one: self._excerpt(one, self.slots.excerpts[1]), self._line)
+                forms = (self._whole, lambda one: self._excerpt(one, self.excerpts[1]), self._line)
                 self._place(limit, (form(item) for form in forms))
 
     def place_matches(self) -> None:
@@ -214,7 +238,7 @@ class _Fitting(Struct, dict=True):
         The last excerpt of the best match has its mentions in one line. Other matches always have them in one line.
         """
         is_short = self.slots is SHORT_SLOTS
-        for size in dict.fromkeys((*self.slots.excerpts[rank:], SENTENCE)):
+        for size in dict.fromkeys((*self.excerpts[rank:], SENTENCE)):
             one = self._excerpt(item, size, searches=rank < (1 if is_short else 3))
             if is_short or rank:
                 one = replace(one, mentions=in_short(one.mentions))
@@ -228,11 +252,10 @@ class _Fitting(Struct, dict=True):
         """Place the titles of the best remaining items, then those of all decisions if the wing has few of them."""
         rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
         rest.sort(key=lambda one: one.entry.type.rank)
-        decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
         most = None
-        if self.best and (len(decisions) > FEW_DECISIONS or self.slots is not SLOTS):
-            rest = [one for one in rest if one.on_path or one.score >= NEAR_SHARE * self.best]
-            most = self.slots.lines
+        if self.has_selected_lines:
+            rest = [one for one in rest if self._is_near(one)]
+            most = int(self.slots.lines * self.scale)
         limit = min(self.limit, self.used + self.limit // 10)
         # A session may have seen much of the memory, so only as many entries are compared with it as have room.
         for item in islice((one for one in rest if not self._is_already_shown(one)), most):
@@ -247,7 +270,7 @@ class _Fitting(Struct, dict=True):
             described = self.found.describe_proposed(item)
             forms = [self._line(described, is_described=True)]
             if item.unconditional or item.on_path or item.score >= NEAR_SHARE * self._best_of_all():
-                forms.insert(0, self._excerpt(described, self.slots.excerpts[-1], is_described=True))
+                forms.insert(0, self._excerpt(described, self.excerpts[-1], is_described=True))
             self._place(self.limit, forms)
 
     def _nearest_proposed(self) -> list[Item]:
@@ -263,10 +286,14 @@ class _Fitting(Struct, dict=True):
         return max((one.score for one in (*self.found.items, *self.found.proposed)), default=0.0)
 
     def left_out(self) -> Iterator[Omission]:
-        """Yield the items that were not placed, with the reason; those that apply to a given path come first."""
-        for item in sorted(self.found.items, key=lambda one: not one.on_path):
+        """Yield the items that were not placed, with the reason.
+
+        Those that apply to a given path come first, then the best matches.
+        """
+        for item in sorted(self._by_fit(), key=lambda one: not one.on_path):
             if item.address not in self.placed:
-                why = NOT_CURRENT if not item.current else WEAK if self._is_weak(item) else OVER_BUDGET
+                is_weak = self._is_weak(item) or (self.has_selected_lines and not self._is_near(item))
+                why = NOT_CURRENT if not item.current else WEAK if is_weak else OVER_BUDGET
                 why = f"proposed, {why}" if item.is_proposal else why
                 yield Omission(item.address, item.entry.type.value, why)
         for item in self.found.unmatched:
@@ -299,9 +326,12 @@ class _Fitting(Struct, dict=True):
         if not known or known >= ALL:
             return bool(known)
         content = content_of(item.entry, body := self.texts.body(item.address))
-        size = self.slots.excerpts[0]
+        size = self.excerpts[0]
         is_long = size_of(content) > max(WHOLE, size)
         return not unseen(excerpt(item.entry, body, size, self.found.weights) if is_long else content, known)
+
+    def _is_near(self, item: Item) -> bool:
+        return item.on_path or item.score >= NEAR_SHARE * self.best
 
     def _is_weak(self, item: Item, share: float = 0.0) -> bool:
         """Return whether an item matches the question only weakly: below a share of the best score."""
@@ -345,16 +375,15 @@ class _Fitting(Struct, dict=True):
     def _with_content(self, item: Item, content: str, form: Form, *, searches: bool) -> Item:
         """Return an item with its content, without the paragraphs that the session has already seen.
 
-        The decision stays if a new passage is from a background section.
+        The first sentences of the decision stay, since a passage alone could be read as the rule.
         """
         digest = self.texts.digest(item.address)
         known = parts_shown(self.shown.get(item.address, ""), digest)
         fresh = unseen(content, known) if known else content
         if known and not fresh:
             return replace(item, form=Form.GIVEN)
-        if BACKGROUND in fresh and not fresh.startswith(lead := paragraphs_of(content)[0]):
-            # Without the decision, a passage of the context or of a rejected option could be read as the rule.
-            fresh = f"{lead}\n\n{fresh}"
+        if known and not fresh.startswith(paragraphs_of(content)[0]):
+            fresh = f"{rule_of(self.texts.body(item.address))}\n\n{fresh}"
         self.notes[item.address] = note_of(
             digest, ALL if form is Form.FULL else known | marks_of(paragraphs_of(content))
         )

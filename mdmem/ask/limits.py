@@ -33,6 +33,8 @@ SENTENCE = 240
 # contain the passage that answers (`answers.json` in `tests/bench`): first excerpts of 1,100, 1,300 and 1,500 bytes
 # gave 83, 83 and 85 of 133, at 4,990 to 5,140 bytes. Sharing a budget in proportion to scores gave fewer.
 SLOTS = Slots((1500, 900, 900, *(SENTENCE,) * 7), 3)
+# In tokens. With a larger budget, the excerpts are larger in proportion.
+USUAL_BUDGET = 1500
 # For one of several questions in a call. The titles of all ten best matches are more important than a third excerpt:
 # with fewer titles, a question in a list missed every eighth record that it finds alone. Chosen on PEPs and KEPs.
 SHORT_SLOTS = Slots((900, 400), 3)
@@ -49,6 +51,8 @@ WEAK_SHARE, NEAR_SHARE = 0.6, 0.75
 # Without a path in the question, an invariant that applies only to some files is whole from this share of the best
 # score, and otherwise one line. It is lower, since a missing invariant does more harm than a long answer.
 FAR_SHARE = 1 / 3
+# So many of the best omitted matches are named.
+NEXT_BEST = 5
 # Among so many best matches, an answer mentions one that is deprecated and that nothing replaces.
 ENDED_RANKS = 3
 # An entry of at most this many bytes is never shortened.

@@ -154,7 +154,9 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
     top = repository.top if repository is not None else root
     is_inside = cwd.is_relative_to(top)
     start = cwd if is_inside else top
-    files = (shlex.quote(Path(os.path.relpath(root / path, start)).as_posix()) for path in paths)
+    found = (Path(os.path.relpath(root / path, start)).as_posix() for path in paths)
+    # A name that begins with a hyphen would be an option.
+    files = (shlex.quote(f"./{one}" if one.startswith("-") else one) for one in found)
     return " ".join(["git" if is_inside else f"git -C {shlex.quote(str(top))}", verb, *files])
 
 

@@ -12,6 +12,7 @@ from mdmem.ask.answer import (
     MENTIONED,
     OVER_BUDGET,
     RELATIONS,
+    WEAK,
     Answer,
     AnswerBasis,
     Answers,
@@ -21,7 +22,7 @@ from mdmem.ask.answer import (
     Mention,
     count_omitted,
 )
-from mdmem.ask.limits import SMALL_BUDGET
+from mdmem.ask.limits import NEXT_BEST, SMALL_BUDGET
 from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.text import is_title_alone, quoted
 from mdmem.model.entry import Entry, Status, day_of
@@ -142,7 +143,7 @@ def _main(answer: Answer, style: Style) -> str:
     if basis.fallback:
         lines = [f"  {one.path}:{one.line}: {one.text}" for one in basis.fallback]
         blocks.append("\n".join(["Outside the memory, not binding:", *lines]))
-    blocks.append(style.foot(_foot(answer)))
+    blocks.append(style.foot(_foot(answer, style)))
     if basis.absent:
         # These paths have a typing error, or are new.
         names = [one_line(path) for path in basis.absent]
@@ -221,8 +222,8 @@ def _verdict(answer: Answer) -> str:
     return f"{coverage}{unmatched}{searched or ' There is no entry yet.'}"
 
 
-def _foot(answer: Answer) -> str:
-    """Return the last line of an answer: the omitted entries by reason, and the size of the answer."""
+def _foot(answer: Answer, style: Style) -> str:
+    """Return the last line of an answer: the omitted entries by reason, the best of them, and the size in tokens."""
     counts: dict[str, Counter[str]] = {}
     for one in (*count_omitted(answer.basis.omitted), *answer.basis.omitted_counts):
         counts.setdefault(one.why, Counter())[one.type] += one.count
@@ -232,6 +233,9 @@ def _foot(answer: Answer) -> str:
     size = f"{answer.tokens} of {answer.budget} tokens"
     if answer.over_budget:
         size = f"{answer.tokens} tokens, {answer.tokens - answer.budget} over the budget for invariants"
+    best = [one.address.removeprefix(style.prefix) for one in answer.basis.omitted if one.why in (OVER_BUDGET, WEAK)]
+    if best and answer.weights and answer.budget > SMALL_BUDGET:
+        omitted += f". Next best: {', '.join(best[:NEXT_BEST])}"
     return f"{f'Omitted: {omitted}. ' if omitted else ''}{settled}{size}; from {source_of(answer.basis)}"
 
 

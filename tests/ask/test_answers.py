@@ -86,7 +86,7 @@ def test_all_rules_for_a_file_are_said_to_be_all_unless_something_may_hide_one(f
     assert "names this file" not in run_here(capsys, *asked, cwd=folder).out
 
 
-def test_session_shows_only_new_paragraphs_of_a_long_entry(folder: Path, capsys: Capture) -> None:
+def test_session_shows_only_new_paragraphs_of_a_long_entry_after_its_decision(folder: Path, capsys: Capture) -> None:
     belts = "\n\n".join(f"Belt b{number} runs at speed s{number}. " + "It is long. " * 60 for number in range(9))
     write_entry(folder / "memory", "nav/architecture/belts", f"Belts run.\n\n{belts}\n", title="Belts")
     commit_all(folder)
@@ -94,7 +94,7 @@ def test_session_shows_only_new_paragraphs_of_a_long_entry(folder: Path, capsys:
         run_here(capsys, "retrieve", f"belt {belt} speed", "--session", "one", cwd=folder).out for belt in ("b3", "b7")
     )
     assert ("Belts run." in first, "speed s3" in first) == (True, True)
-    assert ("Belts run." in second, "speed s7" in second) == (False, True)
+    assert ("Belts run." in second, "speed s3" in second, "speed s7" in second) == (True, False, True)
 
 
 def test_new_passage_of_the_context_comes_with_the_decision(folder: Path, capsys: Capture) -> None:
@@ -238,3 +238,19 @@ def test_accents_may_be_characters_of_their_own(folder: Path, capsys: Capture, f
     answer = json.loads(run_here(capsys, "retrieve", "débit mesuré échelle", "--format", "json", cwd=folder).out)
     best = next(one for one in answer["items"] if one["address"] == "nav/architecture/debit")
     assert (answer["coverage"], "le débit mesuré" in best["content"].lower()) == ("full", True)
+
+
+def test_best_omitted_matches_are_named_and_a_larger_budget_shows_more(folder: Path, capsys: Capture) -> None:
+    for number in range(20):
+        text = f"Belts carry parcels.\n\n{'A belt is long. ' * 99}\n\n{'Words of others. ' * number * 9}\n"
+        write_entry(
+            folder / "memory", f"nav/belts/belt-{number:02}", text, title="Carry parcels" if number else "Belts"
+        )
+    commit_all(folder)
+    usual, large = (
+        run_here(capsys, "retrieve", "long belt", "--budget", size, cwd=folder).out for size in ("1500", "9000")
+    )
+    named = usual.partition("Next best: ")[2].partition(". ")[0].split(", ")
+    assert (len(named), len(set(named))) == (5, 5)
+    assert not any(f"{one}:" in usual for one in named)
+    assert len(large) > 2 * len(usual)
