@@ -113,7 +113,7 @@ def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:
             return _Span(None, after, "nothing: there is no commit yet")
         return _Span(Snapshot(first), after, "", remarks=_remark_if_behind(workspace, first, "HEAD", behind))
     if request.staged:
-        raise UsageError(f"--staged reads git's index, but `{span}` names two commits; use one")
+        raise UsageError(f"--staged compares git's index with one commit, but `{span}` has two; use one")
     second = second or "HEAD"
     if dots == "...":
         return _since(workspace, first, second, Snapshot(second))

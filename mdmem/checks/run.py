@@ -75,7 +75,7 @@ def compare(
     if refused is not None and snapshot.is_working_tree:
         return ComparedTrees(faults=(_fault(GitError(refused), None),))
     if base is not None and snapshot.merge_into not in (None, base):
-        raise UsageError("a merge is compared with what it goes into; give --base and --merge the same branch")
+        raise UsageError("--merge already compares with the branch that it merges into; leave out --base")
     try:
         if snapshot.merge_into is not None:
             ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)

@@ -277,7 +277,9 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
             which = "" if wing is None else " AND wing = %s"
             arguments = (principal, repository, *([] if wing is None else [wing]))
             if cursor.execute(_REVOKE + which, arguments).rowcount == 0:
-                raise NotFoundError(f"`{place}` was not granted to `{name}`; `mdmem hub grants {name}` lists what was")
+                raise NotFoundError(
+                    f"`{name}` has no permission for `{place}`; `mdmem hub grants {name}` lists those that it has"
+                )
         left = _granted(cursor, principal)
         cursor.execute(
             "DELETE FROM principal WHERE role IS NOT NULL AND NOT EXISTS"

@@ -86,7 +86,7 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
         if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:
             advice = instead.format(head=one_sided[0])
             raise LostRaceError(
-                f"{join_addresses(one_sided)} already lists {old.address} in its `supersedes`; {advice}"
+                f"{old.address} is already in the `supersedes` of {join_addresses(one_sided)}; {advice}"
             )
         return
     if new.address in lineage.descendants(old.address):

@@ -127,7 +127,10 @@ def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
     [
         (["nope..main"], "`nope` is not a commit here; write a branch, a tag or a commit"),
         (["--base", "nope"], "`nope` is not a commit here; write a branch, a tag or a commit"),
-        (["main..work", "--staged"], "--staged reads git's index, but `main..work` names two commits; use one"),
+        (
+            ["main..work", "--staged"],
+            "--staged compares git's index with one commit, but `main..work` has two; use one",
+        ),
         (["main", "--base", "main"], "--base gives the start of the change, and so does `main`; use one"),
     ],
 )

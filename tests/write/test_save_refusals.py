@@ -98,8 +98,8 @@ RELATED: list[tuple[object, str]] = [
     (related("Zq"), "there is no entity `Zq` to relate to; save that one first"),
 ]
 PROJECTS = [
-    ("!!", "the project `!!` has no letter or digit for the name of a wing; choose another name"),
-    ("漢" * 60, f"the project `{'漢' * 60}` is too long for the name of a wing; choose another name"),
+    ("!!", "the project's id `!!` has no letter or digit for the name of a wing; choose another name"),
+    ("漢" * 60, f"the project's id `{'漢' * 60}` is too long for the name of a wing; choose another name"),
     ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; name it otherwise"),
     ("shared", "`shared` is the name of the shared wing; the project `shared` needs another id"),
     ("Other", "the wing `other` belongs to the project `Acme`; `Other` needs another id"),
