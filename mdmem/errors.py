@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from shlex import quote
 from unicodedata import category
 
 # An argument of more than `_LONG` characters, and any word twice as long, is cut to `_SHOWN`. Few paths are so long.
@@ -75,7 +76,7 @@ class NotFoundError(MdmemError):
 
 def taken(address: str) -> str:
     """Return the error message for a new entry whose address exists already."""
-    return f"{address} exists already; `mdmem show {address}` shows it, another name keeps both"
+    return f"{address} exists already; `mdmem show {quote(address)}` shows it, another name keeps both"
 
 
 def shown_message(message: str, words: Iterable[str] = ()) -> str:

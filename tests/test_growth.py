@@ -63,7 +63,7 @@ def test_links_that_are_not_tracked_ask_git_for_its_paths_once(tmp_path: Path, m
     calls = counted(monkeypatch, facts, "list_staged")
     found = check(open_root(root), CheckRequest(select=("link-not-tracked",))).findings
     assert [one.help for one in found] == [
-        f"run `git add memory/nav/notes/e{number}.md` at the repository's top" for number in range(5)
+        f"run `git add -- memory/nav/notes/e{number}.md` at the repository's top" for number in range(5)
     ]
     assert len(calls) == 1
 

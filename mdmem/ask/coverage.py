@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from math import log
-from unicodedata import normalize
 
 from mdmem.ask.limits import FULL_COVERAGE, GENERAL_WORDS, PARTIAL_COVERAGE, PASSAGE
 from mdmem.ask.question import Coverage
 from mdmem.model.entry import Entry
-from mdmem.store.index.analysis import ask, finder
+from mdmem.store.index.analysis import ask, finder, normal
 from mdmem.store.index.records import Match
 
 # Only the bodies of this many best matches are read.
@@ -63,10 +62,11 @@ def _weight(weights: Mapping[str, float], terms: Iterable[str]) -> float:
 def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:
     """Yield the terms of the title, then for each passage of the body the terms of title and passage together."""
     yield title
-    hits = finder(weights)(normalize("NFC", body))
+    hits = finder(weights)(normal(body))
     for first, (start, _, _) in enumerate(hits):
         terms = set(title)
-        for at, _, contained in hits[first:]:
+        for later in range(first, len(hits)):
+            at, _, contained = hits[later]
             if at - start > PASSAGE:
                 break
             terms |= contained

@@ -11,7 +11,6 @@ from itertools import takewhile
 from math import fsum, log
 from operator import itemgetter
 from typing import NamedTuple
-from unicodedata import normalize
 
 from mdmem.ask.limits import SENTENCE
 from mdmem.markdown.headings import decision_sections, sections_of, with_asides, without_asides
@@ -27,7 +26,7 @@ from mdmem.markdown.sentences import (
 )
 from mdmem.markdown.text import stated_fields
 from mdmem.model.entry import Entry
-from mdmem.store.index.analysis import Span, finder
+from mdmem.store.index.analysis import Span, finder, normal
 
 NO_WEIGHTS: Mapping[str, float] = {}
 # The most characters of a body that are read. The decision is near the start, and a longer body takes seconds.
@@ -83,7 +82,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     alternatives and references, its heading is quoted.
     """
     # A letter and its accent may be two characters; words are found in the composed form.
-    body, stated = normalize("NFC", body[:_READ]), [part for part in stated_fields(entry) if part]
+    body, stated = normal(body[:_READ]), [part for part in stated_fields(entry) if part]
     left = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
     sections = _units(body, frozenset(weights))

@@ -398,7 +398,9 @@ class _Fitting(Struct, dict=True):
         # A one-sided supersession is always shown together with the entry that it mentions.
         claims = ((how, address) for how in ("claimed_by", "claims") for address in getattr(described, how))
         mentions = tuple(Mention(RELATIONS[how], address, described.titles[address]) for how, address in claims)
-        rule = rule_of(self.texts.body(item.address)) if item.unconditional else ""
+        body = self.texts.body(item.address)
+        rule = rule_of(body) if item.unconditional else ""
+        rule += " …" if rule and len(rule) < len(" ".join(body.split())) and not rule.endswith("…") else ""
         return replace(described, form=Form.LINE, content=rule, mentions=mentions)
 
     def _size(self, item: Item) -> int:

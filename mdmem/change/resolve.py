@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import date
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -25,7 +24,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.status import list_file_status, list_staged, state_of
 from mdmem.store.tree import TreeView
-from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name
+from mdmem.store.workspace.addresses import find_by_handle, from_here, from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
 from mdmem.write.supersede import join_addresses, refuse_unfit
@@ -150,14 +149,16 @@ def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str
 
 def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
     """Return a git command for files of the memory, as it must be typed in the current folder."""
-    root, repository, cwd = workspace.location.root, workspace.location.repository, workspace.cwd
-    top = repository.top if repository is not None else root
-    is_inside = cwd.is_relative_to(top)
-    start = cwd if is_inside else top
-    found = (Path(os.path.relpath(root / path, start)).as_posix() for path in paths)
-    # A name that begins with a hyphen would be an option.
-    files = (shlex.quote(f"./{one}" if one.startswith("-") else one) for one in found)
-    return " ".join(["git" if is_inside else f"git -C {shlex.quote(str(top))}", verb, *files])
+    repository = workspace.location.repository
+    top = repository.top if repository is not None else workspace.location.root
+    is_inside = workspace.cwd.is_relative_to(top)
+    shown = from_here(workspace if is_inside else replace(workspace, cwd=top))
+    files = [shown(path) for path in paths]
+    program = "git" if is_inside else f"git -C {shlex.quote(str(top))}"
+    # Such a name would be an option, or a pattern that other files match, too.
+    if any(re.search(r"^[-:]|[*?\[\\]", one) for one in files):
+        program, verb = f"{program} --literal-pathspecs", f"{verb.removesuffix(' --')} --"
+    return " ".join([program, verb, *map(shlex.quote, files)])
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
@@ -238,14 +239,16 @@ def _links(value: Any) -> list[str]:
 
 
 def _choices_of_successors(old: str, successors: Sequence[SuccessorSide]) -> Iterator[Resolution]:
-    command = f"mdmem resolve {old}"
+    command = f"mdmem resolve {shlex.quote(old)}"
     names = [one.address for one in successors]
     for one in names:
         others = [other for other in names if other != one]
         does = f"{one} supersedes it; {' and '.join(others)} {'is' if len(others) == 1 else 'are'} deprecated"
-        yield Resolution(does, f"{command} --take {one} --reason TEXT")
+        yield Resolution(does, f"{command} --take {shlex.quote(one)} --reason TEXT")
     for one, other in (names, names[::-1]) if len(names) == 2 else ():
-        yield Resolution(f"{one} supersedes it, then {other} supersedes {one}", f"{command} --behind {one}")
+        yield Resolution(
+            f"{one} supersedes it, then {other} supersedes {one}", f"{command} --behind {shlex.quote(one)}"
+        )
     yield Resolution("all of them supersede it, each for a part", f"{command} --split --reason TEXT")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -174,7 +175,7 @@ def brief_command(
         given.remark(f"{none}{always}")
     # If no rule applies, only a person needs a remark, not a program.
     elif none and session is None and sys.stdout.isatty():
-        given.remark(f"{none}`mdmem retrieve --path {paths[0]}` searches further")
+        given.remark(f"{none}`mdmem retrieve --path {quote(paths[0])}` searches further")
     caller.record(lambda: answer.gave)
 
 

@@ -129,7 +129,7 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     if piped is not None and not piped.strip():
         given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:
-        after = f", `mdmem approve {address}` makes it active" if draft.status is Status.DRAFT else ""
+        after = f", `mdmem approve {shlex.quote(address)}` makes it active" if draft.status is Status.DRAFT else ""
         given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
         if options["status"] == "active":
             _remark_on_proposed(given, written)
@@ -340,7 +340,7 @@ def edit_command(
             written = save_edit(workspace, opening, content, is_editorial=editorial, options=wanted)
         except LostRaceError as error:
             paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
-            hint = f"`mdmem edit {opening.address}` opens the file as it is now"
+            hint = f"`mdmem edit {shlex.quote(opening.address)}` opens the file as it is now"
             error.add_note(f"`git diff --no-index {paths}` shows what differs; {hint}")
             raise
         typed.is_written = not wanted.is_dry

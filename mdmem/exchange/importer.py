@@ -207,9 +207,10 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
         if not part and address in entries:
             references.add(address, path, (entries[address].title,), number_of(path.rpartition("/")[2]))
     settle({**intake.before, **records}, references, entries)
-    _date(workspace, records)
     known = {one: entries[one].created_at for one in intake.before if one in entries}
     days = {one: moment.isoformat() for one, moment in known.items() if moment is not None}
+    days |= {address: one.created_at for address, one in records.items() if one.created_at is not None}
+    _date(workspace, records, days)
     days |= {address: str(one.created_at) for address, one in records.items()}
     files = dict(intake.files)
     for address, record in records.items():
@@ -291,8 +292,11 @@ def settle(records: Mapping[str, ForeignRecord], references: References, entries
                 records[old].link("superseded_by", address)
 
 
-def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
-    """Set the date of each record without one to the date of the file's first commit, or else to today."""
+def _date(workspace: Workspace, records: Mapping[str, ForeignRecord], stated: Mapping[str, str]) -> None:
+    """Set the date of each record without one to that of the file's first commit, or else to today.
+
+    It is not later than the end of the record, which may be the date that a successor has in `stated`.
+    """
     undated = [one for one in records.values() if one.created_at is None]
     repository = workspace.location.repository
     # Ask for whole folders, because git follows a rename only if it sees the old path, too.
@@ -300,11 +304,12 @@ def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
     days = first_days(repository, folders) if repository is not None and undated else {}
     for record in undated:
         day = days.get(record.path)
+        later = [stated[one] for one in record.successors if one in stated]
+        ends = [record.ended_on] if record.ended_on is not None else later
+        record.created_at = min([day or workspace.today.isoformat(), *ends])
         if day is None:
-            record.created_at = workspace.today.isoformat()
             record.guess("created_at", "no date is stated", Sureness.GUESS)
         else:
-            record.created_at = min(day, record.ended_on or day)
             record.guess("created_at", "the file's first commit")
 
 

@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from hashlib import sha256
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -278,7 +279,7 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
             arguments = (principal, repository, *([] if wing is None else [wing]))
             if cursor.execute(_REVOKE + which, arguments).rowcount == 0:
                 raise NotFoundError(
-                    f"`{name}` has no permission for `{place}`; `mdmem hub grants {name}` lists those that it has"
+                    f"`{name}` has no permission for `{place}`; `mdmem hub grants {quote(name)}` lists its permissions"
                 )
         left = _granted(cursor, principal)
         cursor.execute(

@@ -96,7 +96,8 @@ def why_text(explained: WhyReport, style: Style) -> str:
     elif explained.address in explained.heads:
         ends = [f"{explained.address} is current."]
     elif explained.draft:
-        ends = [f"{explained.address} is a draft without effect until it is active."]
+        newer = f", and superseded by {', '.join(explained.heads)}" if explained.heads else " until it is active"
+        ends = [f"{explained.address} is a draft without effect{newer}."]
     elif explained.heads:
         ends = [f"Current instead: {', '.join(explained.heads)}."]
     else:
@@ -126,7 +127,10 @@ def _chain_link(link: ChainLink, explained: WhyReport, style: Style) -> str:
     stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
     days = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
     lines += [f"    {days}"] if days else []
-    lines += [f"    supersedes {old}" for old in link.replaced]
+    files = {one.entry.address: one.entry for one in explained.chain}
+    for old in link.replaced:
+        is_one_sided = old in files and entry.address not in files[old].superseded_by
+        lines.append(f"    supersedes {old}{', which does not link back' if is_one_sided else ''}")
     lost = {} if link.current else {one.old: one.entry.address for one in explained.others}
     for old in link.claims:
         how = f"was superseded by {lost[old]}" if old in lost else "does not link back"

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
+from shlex import quote
 from typing import Any
 
 from mdmem.change.resolve import MergeConflict, MergeConflicts
@@ -188,7 +189,7 @@ def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Itera
         side = _SIDES.get(it.side, "")
         yield f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}"
     if not is_alone:
-        shown = style.added(f"mdmem resolve {conflict.address}")
+        shown = style.added(f"mdmem resolve {visible(quote(conflict.address))}")
         yield f"  {shown} shows {count(len(conflict.choices), 'choice')}"
         return
     if conflict.choices:
@@ -197,7 +198,7 @@ def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Itera
         yield f"    {choice.does}"
         yield f"      {style.added(choice.command)}"
     if conflict.fields:
-        yield f"    or edit {visible(conflict.path)} by hand, and remove the markers"
+        yield "    or edit the file by hand, and remove the markers"
 
 
 def conflicts_json(conflicts: MergeConflicts) -> dict[str, Any]:

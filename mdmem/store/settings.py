@@ -308,7 +308,7 @@ def parse_settings(content: bytes) -> Settings:
         # A number with more digits than Python reads raises a ValueError that is no TOMLDecodeError.
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
     if _is_too_large(stated):
-        raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits")
+        raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits, or too many levels")
     faults: _Faults = []
     wings = _wing_tables(stated.pop(_WINGS, {}), faults)
     settings = Settings(**_values(stated, Settings, "", faults), wings=wings, source=content)
@@ -326,12 +326,12 @@ def readable_settings(content: bytes) -> Settings:
         return error.readable if isinstance(error.readable, Settings) else Settings()
 
 
-def _is_too_large(value: object) -> bool:
-    """Return whether a value contains an integer of more than 64 bits, which TOML does not allow."""
+def _is_too_large(value: object, levels: int = 100) -> bool:
+    """Return whether a value has too many levels, or an integer of more than 64 bits, which TOML does not allow."""
     if isinstance(value, int):
         return not -(2**63) <= value < 2**63
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(map(_is_too_large, inner))
+    return not levels or any(_is_too_large(one, levels - 1) for one in inner)
 
 
 def _values(

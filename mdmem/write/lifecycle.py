@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
+from shlex import quote
 
 from msgspec.structs import replace
 
@@ -47,9 +48,12 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
             changes.insert(0, patched(catalog, entry.path, {"approved_by": person}))
         return ChangeSet(tuple(changes), actions=(WriteAction(Verb.APPROVE, address),), remarks=tuple(remarks))
     if entry.status is Status.UNDER_REVIEW:
-        raise UsageError(f"{address} was approved and is under review; `mdmem verify {address}` ends the review")
+        raise UsageError(f"{address} was approved and is under review; `mdmem verify {quote(address)}` ends the review")
     if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
+        raise UsageError(f"{address} is deprecated; `mdmem why {quote(address)}` shows its history")
+    if newer := catalog.lineage.successors.get(address):
+        reject = f"`mdmem deprecate {quote(address)} --reason TEXT` rejects the draft"
+        raise UsageError(f"{address} is superseded by {join_addresses(newer)}; {reject}")
     remarks = _permitted(catalog, settings, entry, person)
     refuse_unfilled(catalog.document(entry.path))
     approved = entry.with_changes(status=Status.ACTIVE)
@@ -59,8 +63,8 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
             raise UsageError(f"{address} supersedes {link}, which {fact}; fix that first")
     replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
-        f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` makes it the "
-        f"successor of that, `mdmem deprecate {address} --reason TEXT` rejects it"
+        f"{address} stays a draft: `mdmem supersede {{head}} --by {quote(address)} --reason TEXT` makes it the "
+        f"successor of that, `mdmem deprecate {quote(address)} --reason TEXT` rejects it"
     )
     for old in replaced:
         refuse_unfit(catalog, old, approved, instead=instead)
@@ -159,7 +163,9 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
     refuse_unread_below(workspace, name)
     drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
     if not drafts:
-        raise UsageError(f"there is no draft in {name}; `mdmem approve --active {name}` approves its active rules")
+        raise UsageError(
+            f"there is no draft in {name}; `mdmem approve --active {quote(name)}` approves its active rules"
+        )
     return drafts
 
 
@@ -298,9 +304,9 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
     """Raise UsageError for a draft, a deprecated entry or a superseded entry."""
     entry = catalog.entries[address]
     if entry.status is Status.DRAFT:
-        raise UsageError(f"{address} is a draft; `mdmem approve {address}` makes it active")
+        raise UsageError(f"{address} is a draft; `mdmem approve {quote(address)}` makes it active")
     if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
+        raise UsageError(f"{address} is deprecated; `mdmem why {quote(address)}` shows its history")
     if not catalog.lineage.is_current(address):
         raise UsageError(
             f"{address} is superseded by {join_addresses(catalog.lineage.heads(address))}; name that instead"
@@ -320,9 +326,12 @@ def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
     _refuse_not_current(catalog, address)
     doubt = fields_of(catalog.document(entry.path)).get(REVIEW_REASON)
     if entry.status is Status.UNDER_REVIEW and doubt not in (None, why):
-        how = f"`mdmem doubt {address} --done` ends that"
+        how = f"`mdmem doubt {quote(address)} --done` ends that"
         raise UsageError(f"{address} is under review already: {doubt}; {how}")
-    until = f"`mdmem doubt {address} --done` confirms it, or `mdmem deprecate {address} --reason TEXT` deprecates it"
+    until = (
+        f"`mdmem doubt {quote(address)} --done` confirms it, "
+        f"or `mdmem deprecate {quote(address)} --reason TEXT` deprecates it"
+    )
     return ChangeSet(
         (patched(catalog, entry.path, {"status": Status.UNDER_REVIEW.value, REVIEW_REASON: why}),),
         actions=(WriteAction(Verb.REVIEW, address),),
@@ -350,7 +359,7 @@ def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeS
     if not reason.strip():
         raise UsageError("say why it is deprecated: --reason TEXT")
     if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} is deprecated already; `mdmem why {address}` shows its history")
+        raise UsageError(f"{address} is deprecated already; `mdmem why {quote(address)}` shows its history")
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes what is missing"
         raise UsageError(f"{address} is superseded by {join_addresses(heads)}; {help_}")

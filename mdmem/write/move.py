@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from shlex import quote
 
 from msgspec.structs import replace
 
@@ -149,7 +150,7 @@ def _changes(moving: MoveFix) -> Iterator[Change]:
 def _remarks(moving: MoveFix) -> Iterator[str]:
     catalog = moving.case.catalog
     for path in moving.unreadable:
-        yield f"{path} cannot be read, and may have links to the old place; `mdmem check {path}` says why"
+        yield f"{path} cannot be read, and may have links to the old place; `mdmem check {quote(path)}` says why"
     for path in sorted(catalog.broken.keys() & moving.moves.keys()):
         yield f"{moving.moves[path]} was moved but cannot be read: check the links in it"
     for old, new in moving.wings.items():

@@ -7,6 +7,7 @@ import os
 import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from shlex import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -182,7 +183,7 @@ def _new(
         dedup_outcome=verdict.outcome if verdict is not None else None,
         candidate_id=old,
         message=message,
-        next_step=f"`mdmem approve {address}`, by a person" if is_draft else None,
+        next_step=f"`mdmem approve {quote(address)}`, by a person" if is_draft else None,
     )
     change_set = ChangeSet(
         # Write the newer entry first. After a crash, `check --fix` can complete the supersession.

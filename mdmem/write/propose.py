@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from shlex import quote
 from typing import Any
 
 from msgspec import Struct
@@ -105,7 +106,7 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
         **({"on_subject": [one.address for one in on_subject]} if on_subject else {}),
         "remarks": list(written.remarks),
         "commit": written.commit,
-        "next_step": f"a person approves it with `mdmem approve {address}`{waiting}",
+        "next_step": f"a person approves it with `mdmem approve {quote(address)}`{waiting}",
     }
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from math import log
+from shlex import quote
 
 from msgspec import Struct
 
@@ -228,4 +229,4 @@ def similarity_remarks(near: Iterable[SimilarEntry], on_subject: Iterable[Entry]
     others = [f"{one.address} ({one.type.value})" for one in on_subject]
     for heading, listed in (("similar entries", similar), ("on this subject", others)):
         if listed:
-            yield f"{heading}: {', '.join(listed)}; `mdmem show {listed[0].split(' ')[0]}` shows it"
+            yield f"{heading}: {', '.join(listed)}; `mdmem show {quote(listed[0].split(' ')[0])}` shows it"

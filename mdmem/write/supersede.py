@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from shlex import quote
 
 from msgspec.structs import replace
 
@@ -57,13 +58,13 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
         raise UsageError(f"{old.address} supersedes {new.address}, so it cannot be superseded by it")
     if new.status is Status.DEPRECATED:
         raise UsageError(
-            f"{new.address} is deprecated, so it cannot supersede anything; `mdmem why {new.address}` shows why"
+            f"{new.address} is deprecated, so it cannot supersede anything; `mdmem why {quote(new.address)}` shows why"
         )
     if new.address in lineage.successors:
         heads = join_addresses(lineage.heads(new.address) or lineage.successors[new.address])
         raise UsageError(f"{new.address} is itself superseded; use {heads}")
     if old.status is new.status is Status.DRAFT:
-        choice = f"`mdmem edit {old.address}`, or `mdmem deprecate {old.address} --reason TEXT`"
+        choice = f"`mdmem edit {quote(old.address)}`, or `mdmem deprecate {quote(old.address)} --reason TEXT`"
         raise UsageError(f"{old.address} is a draft, and a draft supersedes only current entries; {choice}")
     own, other = (catalog.wings.get(one.wing, Wing(name=one.wing)) for one in (new, old))
     if other.is_shared and not own.is_shared:
@@ -84,7 +85,7 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
     others = [address for address in lineage.successors.get(old.address, ()) if address != new.address]
     if not others:
         if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:
-            advice = instead.format(head=one_sided[0])
+            advice = instead.replace("{head}", quote(one_sided[0]))
             raise LostRaceError(
                 f"{old.address} is already in the `supersedes` of {join_addresses(one_sided)}; {advice}"
             )
@@ -96,9 +97,8 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
         raise UsageError(
             f"{old.address} was superseded by {join_addresses(others)}, now deprecated; supersede that instead"
         )
-    raise LostRaceError(
-        f"{old.address} is superseded by {join_addresses(heads)} already; {instead.format(head=heads[0])}"
-    )
+    advice = instead.replace("{head}", quote(heads[0]))
+    raise LostRaceError(f"{old.address} is superseded by {join_addresses(heads)} already; {advice}")
 
 
 def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
@@ -115,7 +115,7 @@ def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) 
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = _one_line(reason if reason.strip() else new.reason or "")
-    instead = f"nothing was written: `mdmem supersede {{head}} --by {by} --reason TEXT` replaces that one"
+    instead = f"nothing was written: `mdmem supersede {{head}} --by {quote(by)} --reason TEXT` replaces that one"
     refuse_unfit(catalog, old, new, instead=instead)
     document = catalog.document(new.path)
     links, given = _links_with(catalog, document, address), fields_of(document).get("reason")
@@ -136,7 +136,7 @@ def _superseding(
     """Return a complete supersession, including the change of the newer entry's file. A draft deprecates nothing."""
     if new.status is Status.DRAFT:
         action = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
-        until = (f"{old.address} stays as it is until `mdmem approve {new.address}`" for old in olds)
+        until = (f"{old.address} stays as it is until `mdmem approve {quote(new.address)}`" for old in olds)
         return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
     # Write the newer file first. After a crash, `check --fix` can complete the one-sided supersession.
     return ChangeSet(

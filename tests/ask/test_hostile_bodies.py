@@ -6,10 +6,12 @@ from time import perf_counter
 import pytest
 from builders import open_root
 
+from mdmem.ask.coverage import coverage_of, weights_of
 from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences
 from mdmem.ask.mentions import mention_pattern
 from mdmem.markdown.sentences import without_targets
 from mdmem.store.index.analysis import snippet
+from mdmem.store.index.records import Match
 
 from .builders import make_wings, put
 
@@ -33,6 +35,7 @@ def long(part: str) -> str:
         long("`") + " word",
         long("UPDATE: word is a b c\n\n"),
         long("# Pros\n\n* Good, because word\n\n"),
+        f"word a{long(chr(0x301))}{long(chr(0x316))} word",
     ],
 )
 def test_excerpt_of_a_hostile_body_is_made_in_time(body: str, tmp_path: Path) -> None:
@@ -58,5 +61,16 @@ def test_links_of_a_hostile_text_are_removed_in_time() -> None:
     started = perf_counter()
     without_targets(f"`{' ' * SIZE}>`")
     snippet(long("![word]("), ["word"])
+    snippet(f"word {9 * long('[')}", ["word"])
     assert perf_counter() - started < SECONDS
     assert without_targets("See `the docs <https://a.example>`_ and [it](b.md).") == "See the docs and it."
+
+
+def test_coverage_by_a_body_of_one_word_is_found_in_time(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/rules/long", "Long", "Text.\n")
+    weights = weights_of(["word", "zebra"], [frozenset(["word"])], 1)
+    entry = open_root(root).catalog.entries["app/rules/long"]
+    started = perf_counter()
+    coverage_of(weights, [(entry, Match(entry.address, 1.0, frozenset(["word"])))], lambda _: 5 * long("word "))
+    assert perf_counter() - started < SECONDS

@@ -124,6 +124,13 @@ def test_command_that_adds_an_ignored_file_works_at_the_top_of_the_repository(tm
     commit_all(tmp_path)
     arguments = ("check", "--select", "ignored-by-git", "--format", "json")
     (found,) = json.loads(run_here(capsys, *arguments, cwd=root).out)["findings"]
-    assert found["help"] == "run `git add -f 'my memory/nav/rules/utc times.md'` at the repository's top"
+    assert found["help"] == "run `git add -f -- 'my memory/nav/rules/utc times.md'` at the repository's top"
     git(tmp_path, *shlex.split(found["help"].split("`")[1])[1:])
     assert json.loads(run_here(capsys, *arguments, cwd=root).out)["findings"] == []
+
+
+def test_name_that_a_shell_would_run_is_quoted_in_a_command(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/rules/$(touch x)", expires_at="2020-01-01")
+    (help_,) = helps_in(WorkingTree(root), "expired")
+    assert help_.startswith("run `mdmem deprecate 'nav/rules/$(touch x)' --reason TEXT`")

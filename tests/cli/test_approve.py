@@ -144,3 +144,12 @@ def test_a_folder_of_which_a_file_cannot_be_read_is_not_approved_without_it(root
     assert (ran.code, snapshot(root)) == (1, before)
     assert ran.err.startswith("mdmem: nav/architecture/torn is there but cannot be read: line ")
     assert run("approve", NEW, cwd=root).code == 0
+
+
+def test_draft_that_a_current_entry_supersedes_is_not_approved(folder: Path, run: Run) -> None:
+    root = folder / "memory"
+    write_entry(root, "nav/rules/old", status="draft")
+    write_entry(root, "nav/rules/new", supersedes=["nav/rules/old"], reason="better")
+    refused = run("approve", "nav/rules/old", cwd=folder)
+    assert (refused.code, "nav/rules/old is superseded by nav/rules/new" in refused.err) == (2, True)
+    assert "supersedes nav/rules/old, which does not link back" in run("why", "nav/rules/old", cwd=folder).out

@@ -200,3 +200,8 @@ def test_pin_keeps_every_other_line(parts: list[str], newline: str, has_ref: boo
     pin = f'{newline}commit = "{NEW}"'.encode()
     assert after.replace(pin, b"", 1) == before
     assert with_key(after, KEY, NEW) == after
+
+
+def test_settings_with_thousands_of_levels_are_refused_in_a_sentence() -> None:
+    with pytest.raises(SettingsError, match="too many levels"):
+        parse_settings(b".".join([b"a"] * 3000) + b" = 1\n")

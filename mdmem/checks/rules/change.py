@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from shlex import quote
 
 from mdmem.checks.case import Case, at_path, written_in
 from mdmem.checks.check import check
@@ -33,8 +34,8 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
     for entry in case.changes.gone:
         if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
-            supersede = f"`mdmem supersede {entry.address} --title TEXT --reason TEXT`"
-            ways = f"`mdmem deprecate {entry.address} --reason TEXT` or {supersede}"
+            supersede = f"`mdmem supersede {quote(entry.address)} --title TEXT --reason TEXT`"
+            ways = f"`mdmem deprecate {quote(entry.address)} --reason TEXT` or {supersede}"
             help_ = f"restore the file, then use {ways}"
             yield Finding("", message, Place(entry.path), help_, entry.address)
 
@@ -66,8 +67,8 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
         address, version = one.after.address, (one.before.version or 1) + 1
         what = "title" if one.keeps_text else "text"
         message = f"the {what} of a current {one.before.type} changed, and its `version` did not"
-        slip = f"for a corrected slip run `mdmem edit --editorial {address}`"
-        put = f"`mdmem supersede {address} --title TEXT --reason TEXT`"
+        slip = f"for a corrected slip run `mdmem edit --editorial {quote(address)}`"
+        put = f"`mdmem supersede {quote(address)} --title TEXT --reason TEXT`"
         help_ = f"supersede it instead, with {put}, or write `version: {version}`; {slip}"
         place = case.catalog.place(address, "title") if one.keeps_text else _first_reworded(case, one)
         level = Severity.ERROR if one.before.type is EntryType.INVARIANT else Severity.WARNING
@@ -171,7 +172,7 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
                 yield case.on_entry(one.after, message, help_, field="created_at", former="created-at-changed")
         kind, new = one.before.type, one.after.type
         if kind is not new:
-            put = f"`mdmem supersede {one.after.address} --type {new} --title TEXT --reason TEXT`"
+            put = f"`mdmem supersede {quote(one.after.address)} --type {new} --title TEXT --reason TEXT`"
             message = f"the type was `{kind}` and is `{new}`"
             help_ = f"restore `type: {kind}`; to make it a {new}, supersede it by a new entry: {put}"
             yield case.on_entry(one.after, message, help_, field="type", former="type-changed")
@@ -193,7 +194,7 @@ def activated_by_agent(case: Case) -> Iterator[Finding]:
     """
     for entry, agent in _activated_by_agents(case):
         how = "only its agent approved it" if entry.approved_by else "no person approved it"
-        help_ = f"write `status: draft`, then let a person run `mdmem approve {entry.address}`"
+        help_ = f"write `status: draft`, then let a person run `mdmem approve {quote(entry.address)}`"
         message = f"became {entry.status}, and {how}: `agent` is `{agent}`"
         yield case.on_entry(entry, message, help_, field="status")
 
@@ -254,7 +255,7 @@ def approved_by_nobody(case: Case) -> Iterator[Finding]:
         named = "approved_by" if entry.approved_by else "owner" if entry.owner else "status"
         found = f", and `{named}` is `{person}`, no owner of `{entry.wing}`"
         message = f"became {entry.status}{found if person else ' with neither `approved_by` nor `owner`'}"
-        help_ = f"let {' or '.join(f'`{owner}`' for owner in owners)} run `mdmem approve {entry.address}`"
+        help_ = f"let {' or '.join(f'`{owner}`' for owner in owners)} run `mdmem approve {quote(entry.address)}`"
         yield case.on_entry(entry, message, help_, field=named)
 
 
@@ -325,7 +326,7 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         yield Finding("", message, place, help_, old, other, former="merge-two-successors")
     for address in collided:
         message = f"{merge.ours.name} and {merge.theirs.name} each add another entry at this address"
-        help_ = f"move one of them, as with `mdmem mv {address} {address}-2`, or withdraw it"
+        help_ = f"move one of them, as with `mdmem mv {quote(address)} {quote(address)}-2`, or withdraw it"
         yield at_path(f"{address}.md", message, help_, former="merge-address-collision")
     kinds: dict[str, set[str]] = {}
     for conflict in merge.conflicts:

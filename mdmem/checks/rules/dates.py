@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta
+from shlex import quote
 
 from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
@@ -156,7 +157,7 @@ def review_overdue(case: Case) -> Iterator[Finding]:
         # An entry that was created later counts as verified then.
         seen = max(day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None)
         if seen < oldest:
-            help_ = f"read it against the code, then run `mdmem verify {entry.address}`"
+            help_ = f"read it against the code, then run `mdmem verify {quote(entry.address)}`"
             yield case.on_entry(entry, f"not verified for {(case.today - seen).days} days", help_, field="verified_at")
 
 
@@ -177,5 +178,5 @@ def expired(case: Case) -> Iterator[Finding]:
             continue
         days = (case.today - day_of(entry.expires_at)).days
         message = f"expired {days} {'day' if days == 1 else 'days'} ago, on {day_of(entry.expires_at)}"
-        help_ = f"run `mdmem deprecate {entry.address} --reason TEXT`, or write a later `expires_at`"
+        help_ = f"run `mdmem deprecate {quote(entry.address)} --reason TEXT`, or write a later `expires_at`"
         yield case.on_entry(entry, message, help_, field="expires_at")

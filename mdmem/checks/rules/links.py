@@ -67,7 +67,7 @@ class _Fate(Struct, frozen=True):
     def help(self, first: Sequence[str] = (), *, from_path: str = "") -> str:
         """Return the hint: `first` is suggested first, as addresses, or as relative paths from the file `from_path`."""
         if self.unadded:
-            return f"run `git add {self.unadded}` at the repository's top"
+            return f"run `git add -- {self.unadded}` at the repository's top"
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
         if from_path:
             meant = tuple(posixpath.relpath(f"{one}.md", posixpath.dirname(from_path)) for one in meant)
@@ -247,7 +247,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
         ignored = path in case.facts.ignored
         message = f"`{link.field}` contains `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
         add = shlex.quote(case.facts.from_top(path))
-        help_ = f"run `git add {'--force ' if ignored else ''}{add}` at the repository's top"
+        help_ = f"run `git add {'--force ' if ignored else ''}-- {add}` at the repository's top"
         severity = None if ignored or case.in_ci else Severity.WARNING
         yield case.on_link(link, message, help_, other=Place(path), severity=severity)
 

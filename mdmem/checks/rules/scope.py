@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
+from shlex import quote
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link, at_path
@@ -110,7 +111,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         named = " or ".join(f"`{head}`" for head in heads if head != link.address)
         message = f"amends `{old.address}`, which is not current{f', superseded by {named}' if named else ''}"
         help_ = f"amend {named} if this still applies" if named else "remove the link"
-        help_ += f", or end this with `mdmem deprecate {link.address} --reason TEXT`"
+        help_ += f", or end this with `mdmem deprecate {quote(link.address)} --reason TEXT`"
         other = case.catalog.place(old.address, "status")
         yield case.on_link(link, message, help_, other=other, severity=Severity.WARNING, former="amends-ended")
 
@@ -213,9 +214,8 @@ def conflict_unresolved(case: Case) -> Iterator[Finding]:
                 continue
             seen.add(pair)
             message = f"contradicts `{target}`, and both are current"
-            help_ = (
-                f"deprecate one, as with `mdmem deprecate {target} --reason TEXT`, or narrow one and remove the link"
-            )
+            help_ = f"deprecate one, as with `mdmem deprecate {quote(target)} --reason TEXT`, or narrow one"
+            help_ += " and remove the link"
             place, other_place = _conflict_place(case, entry, target), _conflict_place(case, other, entry.address)
             yield Finding("", message, place, help_, entry.address, other_place)
 

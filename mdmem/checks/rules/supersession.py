@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from shlex import quote
 
 from msgspec.structs import replace
 
@@ -89,7 +90,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
 def _missing_back(case: Case, edge: Edge) -> Finding:
     new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
     message = f"supersedes `{edge.old}`, whose `superseded_by` does not list this entry"
-    help_ = f"type `mdmem supersede {edge.old} --by {edge.new} --reason TEXT`"
+    help_ = f"type `mdmem supersede {quote(edge.old)} --by {quote(edge.new)} --reason TEXT`"
     other = case.catalog.place(edge.old, "superseded_by")
     found = Finding("", message, _at_new(case, edge), help_, edge.new, other)
     if not case.catalog.lineage.heads(edge.new):
@@ -181,10 +182,10 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
         message = f"lists the successor `{edge.new}`, which is still a draft"
-        help_ = f"remove `superseded_by`: `mdmem approve {edge.new}` adds it with the approval"
+        help_ = f"remove `superseded_by`: `mdmem approve {quote(edge.new)}` adds it with the approval"
         if is_deprecated:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
-            help_ = f"run `mdmem approve {edge.new}`, or write `status: active` here without `superseded_by`"
+            help_ = f"run `mdmem approve {quote(edge.new)}`, or write `status: active` here without `superseded_by`"
         other = case.catalog.place(edge.new, "status")
         found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-draft")
         if not (is_deprecated and is_imported(case, edge.old)):

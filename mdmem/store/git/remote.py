@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
@@ -79,11 +80,11 @@ def get_upstream(repository: Repository) -> Upstream:
     _, tracking, remote, ref = parts
     if not tracking or not ref or remote == ".":
         add = "" if repository.run("remote").strip() else "`git remote add origin URL`, then "
-        push = f"`git push -u origin {branch}`"
+        push = f"`git push -u origin {quote(branch)}`"
         raise UsageError(f"`{branch}` follows no branch of another repository; type {add}{push} once")
     name = tracking.removeprefix("refs/remotes/")
     if ref != head:
-        hint = f"to share it under its own name type `git push -u {remote} {branch}`"
+        hint = f"to share it under its own name type `git push -u {quote(remote)} {quote(branch)}`"
         raise UsageError(f"`{branch}` follows `{name}`, a branch with another name; {hint}")
     return Upstream(branch, remote, ref, tracking, name)
 
@@ -99,7 +100,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
         repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}"
     )
     if done.returncode:
-        hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
+        hint = f"`git fetch {quote(upstream.remote)}` shows more, and asks for a password if needed"
         raise GitError(f"nothing could be fetched from `{upstream.remote}`: {_reason(done)}; {hint}")
     ours, theirs = repository.run("rev-parse", upstream.ref, upstream.tracking).decode().split()
     return ours, theirs, merge_base(repository, upstream.ref, upstream.tracking)

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
+from typing import Literal
 
 from msgspec import Struct
 from whoosh.lang.porter2 import stem
@@ -39,6 +40,8 @@ _DROPPED = re.compile(
     "[\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200b-\u200d\u20d0-\u20f0\ufe00-\ufe0f\ufeff]"
 )
+# Each combining mark is such a character.
+_MARKS = re.compile(r"[^\w\s\x00-\x7f]{65,}")
 # Latin letters that Unicode normalisation does not split into a letter and an accent.
 _LETTERS = str.maketrans("øØłŁđĐ\u0131", "oOlLdDi") | {ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"}
 # Where a word in camel case is split. After capitals, two small letters are needed, so that `APIs` stays whole.
@@ -142,8 +145,20 @@ def fold(text: str) -> str:
     """Return the text in a normal form without accents, but with its case, which separates words in identifiers."""
     if text.isascii():
         return text
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = normal(text, "NFKD")
     return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LETTERS)
+
+
+def normal(text: str, form: Literal["NFC", "NFKD"] = "NFC") -> str:
+    """Return a text in a normal form of Unicode. Of a long run of combining marks, the first 64 characters stay.
+
+    Sorting the marks of one letter takes n² steps.
+    """
+    return unicodedata.normalize(form, _MARKS.sub(_cut_marks, text))
+
+
+def _cut_marks(run: re.Match[str]) -> str:
+    return run[0][:64] if any(map(unicodedata.combining, run[0])) else run[0]
 
 
 def _runs(text: str) -> list[str]:
@@ -250,12 +265,12 @@ _MARKUP = re.compile(
 )
 # A Markdown link. Only its text is kept, since its address would fill the line.
 # The lengths are limited, since a long line of `[x](` would be read to its end for each of them.
-_LINK = re.compile(r"!?\[([^\]\n]{1,1000})\]\([^)\n]{0,1000}\)")
+_LINK = re.compile(r"!?\[([^\[\]\n]{1,1000})\]\([^)\n]{0,1000}\)")
 
 
 def snippet(text: str, terms: Iterable[str], *, width: int = 200) -> str:
     """Return at most `width` characters of plain text around the part with most terms, else the text's beginning."""
-    unlinked = _LINK.sub(r"\1", unicodedata.normalize("NFC", text))
+    unlinked = _LINK.sub(r"\1", normal(text))
     # Remove `**` and backquotes last. Otherwise the text after them could look like markup at the start of a line.
     line = " ".join(_MARKUP.sub("\n", f"\n{unlinked}").replace("**", "").replace("`", "").split())
     if len(line) <= width:

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
@@ -158,7 +159,7 @@ class BearerTokens(Struct, frozen=True):
         with refusal_named(self.state), write_lock(self.state / "bearers"):
             known = self.all()
             if any(one.name == name for one in known):
-                raise UsageError(f"there is a token `{name}` already; `mdmem token remove {name}` removes it")
+                raise UsageError(f"there is a token `{name}` already; `mdmem token remove {quote(name)}` removes it")
             self._write([*known, new_bearer(name, text, access, now)])
         return text
 

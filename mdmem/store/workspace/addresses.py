@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.model.origin import KEY, Origin, origin_in
@@ -92,7 +93,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
     # A caller of a server must not learn which files exist outside the memory.
     is_in_project = path is not None and path.is_relative_to(location.base.resolve()) and not workspace.access.is_narrow
     if path is not None and is_in_project and not path.is_relative_to(location.root) and path.is_file():
-        raise NotFoundError(f"`{name}` is not an entry; `mdmem retrieve --path {name}` shows what applies to it")
+        raise NotFoundError(f"`{name}` is not an entry; `mdmem retrieve --path {quote(name)}` shows what applies to it")
     raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(workspace, plain)}")
 
 
