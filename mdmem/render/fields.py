@@ -59,14 +59,15 @@ def fields_json(fields: Sequence[Field]) -> dict[str, Any]:
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:
-    """Return the fields as a Markdown list, with the commands that set them, and with all values or an example."""
+    """Return the fields as a Markdown list. Each has its values or an example, unless its value is plain text."""
     lines = []
     for one in fields:
         commands = _WRITER.sub("", one.set_by)
         after = f"; set by {commands}" if commands else ""
         is_choice = one.kind in (Kind.TYPE, Kind.STATUS, Kind.WING_KIND)
         value = _KINDS[one.kind] if is_choice else f"`{one.example.removeprefix(f'{one.name}: ')}`"
-        lines.append(f"- `{one.name}`{' (required)' if one.required else ''}: {one.meaning} ({value}){after}")
+        shown = "" if one.kind is Kind.TEXT else f" ({value})"
+        lines.append(f"- `{one.name}`{' (required)' if one.required else ''}: {one.meaning}{shown}{after}")
     return "\n".join(lines)
 
 
