@@ -99,7 +99,8 @@ class _Commands(click.Group):
                 rest = args[length:]
                 if more == ["--repository"]:
                     # If the name of the repository is missing, this is an error, so that the local memory is not read.
-                    args = [name, *rest, *(more if "--repository" not in rest else [])]
+                    is_named = any(one.partition("=")[0] == "--repository" for one in rest)
+                    args = [name, *rest, *([] if is_named else more)]
                 else:
                     args = [name, *more, *rest]
                 break

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from builders import Ran, commit_all, head, make_repository, make_root, memory, run_here, write, write_entry
+from builders import Ran, commit_all, git, head, make_repository, make_root, run_here, write, write_entry
 from change.pair import Two, two_repositories
-from pushes import pushed, rows
+from pushes import pushed
 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.hub.connection import connected
@@ -180,7 +181,7 @@ def test_show_takes_the_addresses_of_a_search(typed: Callable[..., Ran]) -> None
 def test_old_names_work_for_one_repository(typed: Callable[..., Ran]) -> None:
     for words in (("retrieve", "orders"), ("list", "rules"), ("why", QUEUE)):
         new = typed(*words, "--repository", "acme/shop")
-        old = typed("hub", *words, "--repository", "acme/shop")
+        old = typed("hub", *words, "--repository=acme/shop")
         assert (old.code, old.out) == (0, new.out)
         assert old.err.startswith(f"mdmem: `hub {words[0]}` is now `mdmem {words[0]} --repository`; the old name ends")
 
@@ -236,42 +237,43 @@ def test_nothing_is_told_of_a_hidden_wing(
     assert run_here(capsys, "hub", "search", "quagga", cwd=tmp_path).code == 1
 
 
-def test_a_hub_of_an_earlier_version_is_migrated_with_its_rows(empty_dsn: str, tmp_path: Path, capsys: Capture) -> None:
-    """The rows of a hub that version 2 filled are found before anything is pushed again."""
-    from mdmem.hub import connection
+OLD_HUB = Path(__file__).parents[1] / "data" / "hub_of_61caf593"
+# What the old program printed for its tokens `pusher` and `narrow`.
+PUSHER, NARROW = "T5xRfu6t7aK_MMgkoEF46EE-ryFQ43TOE2kJ6B_gkyU", "a-m5YTjAklYnG84tNfve-FwKA92LKDq_DFdErgxevqE"
 
-    folder = connection._FOLDER
-    with connected(empty_dsn) as owner:
-        owner.execute("CREATE SCHEMA mdmem_hub; CREATE TABLE migration (number integer PRIMARY KEY, applied_at date)")
-        for number, name in ((1, "0001_tables"), (2, "0002_access")):
-            owner.execute((folder / f"{name}.sql").read_text())
-            owner.execute("INSERT INTO migration VALUES (%s)", (number,))
-        owner.execute(
-            "INSERT INTO repository (name, commit, pushed_at, format) VALUES ('acme/old', 'c1', now(), '9 3 1');"
-            "INSERT INTO wing (repository_id, name, documents, passages, lengths) VALUES (1, 'nav', 1, 1, '{3, 9}');"
-            "INSERT INTO file (wing_id, path, blob, content, type, status, title, record, terms, lengths, words)"
-            " VALUES (1, 'rules/one.md', 'b', $$---\ntype: note\n---\nAn old rule.\n$$, 'note', 'active', 'One',"
-            " 'x', '{}', 'x', $$' w1' ' =rule' ' sample' 'rule' 'old' ' =old'$$);"
-            "INSERT INTO principal (name, token_hash) VALUES ('ci', sha256('ci-token'));"
-            "INSERT INTO permission VALUES (1, 1, NULL, true)"
-        )
-        owner.execute("ALTER TABLE migration ALTER applied_at SET DEFAULT now()")
-    old = run_here(capsys, "hub", "search", "old", "--dsn", empty_dsn, cwd=tmp_path)
-    assert "`mdmem hub init` migrates them" in old.err
-    assert (
-        run_here(capsys, "hub", "init", "--dsn", empty_dsn, cwd=tmp_path).out
-        == "the hub's tables are now of version 3\n"
-    )
-    found = run_here(capsys, "hub", "search", "old", "rule", "--dsn", empty_dsn, cwd=tmp_path)
-    assert found.out.startswith("[note] acme/old:nav/rules/one\n  One\n  An old rule.\n")
-    assert run_here(capsys, "hub", "grants", "--dsn", empty_dsn, cwd=tmp_path).out == "ci (token): pushes acme/old\n"
-    # And the next push makes its rows those of this version.
-    root = memory(tmp_path / "old") / "memory"
-    with connected(empty_dsn) as owner:
-        owner.execute("UPDATE repository SET commit = %s", (head(root.parent),))
-    pushed(empty_dsn, root, repository="acme/old")
-    assert [path for (path,) in rows(empty_dsn, "SELECT path FROM file ORDER BY 1")] == [
-        "README.md",
-        "architecture/threads.md",
-        "rules/callbacks.md",
+
+@pytest.mark.usefixtures("roles")
+def test_a_hub_that_commit_61caf593_filled_is_migrated(
+    empty_dsn: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its entries are found before a push, its tokens keep their rights, and the next push is complete."""
+    with psycopg.connect(empty_dsn, autocommit=True) as owner:
+        owner.execute((OLD_HUB / "hub.sql").read_text())
+    monkeypatch.setenv("MDMEM_HUB_DSN", empty_dsn)
+
+    def typed(*words: str, token: str = "", cwd: Path = tmp_path) -> Ran:
+        with monkeypatch.context() as context:
+            if token:
+                context.setenv("MDMEM_HUB_TOKEN", token)
+                context.setenv("MDMEM_HUB_DSN", empty_dsn.replace("user=postgres", "user=guest"))
+            return run_here(capsys, *words, cwd=cwd)
+
+    assert "`mdmem hub init` migrates them" in typed("hub", "search", "amounts").err
+    assert typed("hub", "init").out == "the hub's tables are now of version 3\n"
+    assert typed("hub", "search", "executor").out.startswith("[decision] acme/lib:ros2/rules/executors\n  One executor")
+    assert "the report of 2025" in typed("show", "shop/notes/cents", "--repository", "acme/store").out
+    assert typed("hub", "grants").out.splitlines() == [
+        "narrow (token): reads acme/shop/shop",
+        "pusher (token): pushes acme/shop",
+        "reader (token): reads acme/shop",
     ]
+    assert [typed("hub", "search", word, token=NARROW).code for word in ("amounts", "vault")] == [0, 1]
+    root = tmp_path / "shop/memory"
+    git(tmp_path, "clone", "-q", str(OLD_HUB / "shop.bundle"), "shop")
+    place = f'[url "{OLD_HUB}/lib.bundle"]\n\tinsteadOf = https://git.example.org/acme/lib\n'
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(write(tmp_path, "gitconfig", place)))
+    assert typed("sync", "--wings", "--pinned", cwd=root).code == 0
+    sent = typed("hub", "push", "--repository", "acme/shop", token=PUSHER, cwd=root)
+    assert sent.out == "acme/shop: the hub is at fd9b6e0f4a now: 7 files added, 1 pin changed\n"
+    assert typed("hub", "verify", "--repository", "acme/shop", cwd=root).code == 0
+    assert typed("hub", "search", "executor").out.startswith("[decision] acme/")
