@@ -20,8 +20,7 @@ import processes
 import pytest
 
 from mdmem.model.entry import Entry, EntryType, Status
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import Repository
+from mdmem.store.git.process import Repository, find_repository
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import located
 from mdmem.store.workspace.workspace import Workspace

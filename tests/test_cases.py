@@ -19,13 +19,12 @@ import pytest
 from trees import facts_with
 
 from mdmem import SETTINGS_NAME
-from mdmem.checks.case import Base, Case, Merge
+from mdmem.checks.case import Base, Case, GitFacts, Merge
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
-from mdmem.checks.facts import GitFacts
 from mdmem.model.finding import FORMER_CODES, Place, fault
 from mdmem.store.catalog.load import NotHere, load, with_remote_wings
-from mdmem.store.git.merge import PathConflict
+from mdmem.store.git.history import PathConflict
 from mdmem.store.settings import Settings, WingSettings, parse_settings
 from mdmem.store.tree import Tree, WorkingTree
 

@@ -11,7 +11,7 @@ from builders import entry_text, make_root, memory, open_root, run_here, write, 
 
 from mdmem.ask import excerpt
 from mdmem.change.history import why
-from mdmem.checks import facts
+from mdmem.checks import case
 from mdmem.checks.rules import links
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown import patch
@@ -60,7 +60,7 @@ def test_links_that_are_not_tracked_ask_git_for_its_paths_once(tmp_path: Path, m
     for number in range(5):
         write_entry(root, f"nav/notes/e{number}", title=f"Number {number}")
     write_entry(root, "nav/rules/callbacks", title="Callbacks", see=[f"nav/notes/e{number}" for number in range(5)])
-    calls = counted(monkeypatch, facts, "list_staged")
+    calls = counted(monkeypatch, case, "list_staged")
     found = check(open_root(root), CheckRequest(select=("link-not-tracked",))).findings
     assert [one.help for one in found] == [
         f"run `git add -- memory/nav/notes/e{number}.md` at the repository's top" for number in range(5)

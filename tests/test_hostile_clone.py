@@ -15,9 +15,8 @@ from builders import commit_all, environment, git, make_repository, make_root, m
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError
 from mdmem.store.git.commit import commit_paths
-from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.history import history
-from mdmem.store.git.process import Repository, environment_for
+from mdmem.store.git.process import Repository, environment_for, find_repository
 from mdmem.store.git.remote import fetch_tip, make_bare
 from mdmem.store.index.fulltext import FOLDER
 from mdmem.store.state import local_records

@@ -25,10 +25,9 @@ from hypothesis import strategies as st
 from processes import run_text
 
 from mdmem.ask.excerpt import summary_of
-from mdmem.markdown.headings import sections_of
-from mdmem.markdown.links import body_links
+from mdmem.markdown.body import sections_of
 from mdmem.markdown.merge import has_hunks
-from mdmem.markdown.parse import first_heading, parse_document, without_code
+from mdmem.markdown.parse import body_links, first_heading, parse_document, without_code
 from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.settings import readable_settings
 

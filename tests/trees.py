@@ -8,9 +8,8 @@ from typing import Any
 
 from builders import entry_text
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, GitFacts
 from mdmem.checks.engine import run_checks
-from mdmem.checks.facts import GitFacts
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings

@@ -32,8 +32,8 @@ from mdmem.ask.relate import doubts_of
 from mdmem.ask.retrieve import Reading, read_steadily, with_code_paths, with_fallback, with_outside
 from mdmem.ask.search import search_in
 from mdmem.errors import EnvironmentFaultError, GoneError
+from mdmem.markdown.body import content_of
 from mdmem.markdown.parse import rationale_span, without_code
-from mdmem.markdown.text import content_of
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, having, label_of
 from mdmem.model.lineage import Standing, stance_json
 from mdmem.store.catalog.model import Catalog

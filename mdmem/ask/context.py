@@ -43,7 +43,7 @@ from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import claimants_first
 from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
 from mdmem.errors import GoneError, MdmemError
-from mdmem.markdown.text import content_of, tokens_of
+from mdmem.markdown.body import content_of, tokens_of
 from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
 from mdmem.model.lineage import Stance, Standing, stance_json, standing_marks
 from mdmem.model.text import visible

@@ -13,18 +13,21 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from mdmem.ask.limits import SENTENCE
-from mdmem.markdown.headings import decision_sections, sections_of, with_asides, without_asides
-from mdmem.markdown.sentences import (
+from mdmem.markdown.body import (
     Sentence,
     cut_at_word,
+    decision_sections,
     fitting,
     said,
+    sections_of,
     sentences_in,
     size_of,
+    stated_fields,
+    with_asides,
+    without_asides,
     without_comments,
     without_targets,
 )
-from mdmem.markdown.text import stated_fields
 from mdmem.model.entry import Entry
 from mdmem.store.index.analysis import Span, finder, normal
 

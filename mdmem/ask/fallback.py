@@ -12,10 +12,9 @@ from mdmem.ask.answer import Answer, AnswerBasis, Passage
 from mdmem.ask.question import Question
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, RootNotFoundError
-from mdmem.markdown.text import tokens_of
-from mdmem.model.origin import KEY, origin_in
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import Repository
+from mdmem.markdown.body import tokens_of
+from mdmem.model.fields import ORIGIN, origin_in
+from mdmem.store.git.process import Repository, find_repository
 from mdmem.store.git.status import matching_lines, search_lines
 from mdmem.store.index.analysis import ask
 from mdmem.store.settings import Settings
@@ -109,7 +108,7 @@ def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
         with suppress(GitError):
             lines = search_lines(repository, wanted, _RANKED, without=own, seconds=_SECONDS)
             # Files that were imported into the memory are left out, since the memory contains their text already.
-            origins = map(origin_in, matching_lines(repository, f"{KEY}: ", location.under)) if lines else ()
+            origins = map(origin_in, matching_lines(repository, f"{ORIGIN}: ", location.under)) if lines else ()
             imported = {origin.path for origin in origins if origin is not None}
             others = (one for one in _of_others(location.base, lines) if one.path not in imported)
             found += others

@@ -50,8 +50,7 @@ from mdmem.ask.question import Question
 from mdmem.ask.rank import fit_key
 from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
 from mdmem.ask.session import WHOLE as ALL
-from mdmem.markdown.sentences import size_of
-from mdmem.markdown.text import BYTES_A_TOKEN, content_of, tokens_of
+from mdmem.markdown.body import BYTES_A_TOKEN, content_of, size_of, tokens_of
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
 

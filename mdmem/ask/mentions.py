@@ -11,7 +11,7 @@ from msgspec import Struct
 from mdmem.ask.answer import MENTIONED, RELATIONS, Mention
 from mdmem.ask.excerpt import mentioning_sentences, rule_of
 from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
-from mdmem.markdown.sentences import cut_at_word
+from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, day_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.workspace import Workspace

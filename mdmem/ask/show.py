@@ -17,8 +17,7 @@ from mdmem.ask.search import is_shown, passes
 from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
 from mdmem.ask.session import WHOLE as ALL
 from mdmem.errors import UsageError
-from mdmem.markdown.sentences import size_of
-from mdmem.markdown.text import content_of, is_title_alone
+from mdmem.markdown.body import content_of, is_title_alone, size_of
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import Stance

@@ -20,7 +20,7 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.errors import MdmemError
-from mdmem.markdown.sentences import cut_at_word
+from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, Status
 from mdmem.model.text import visible
 from mdmem.store.catalog.links import neighbours

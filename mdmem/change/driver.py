@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.markdown.merge import EntryMerge, Marks, Sides, merge_entries
-from mdmem.store.git.merge import merge_file, shows_base
+from mdmem.store.git.history import merge_file, shows_base
 from mdmem.store.state.files import write_whole
 
 

@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from mdmem.errors import NotFoundError
 from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import Entry, Status, title_of
+from mdmem.model.fields import ORIGIN, origin_in, read_origin
 from mdmem.model.lineage import Stance
-from mdmem.model.origin import KEY, origin_in, read_origin
 from mdmem.store.catalog.addresses import is_entry_place
-from mdmem.store.git.history import Commit, FileRevision, file_changes, history
-from mdmem.store.git.merge import is_shallow
+from mdmem.store.git.history import Commit, FileRevision, file_changes, history, is_shallow
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
@@ -224,7 +223,7 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
         title = fields.get("title") or first_heading(after.body) or title_of(after.path.removesuffix(".md"))
         yield f"created as {fields.get('status', 'no status')} {fields.get('type', 'entry')}: {title}"
         yield from (f"{name}: {_text(fields[name])}" for name in _RELATIONS if fields.get(name))
-        if (origin := read_origin(fields.get(KEY))) is not None:
+        if (origin := read_origin(fields.get(ORIGIN))) is not None:
             yield f"imported from {origin.path}"
 
 

@@ -17,17 +17,16 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes
 from mdmem.checks.engine import run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
+from mdmem.markdown.body import content_of
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs, words_of
-from mdmem.markdown.text import content_of
 from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, label_of
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import all_matches, fixed_part
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
-from mdmem.store.state.local_records import record_hygiene
-from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites
+from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, record_hygiene
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
 from mdmem.store.workspace.scope import find_wing, get_wing
 from mdmem.store.workspace.visibility import is_visible, visible_findings

@@ -17,7 +17,7 @@ from mdmem.change.review_parts import TreeSide, compare_trees
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, UsageError
 from mdmem.model.finding import Finding
-from mdmem.store.git.merge import merge_base
+from mdmem.store.git.history import merge_base
 from mdmem.store.git.process import (
     NoCommonAncestorError,
     ShallowHistoryError,

@@ -34,9 +34,8 @@ from mdmem.change.review_model import (
 )
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
-from mdmem.markdown.headings import sections_of
+from mdmem.markdown.body import sections_of, sentences_in
 from mdmem.markdown.parse import rationale_span, without_code
-from mdmem.markdown.sentences import sentences_in
 from mdmem.model.entry import Entry, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding

@@ -17,8 +17,7 @@ from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missing_install
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
-from mdmem.store.state.local_records import Tally
-from mdmem.store.state.pending_writes import PendingWrites
+from mdmem.store.state.local_records import PendingWrites, Tally
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_hygiene, tally_of
 from mdmem.store.workspace.scope import Filters, resolve_scope

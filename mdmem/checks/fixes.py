@@ -19,13 +19,11 @@ from mdmem.checks.case import Case, Link, written_links
 from mdmem.checks.check import LateFix
 from mdmem.checks.prose import written_items
 from mdmem.markdown.layout import UnpatchableError, replace_in_body
-from mdmem.markdown.links import BodyLink, body_links, image_links
-from mdmem.markdown.parse import Document, parse_document, without_code
+from mdmem.markdown.parse import BodyLink, Document, body_links, image_links, parse_document, without_code
 from mdmem.markdown.patch import remove_item, replace_items, replace_relations, set_fields
 from mdmem.model.entry import Entry, Status
-from mdmem.model.fields import KNOWN_FIELDS
+from mdmem.model.fields import KNOWN_FIELDS, ORIGIN
 from mdmem.model.finding import Edit, Finding, Fix
-from mdmem.model.origin import KEY as ORIGIN
 from mdmem.store.catalog.addresses import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import FileKind

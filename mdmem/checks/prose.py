@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from mdmem.checks.check import find_check, nearest_excusable
-from mdmem.markdown.links import BodyLink, body_links, may_have_links
-from mdmem.markdown.parse import Document
+from mdmem.markdown.parse import BodyLink, Document, body_links, may_have_links
 from mdmem.model.entry import Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place

@@ -12,21 +12,20 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
-from mdmem.checks.cache import FileCache
-from mdmem.checks.case import Base, Case, Merge
+from mdmem.checks.case import Base, Case, GitFacts, Merge
 from mdmem.checks.check import chosen_codes, get_check, get_checks, renamed_codes, require_known_wings
-from mdmem.checks.engine import CheckReport, is_incomplete, mark_new, run_checks
-from mdmem.checks.facts import GitFacts
+from mdmem.checks.engine import CheckReport, FileCache, is_incomplete, mark_new, run_checks
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.model.finding import Finding, Place, Severity, fault
-from mdmem.store.git.discovery import find_default_branch
-from mdmem.store.git.merge import is_ancestor, is_shallow, merge_base, pending_merge_parents
+from mdmem.store.git.history import is_shallow, merge_base, pending_merge_parents
 from mdmem.store.git.process import (
     UNSHALLOW,
     NoCommonAncestorError,
     Repository,
     ShallowHistoryError,
     UnknownRevisionError,
+    find_default_branch,
+    is_ancestor,
     resolve,
     with_hook_index,
 )

@@ -34,8 +34,7 @@ from mdmem.setup.hooks import (
     uninstall_hooks,
 )
 from mdmem.setup.init import init
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import Repository
+from mdmem.store.git.process import Repository, find_repository
 from mdmem.store.state.local_records import read_audit
 
 

@@ -27,7 +27,7 @@ from mdmem.exchange.record import (
 )
 from mdmem.exchange.relations import claims_of, kind_of_key
 from mdmem.exchange.status import StatusReading, banners_in, claims_in, is_status_word, read_status, unit_spans
-from mdmem.markdown.headings import Section, decision_sections, sections_of
+from mdmem.markdown.body import Section, decision_sections, sections_of
 from mdmem.model.entry import EntryType, Holder, Kind, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import synonym

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mdmem.exchange.decision import decision_record, head_parts, names_successor, plain_title, read_keys, status_section
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, SourceFile, Sureness, without_comments
-from mdmem.markdown.headings import Section, sections_of
+from mdmem.markdown.body import Section, sections_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.spelling import meant_value

@@ -25,8 +25,7 @@ from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.memory_json import memory_document
-from mdmem.markdown.headings import sections_of
-from mdmem.markdown.sentences import cut_at_word
+from mdmem.markdown.body import cut_at_word, sections_of
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.client_config import MisfitError, content_to_grow, put
 from mdmem.setup.seal import END, is_exported, is_whole, opening, region_of, sealed

@@ -21,9 +21,8 @@ from mdmem.exchange.links import References, number_of, write_body
 from mdmem.exchange.record import ClaimKind, ForeignRecord, ImportRow, Outcome, Sureness
 from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import Entry, Kind, Status, title_of
-from mdmem.model.fields import FIELDS
+from mdmem.model.fields import FIELDS, ORIGIN, Origin, content_digest
 from mdmem.model.finding import Finding, Severity
-from mdmem.model.origin import KEY, Origin, content_digest
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.git.history import first_days
 from mdmem.store.git.status import list_tracked, search_lines
@@ -229,7 +228,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
             **{name: tuple(links) for name, links in record.links.items()},
             "created_at": str(record.created_at),
             "title": " ".join(record.title.split()),
-            KEY: str(Origin(record.path, record.part, content_digest(record.content))),
+            ORIGIN: str(Origin(record.path, record.part, content_digest(record.content))),
         }
         if record.reasons:
             fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *record.reasons)))

@@ -22,8 +22,8 @@ from mdmem.exchange.dialects import DIALECTS, dialect_of, is_instructions, is_ma
 from mdmem.exchange.links import number_of
 from mdmem.exchange.memory_json import DocumentFile, read_document
 from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
+from mdmem.markdown.body import sections_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
-from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import EntryType, Wing
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in

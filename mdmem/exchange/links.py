@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from mdmem.checks.fixes import relative
 from mdmem.exchange.record import Claim, Cut, ForeignRecord, with_whole_labels
-from mdmem.markdown.links import BodyLink, body_links, image_links
-from mdmem.markdown.parse import without_code
+from mdmem.markdown.parse import BodyLink, body_links, image_links, without_code
 
 # Words that may come before the number of a record.
 _RECORD = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from mdmem.exchange.record import Claim, ClaimKind
-from mdmem.markdown.links import path_of
+from mdmem.markdown.parse import path_of
 
 # Before parsing, each date and each reference is replaced by one private-use Unicode character.
 _FIRST_DAY, _FIRST = 0xE000, 0xE100

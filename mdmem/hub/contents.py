@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.hub.repositories import remote_place, remote_url
-from mdmem.markdown.links import body_links, may_have_links
-from mdmem.markdown.parse import parse_document, without_code
+from mdmem.markdown.parse import body_links, may_have_links, parse_document, without_code
 from mdmem.model.access import EVERYTHING
 from mdmem.model.entry import Entry, Searched, Wing
 from mdmem.model.fields import LINK_FIELDS, searched_as

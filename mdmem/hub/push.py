@@ -14,8 +14,8 @@ from mdmem.hub.connection import FORBIDDEN, HubError, one_row, retried
 from mdmem.hub.contents import COLUMNS, FORMAT, Contents, HubWing, WingSource, narrow_settings, plain_text
 from mdmem.hub.repositories import HubRepository, checked_name, find_repository, not_to_push, own_names, remote_place
 from mdmem.store.catalog.addresses import MANIFEST
-from mdmem.store.git.merge import committed_at, is_ancestor, is_ancestor_of_any, is_shallow
-from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, resolve
+from mdmem.store.git.history import committed_at, is_ancestor_of_any, is_shallow
+from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, is_ancestor, resolve
 from mdmem.store.git.status import list_revision
 from mdmem.store.workspace.workspace import Workspace
 

@@ -23,20 +23,19 @@ from pygls.workspace import Workspace as EditorWorkspace
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import without_known
-from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes, require_known_wings
-from mdmem.checks.engine import run_checks
+from mdmem.checks.engine import FileCache, run_checks
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError, shown_message
 from mdmem.lsp.tokens import ParsedText, Token, TokenKind, parse_text
-from mdmem.markdown.links import BodyLink
+from mdmem.markdown.parse import BodyLink
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import full_address, is_entry_place
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.git.discovery import stamp_of
+from mdmem.store.git.process import stamp_of
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.location import Location, locate

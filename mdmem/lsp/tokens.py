@@ -11,8 +11,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from mdmem.markdown.front_matter import FENCE, has_front_matter
-from mdmem.markdown.links import body_links
-from mdmem.markdown.parse import SIZE_LIMIT, without_code
+from mdmem.markdown.parse import SIZE_LIMIT, body_links, without_code
 from mdmem.model.entry import Kind
 from mdmem.model.fields import FIELDS
 

@@ -22,7 +22,7 @@ from mdmem.errors import MdmemError, RootNotFoundError
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.git.discovery import stamp_of
+from mdmem.store.git.process import stamp_of
 from mdmem.store.index.records import Progress
 from mdmem.store.settings import Settings, readable_settings
 from mdmem.store.tree import FileKind, TreeFile

@@ -1,11 +1,14 @@
-"""The table of fields, derived from `Entry` and `Wing`, its JSON Schema, and the first text of a new entry."""
+"""The table of fields, derived from `Entry` and `Wing`, its JSON Schema, the first text of an entry, and its origin."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha1
 from typing import Any, get_type_hints
 from zlib import crc32
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, Status, Wing, WingKind
@@ -258,3 +261,46 @@ REASON = "<say why>"
 PLACEHOLDERS: frozenset[str] = frozenset(
     part.split(">")[0] for text in (*BODIES.values(), REASON) for part in text.split("<")[1:]
 )
+
+
+ORIGIN = "x-imported-from"
+_WRITTEN = re.compile(r"(?P<path>[^#]+?)(?:#(?P<part>[^@]*))?@(?P<digest>[0-9a-f]{12})\Z")
+ORIGIN_LINE = re.compile(rf"^{ORIGIN}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
+
+
+class Origin(Struct, frozen=True):
+    """The file (from the project's top), or part of one, that was imported; `digest` begins git's blob hash."""
+
+    path: str
+    part: str
+    digest: str
+
+    def __str__(self) -> str:
+        """Return the origin as it is written in a front matter. `read_origin` parses this text."""
+        path = self.path.replace("%", "%25").replace("#", "%23")
+        return f"{path}{f'#{self.part}' if self.part else ''}@{self.digest}"
+
+    def is_of(self, content: bytes) -> bool:
+        """Return whether some content is the imported content. Different line ends do not count."""
+        return self.digest == content_digest(content)
+
+
+def content_digest(content: bytes) -> str:
+    """Return the first 12 digits of git's blob hash for some content, with line ends converted to LF."""
+    plain = content.replace(b"\r\n", b"\n")
+    return sha1(b"blob %d\0" % len(plain) + plain, usedforsecurity=False).hexdigest()[:12]
+
+
+def read_origin(written: object) -> Origin | None:
+    """Parse the value of `x-imported-from`. Return None if the value is not an origin."""
+    found = _WRITTEN.match(written) if isinstance(written, str) else None
+    if found is None:
+        return None
+    path = found["path"].replace("%23", "#").replace("%25", "%")
+    return Origin(path, found["part"] or "", found["digest"])
+
+
+def origin_in(text: str) -> Origin | None:
+    """Return the origin in the text of an entry's file, or None. The front matter is searched, not parsed as YAML."""
+    found = ORIGIN_LINE.search(text.partition("\n---")[0])
+    return read_origin(found["value"].strip("\"'")) if found else None

@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.model.text import visible
 from mdmem.render.json import record_json
 from mdmem.render.text import count, entries
-from mdmem.store.state.pending_writes import Blocked, PendingWrite
+from mdmem.store.state.local_records import Blocked, PendingWrite
 from mdmem.store.state.tokens import BearerToken
 from mdmem.write.records import blocked_fields
 

@@ -24,7 +24,7 @@ from mdmem.ask.answer import (
 )
 from mdmem.ask.limits import NEXT_BEST, SMALL_BUDGET
 from mdmem.ask.question import Coverage, Tier
-from mdmem.markdown.text import is_title_alone, quoted
+from mdmem.markdown.body import is_title_alone, quoted
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.lineage import standing_marks
 from mdmem.render.json import answer_json

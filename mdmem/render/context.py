@@ -9,7 +9,7 @@ from typing import Any
 from mdmem.ask.context import stance_marks
 from mdmem.ask.facets import Layer
 from mdmem.ask.synthesis import is_doubtful
-from mdmem.markdown.text import quoted
+from mdmem.markdown.body import quoted
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
 from mdmem.render.style import Style

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import VIA_NAMED, replaced_notes
-from mdmem.markdown.text import quoted
+from mdmem.markdown.body import quoted
 from mdmem.model.entry import Entry, Status
 from mdmem.model.lineage import Standing, standing_marks
 from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text, relations_text

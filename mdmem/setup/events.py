@@ -19,7 +19,7 @@ from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.context import compile_context, items_of, stance_marks
 from mdmem.ask.facets import Layer
 from mdmem.errors import GitError
-from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.location import locate
 from mdmem.store.workspace.proposals import view_of

@@ -27,8 +27,7 @@ from mdmem.setup.hooks import (
 from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.records import is_translation, record_folders, records_in
 from mdmem.store.catalog.load import load
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import Repository
+from mdmem.store.git.process import Repository, find_repository
 from mdmem.store.git.status import list_tracked_named
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import leads_away, write_new

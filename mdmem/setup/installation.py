@@ -18,8 +18,7 @@ from msgspec import Struct
 
 import mdmem
 from mdmem.errors import EnvironmentFaultError
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import resolve
+from mdmem.store.git.process import find_repository, resolve
 
 
 class Installation(Struct, frozen=True):

@@ -15,7 +15,7 @@ from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.model.access import Access
 from mdmem.site.facts import SiteFacts
 from mdmem.site.pages import SitePages
-from mdmem.store.git.discovery import may_be_tracked
+from mdmem.store.git.process import may_be_tracked
 from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import get_wing

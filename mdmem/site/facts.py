@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
-from mdmem.markdown.sentences import cut_at_word
+from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, Status, Wing, day_of, instant_of
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Severity

@@ -20,7 +20,7 @@ from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, WingKind, instant_of, moment_on
 from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_windows
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.state.pending_writes import PendingWrites
+from mdmem.store.state.local_records import PendingWrites
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import ScopeState, doubtful_wings, scope_state, shared_of, wing_name_for
 from mdmem.store.workspace.workspace import Workspace

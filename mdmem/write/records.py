@@ -20,7 +20,7 @@ from mdmem.markdown.patch import relation_item
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
 from mdmem.store.catalog.snapshot import interpret
-from mdmem.store.state.pending_writes import Blocked, id_of
+from mdmem.store.state.local_records import Blocked, id_of
 from mdmem.write.similar import DedupOutcome
 
 Scope = Literal["global", "project", "focus"]

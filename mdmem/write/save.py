@@ -23,7 +23,7 @@ from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.status import state_of
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import BusyError, write_lock
-from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
+from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
 from mdmem.store.state.tokens import ApprovalToken, ApprovalTokenError, check_token, request_token, use_token
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import may_retry, require_writable

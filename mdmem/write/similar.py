@@ -12,8 +12,8 @@ from shlex import quote
 
 from msgspec import Struct
 
+from mdmem.markdown.body import without_comments
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
-from mdmem.markdown.sentences import without_comments
 from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
 from mdmem.store.catalog.snapshot import interpret

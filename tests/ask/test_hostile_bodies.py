@@ -9,7 +9,7 @@ from builders import open_root
 from mdmem.ask.coverage import coverage_of, weights_of
 from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences
 from mdmem.ask.mentions import mention_pattern
-from mdmem.markdown.sentences import without_targets
+from mdmem.markdown.body import without_targets
 from mdmem.store.index.analysis import snippet
 from mdmem.store.index.records import Match
 

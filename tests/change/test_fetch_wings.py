@@ -10,7 +10,7 @@ from builders import commit_all, git, make_root, open_root, run_here, snapshot, 
 from change.pair import Two
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
-from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import find_repository
 from mdmem.store.git.remote import fetch_tip, make_bare, run_unattended
 
 Capture = pytest.CaptureFixture[str]

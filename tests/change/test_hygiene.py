@@ -15,8 +15,7 @@ from mdmem.errors import UsageError
 from mdmem.markdown.similarity import NearPair
 from mdmem.model.entry import NodeLabel
 from mdmem.model.finding import Finding
-from mdmem.store.state.local_records import Times, read_times, record_hygiene
-from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.store.state.local_records import PendingWrite, PendingWrites, Times, read_times, record_hygiene
 from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Workspace
 

@@ -28,7 +28,7 @@ from mdmem.change import sync as syncing
 from mdmem.change.sync import SyncStoppedError, pauses
 from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
-from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import find_repository
 from mdmem.store.git.remote import move_branch
 from mdmem.write import write as writing
 from mdmem.write.create import plan_entry

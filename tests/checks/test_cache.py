@@ -10,11 +10,10 @@ from builders import entry_text
 from msgspec.structs import replace
 from trees import HeldTree
 
-from mdmem.checks import cache as module
-from mdmem.checks.cache import FileCache
+from mdmem.checks import engine as module
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
-from mdmem.checks.engine import run_checks
+from mdmem.checks.engine import FileCache, run_checks
 from mdmem.checks.prose import FileFacts
 from mdmem.model.finding import Finding, Severity
 from mdmem.record import pack, unpack

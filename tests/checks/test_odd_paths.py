@@ -8,7 +8,7 @@ from builders import commit_all, git, make_repository, make_root, write, write_e
 from trees import ListedTree, found_in, tree_of
 
 from mdmem.store.catalog.load import load
-from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import find_repository
 from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
 
 NAMES, LINKED, UNREADABLE = "unportable-name", "symlink-or-submodule", "unreadable"

@@ -10,7 +10,7 @@ import pytest
 from trees import case_of
 
 from mdmem.checks.engine import run_checks
-from mdmem.checks.secrets import find_secrets
+from mdmem.checks.rules.content import find_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path

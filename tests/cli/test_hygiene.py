@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from builders import Run, commit_all, git, made_once, memory, merge_conflict, run_mdmem, snapshot, write, write_entry
 
-from mdmem.store.state.local_records import Times, read_times
-from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.store.state.local_records import PendingWrite, PendingWrites, Times, read_times
 
 STATE = ".git/mdmem/state/memory"
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"

@@ -91,7 +91,7 @@ def test_what_is_found_is_what_the_command_finds_after_saving(hand: Hand, capsys
 
 def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     # The repository was copied a moment ago, and no clock can tell that nothing changed since.
-    monkeypatch.setattr("mdmem.store.git.discovery.RACY_NS", 0)
+    monkeypatch.setattr("mdmem.store.git.process.RACY_NS", 0)
     memory = hand.open(RULE).memory
     assert memory.findings == ()
     assert not memory.refresh()

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.links import BodyLink, body_links, may_have_links
-from mdmem.markdown.parse import without_code
+from mdmem.markdown.parse import BodyLink, body_links, may_have_links, without_code
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.markdown.text import quoted
+from mdmem.markdown.body import quoted
 from mdmem.mcp.answers import bytes_of, json_line, page_of, plain, text_page_of, without_noise
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider

@@ -6,8 +6,7 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.headings import sections_of
-from mdmem.markdown.sentences import sentences_in
+from mdmem.markdown.body import sections_of, sentences_in
 
 
 @each_case("entry/sections.txt")

@@ -16,7 +16,7 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.store.catalog.changes import Changes, ComparableText, first_difference, says_the_same, seen_lines
 from mdmem.store.catalog.load import load
-from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import find_repository
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
 
@@ -105,7 +105,7 @@ def test_commit_is_compared_with_the_files_on_disk(tmp_path: Path) -> None:
 
 def test_files_in_conflict_are_left_out() -> None:
     from mdmem.checks.case import Merge
-    from mdmem.store.git.merge import PathConflict
+    from mdmem.store.git.history import PathConflict
 
     case = case_of(tree_of(a=entry_text(RULE), b=entry_text("One.\n")), tree_of(a=entry_text("Other.\n")))
     assert case.base is not None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, repository_of, write
 
-from mdmem.store.git import discovery
-from mdmem.store.git.discovery import DefaultBranch, find_default_branch, stamp_of
+from mdmem.store.git import process
+from mdmem.store.git.process import DefaultBranch, find_default_branch, stamp_of
 
 
 def repository(folder: Path, branch: str = "main") -> Path:
@@ -117,7 +117,7 @@ def test_where_both_went_on_the_remote_counts_but_on_the_branch_itself(tmp_path:
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # What changed a moment ago counts as old here.
-    monkeypatch.setattr(discovery, "RACY_NS", 0)
+    monkeypatch.setattr(process, "RACY_NS", 0)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
     top = make_repository(tmp_path / "repo")
     write(top, "a.md", "one\n")
@@ -159,7 +159,7 @@ def test_it_is_another_after(top: Path, change: str) -> None:
 def test_a_moment_after_a_change_contents_tell_of_another(
     top: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discovery, "RACY_NS", 1 << 62)
+    monkeypatch.setattr(process, "RACY_NS", 1 << 62)
     before = stamped(top)
     assert stamped(top) == before
     _CHANGES[change](top)

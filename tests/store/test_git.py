@@ -9,8 +9,15 @@ import pytest
 from builders import commit_all, git, made_once, make_repository, repository_of, write
 
 from mdmem.errors import GitError, UsageError
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, with_hook_index
+from mdmem.store.git.process import (
+    BlobReader,
+    Repository,
+    environment_for,
+    find_repository,
+    read_blobs,
+    resolve,
+    with_hook_index,
+)
 from mdmem.store.git.status import list_changed_in_index, list_staged, search_lines
 
 

@@ -349,7 +349,7 @@ def test_files_that_another_commits_first_make_no_second_commit(top: Path) -> No
 def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
     write(top, "m/one.md", "ours\n")
     program = (
-        "import sys; from pathlib import Path; from mdmem.store.git.discovery import find_repository\n"
+        "import sys; from pathlib import Path; from mdmem.store.git.process import find_repository\n"
         "from mdmem.store.git.process import NotCommittedError\n"
         "from mdmem.store.git.commit import commit_paths\n"
         "try: commit_paths(find_repository(Path(sys.argv[1])), ['m/one.md'], 'Write')\n"

@@ -24,7 +24,7 @@ from processes import run_text
 
 from mdmem.checks.run import GitFacts
 from mdmem.errors import GitError
-from mdmem.store.git.merge import PathConflict, merge, merge_base
+from mdmem.store.git.history import PathConflict, merge, merge_base
 from mdmem.store.git.process import ShallowHistoryError, read_blobs
 from mdmem.store.git.status import list_revision
 from mdmem.store.tree import read_one
@@ -188,8 +188,8 @@ def test_merge_sees_the_stores_that_a_hook_names(top: Path, tmp_path: Path, monk
 
 def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
     both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
-    program = "import sys, pathlib; from mdmem.store.git.discovery import find_repository;"
-    program += "from mdmem.store.git.merge import merge;"
+    program = "import sys, pathlib; from mdmem.store.git.process import find_repository;"
+    program += "from mdmem.store.git.history import merge;"
     program += "here = find_repository(pathlib.Path(sys.argv[1]));"
     program += "print([one.path for one in merge(here, 'main', 'topic').conflicts])"
     folders = [top, *(path for path in top.rglob("*") if path.is_dir())]

@@ -11,7 +11,7 @@ import pytest
 from builders import environment, memory
 
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.storage import checksum
+from mdmem.store.index.schema import checksum
 
 from .index_builders import ask, kept, tree
 

@@ -20,7 +20,7 @@ from processes import run_at_once
 from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state import files as state_files
 from mdmem.store.state.files import write_lock
-from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
+from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, stated_confidence
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FULL = "No space left on device"
@@ -146,7 +146,7 @@ def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
     id_ = ledger.keep(failed())
     script = (
-        "import pathlib, sys, time; from mdmem.store.state.pending_writes import PendingWrites; "
+        "import pathlib, sys, time; from mdmem.store.state.local_records import PendingWrites; "
         "l = PendingWrites(pathlib.Path(sys.argv[1])); "
         "c = l.claim(sys.argv[2]); print(c.__enter__() is not None, flush=True); time.sleep(60)"
     )

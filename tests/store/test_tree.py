@@ -12,8 +12,7 @@ from trees import meant
 from mdmem.errors import GitError
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.snapshot import EntryCache
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import resolve
+from mdmem.store.git.process import find_repository, resolve
 from mdmem.store.tree import (
     FileKind,
     GitTree,

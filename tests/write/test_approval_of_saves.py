@@ -10,7 +10,7 @@ from builders import open_root, snapshot, write, write_entry
 from processes import run_at_once
 
 from mdmem.store.state.files import write_lock
-from mdmem.store.state.pending_writes import PendingWrites
+from mdmem.store.state.local_records import PendingWrites
 from mdmem.write.records import SaveResult
 from write.agents import NOON, Agent, agent, context, decision, entity, entries, later, pattern, project, session
 

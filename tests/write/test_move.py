@@ -15,7 +15,7 @@ from trees import ListedTree
 
 from mdmem.checks.case import Case
 from mdmem.errors import LostRaceError
-from mdmem.markdown.links import image_links
+from mdmem.markdown.parse import image_links
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings

@@ -23,7 +23,7 @@ from mdmem.errors import UsageError
 from mdmem.model.access import Access
 from mdmem.store.catalog.load import load
 from mdmem.store.state.files import write_lock
-from mdmem.store.state.pending_writes import PendingWrites, Receipt
+from mdmem.store.state.local_records import PendingWrites, Receipt
 from mdmem.store.tree import WorkingTree
 from mdmem.write.records import SaveResult
 from mdmem.write.remember import remember

@@ -10,7 +10,7 @@ import pytest
 from builders import run_here, run_mdmem, snapshot, write
 
 from mdmem.store.state.files import write_lock
-from mdmem.store.state.pending_writes import PendingWrites
+from mdmem.store.state.local_records import PendingWrites
 from mdmem.write import save as saving
 from write.agents import agent, context, decision, entries, of_words, pattern, project, session
 

@@ -12,9 +12,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from mdmem.checks.case import Case, Link
+from mdmem.checks.case import Case, GitFacts, Link
 from mdmem.checks.check import check
-from mdmem.checks.facts import GitFacts
 from mdmem.checks.fixes import is_only_cause, is_slip, with_fix, with_link
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity

@@ -23,7 +23,7 @@ from mdmem.ask.synthesis import plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
-from mdmem.markdown.text import quoted
+from mdmem.markdown.body import quoted
 from mdmem.mcp.answers import mark_line
 from mdmem.mcp.tools.tool import (
     Agent,

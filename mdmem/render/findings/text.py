@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from mdmem.checks.check import Check, get_check
-from mdmem.markdown.sentences import size_of
+from mdmem.markdown.body import size_of
 from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
 from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, findings_of, fix_line, summary

@@ -39,14 +39,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.markdown.links import body_links, may_have_links
-from mdmem.markdown.parse import without_code
+from mdmem.markdown.parse import body_links, may_have_links, without_code
 from mdmem.model.entry import Entry, Status, day_of, having
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.model import SUPERSEDES, Catalog
 
 if TYPE_CHECKING:
-    from mdmem.markdown.links import BodyLink
+    from mdmem.markdown.parse import BodyLink
 
 
 class Reference(Struct, frozen=True):

@@ -18,8 +18,7 @@ from msgspec.structs import force_setattr, replace
 
 from mdmem.errors import GoneError
 from mdmem.markdown.front_matter import body_of
-from mdmem.markdown.links import BodyLink, without_links
-from mdmem.markdown.parse import without_code
+from mdmem.markdown.parse import BodyLink, without_code, without_links
 from mdmem.model.access import Access
 from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.fields import LINK_FIELDS

@@ -16,7 +16,7 @@ from msgspec import Struct
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git.commit import LockHeldError, run_exclusively
-from mdmem.store.git.merge import merge_base
+from mdmem.store.git.history import merge_base
 from mdmem.store.git.process import Repository, faults_in, has_commit, records, resolve, run, run_as_user
 
 # The time limit of a git command over the network, in seconds. Repositories of memories are small.

@@ -45,8 +45,7 @@ from mdmem.store.index.records import (
     Source,
     TextAnswer,
 )
-from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, fields_of, rows_of, to_text
-from mdmem.store.index.storage import CheckedStorage, MemoryStorage
+from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, CheckedStorage, MemoryStorage, fields_of, rows_of, to_text
 
 _B, _K1 = 0.75, 1.2
 # The length of a passage in words, and the number of best matches whose passages are scored.

@@ -20,8 +20,7 @@ from msgspec import Meta, Struct, convert, to_builtins
 from mdmem.disk import acquire, locked, make_folder, note_written, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import pack, unpack
-from mdmem.store.git.discovery import may_be_tracked
-from mdmem.store.git.process import Repository
+from mdmem.store.git.process import Repository, may_be_tracked
 
 
 class Places(Struct, frozen=True):

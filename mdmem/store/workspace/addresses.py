@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.model.origin import KEY, Origin, origin_in
+from mdmem.model.fields import ORIGIN, Origin, origin_in
 from mdmem.store.catalog.addresses import by_number, number_in
 from mdmem.store.git.history import list_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
@@ -147,7 +147,7 @@ def _by_origin(workspace: Workspace, name: str) -> list[str]:
 def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tuple[str, Origin]]:
     """Yield each imported entry with its origin: the path, and perhaps the part, of the file that it came from."""
     for path, content in workspace.tree.read([f"{address}.md" for address in addresses]):
-        if isinstance(content, bytes) and KEY.encode() in content:
+        if isinstance(content, bytes) and ORIGIN.encode() in content:
             origin = origin_in(content.decode("utf-8", "replace"))
             if origin is not None:
                 yield path.removesuffix(".md"), origin

@@ -15,9 +15,17 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
-from mdmem.store.git.discovery import SETTING, find_default_branch, find_repository
-from mdmem.store.git.merge import is_shallow
-from mdmem.store.git.process import UNSHALLOW, Repository, UnknownRevisionError, resolve, with_hook_index
+from mdmem.store.git.history import is_shallow
+from mdmem.store.git.process import (
+    SETTING,
+    UNSHALLOW,
+    Repository,
+    UnknownRevisionError,
+    find_default_branch,
+    find_repository,
+    resolve,
+    with_hook_index,
+)
 from mdmem.store.git.status import commit_at, first_day, list_changed_in_index, list_tracked_named
 
 

@@ -32,10 +32,15 @@ from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.catalog.load import settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import interpret
-from mdmem.store.git.discovery import DefaultBranch, find_default_branch
-from mdmem.store.git.history import last_touches
-from mdmem.store.git.merge import merge_base
-from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
+from mdmem.store.git.history import last_touches, merge_base
+from mdmem.store.git.process import (
+    DefaultBranch,
+    Repository,
+    UnknownRevisionError,
+    find_default_branch,
+    read_blobs,
+    resolve,
+)
 from mdmem.store.git.status import list_changed
 from mdmem.store.settings import Settings, readable_settings
 from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of

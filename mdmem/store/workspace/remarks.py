@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.entry import Entry, day_of
-from mdmem.model.origin import origin_in
+from mdmem.model.fields import origin_in
 from mdmem.store.catalog.load import place_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.local_records import Tally, find_pin, read_times, record_shown, tally_shown

@@ -22,7 +22,7 @@ from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.history import Commit
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import WING, private_root, write_new
-from mdmem.store.state.pending_writes import PendingWrite
+from mdmem.store.state.local_records import PendingWrite
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.scope import (
     AmbiguousWingError,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
-from mdmem.markdown.text import content_of
+from mdmem.markdown.body import content_of
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import Entry, Searched
 from mdmem.model.fields import searched_as
@@ -23,7 +23,7 @@ from mdmem.model.finding import Place
 from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, with_remote_wings
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import NAME, EntryCache
-from mdmem.store.git.merge import merge
+from mdmem.store.git.history import merge
 from mdmem.store.git.process import resolve, with_hook_index
 from mdmem.store.git.status import list_tracked
 from mdmem.store.index.records import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
@@ -45,7 +45,7 @@ from mdmem.store.workspace.location import Location, Snapshot, snapshot_at
 from mdmem.store.workspace.scope import find_wing
 
 if TYPE_CHECKING:
-    from mdmem.store.git.merge import MergeResult, PathConflict
+    from mdmem.store.git.history import MergeResult, PathConflict
     from mdmem.store.index.fulltext import FullTextIndex
 
 
