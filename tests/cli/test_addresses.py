@@ -9,7 +9,7 @@ from builders import Run, commit_all, git, made_once, make_repository, make_root
 
 CENTS, QUEUE = "shop/architecture/0004-store-money-as-cents", "shop/architecture/0012-carriers-behind-a-queue"
 CACHE, ZONES = "shop/context/0012-what-we-cache", "shop/context/time-zones-of-shops"
-OTHER = "till/architecture/0004-tills-print-receipts"
+OTHER, RFC = "till/architecture/0004-tills-print-receipts", "desk/architecture/rfc-17-receipts-on-paper"
 BY_NAME = {
     "0004": CENTS,
     "4": CENTS,
@@ -19,6 +19,8 @@ BY_NAME = {
     "architecture/12": QUEUE,
     "shop/context/ADR-12": CACHE,
     "till/4": OTHER,
+    "RFC 17": RFC,
+    "17": RFC,
     "0004-store-money": CENTS,
     "0004-store-money-": CENTS,
     "shop/architecture/0012-carriers": QUEUE,
@@ -40,6 +42,7 @@ def records(folder: Path) -> Path:
         CACHE: "AGENTS.md#cache",
         ZONES: "AGENTS.md#time",
         OTHER: None,
+        RFC: None,
     }
     for address, origin in origins.items():
         stated = {"x-imported-from": f"{origin}@0123456789ab"} if origin else {}

@@ -58,9 +58,9 @@ def why_not_on_windows(name: str) -> str | None:
 MANIFEST = "README.md"
 # Matches names such as `CHANGELOG` and `CODE_OF_CONDUCT`, but not `ADR-12`, which is a decision record.
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
-# Match `4`, `0004`, `ADR-4` and `ADR 4`, and ids that begin with such a number. Longer numbers are dates.
-_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
+# Match `4`, `0004`, `ADR-4` and `KEP 1287`, and ids that begin with such a number. Longer numbers are dates.
+_NUMBER = re.compile(r"(?:([a-z]{2,12})[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:([a-z]{2,12})-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
 # Line breaks, control characters and marks of text direction: in a name they would spoil every answer.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -111,17 +111,21 @@ def full_address(link: str, near: str, addresses: Collection[str]) -> str | None
 
 
 def number_in(handle: str) -> str | None:
-    """Return the number of a decision, such as `4` for `ADR-0004`; None if the handle is no such number."""
+    """Return the number of a record with its kind, such as `adr 4` for `ADR-0004`, or `4`; None without a number."""
     found = _NUMBER.match(handle)
-    return found[1] if found else None
+    return f"{(found[1] or '').casefold()} {found[2]}".lstrip() if found else None
 
 
 def by_number(addresses: Iterable[str]) -> dict[str, list[str]]:
-    """Return the addresses whose entry-id begins with the number of a decision, by this number."""
+    """Return the addresses whose entry-id begins with the number of a record, by number and by kind and number.
+
+    A record without a kind, such as `0004-use-utc`, is an ADR.
+    """
     found: dict[str, list[str]] = {}
     for address in addresses:
         if its := _NUMBERED.match(address.rpartition("/")[2]):
-            found.setdefault(its[1], []).append(address)
+            for number in (its[2], f"{(its[1] or 'adr').casefold()} {its[2]}"):
+                found.setdefault(number, []).append(address)
     return found
 
 

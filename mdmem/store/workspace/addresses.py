@@ -98,7 +98,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
 
 
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
-    """Return the addresses that a handle means: a number such as `ADR-4`, or the beginning of an entry-id.
+    """Return the addresses that a handle means: a number such as `4` or `ADR-4`, or the beginning of an entry-id.
 
     Entries that cannot be read are found, too.
     If several entries match, those in the folder of the working directory are returned, else those in the active wing,
@@ -108,10 +108,8 @@ def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILT
     folder, _, wanted = plain.rpartition("/")
     broken = [path.removesuffix(".md") for path in workspace.catalog.broken]
     known = [one for one in (*workspace.catalog.entries, *broken) if not folder or f"/{folder}/" in f"/{one}"]
-    number = number_in(wanted)
-    if number is not None:
-        found = by_number(known).get(number, [])
-    else:
+    found = by_number(known).get(number_in(wanted) or "", [])
+    if not found:
         found = [one for one in known if one.rpartition("/")[2].startswith(f"{wanted.rstrip('-')}-")]
         # If a deleted entry had exactly this name, the name does not mean a longer one that begins with it.
         under = location.prefix
