@@ -30,8 +30,8 @@ def _codes(names: Iterable[str]) -> str:
 
 def _commands() -> Iterator[str]:
     for title, names in GROUPS.items():
-        firsts = ((load_command(name).help or "").partition("\n\n")[0] for name in names)
-        lines = (f"- `{name}`: {' '.join(first.split())}" for name, first in zip(names, firsts, strict=True))
+        helps = (" ".join((load_command(name).help or "").partition("\n\n")[0].split()) for name in names)
+        lines = (f"- `{name}`: {text.partition('. ')[0].rstrip('.')}." for name, text in zip(names, helps, strict=True))
         yield "\n".join([f"**{title}**", "", *lines, ""])
     yield f"Programs start {_codes(PROGRAMS)}."
 
@@ -70,8 +70,7 @@ def _field(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
         return shown
     kind = {"array": "a list", "object": "an object"}.get(schema["type"], "")
     kind = _codes(schema["enum"]) if "enum" in schema else kind
-    about = ": ".join(filter(None, (kind, schema.get("description", ""))))
-    return f"{shown} ({about})" if about else shown
+    return f"{shown} ({kind})" if kind else shown
 
 
 # The table between the comments of its name in a page.
