@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import __version__
 from mdmem.cli import completion as complete
 from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
 from mdmem.render.findings import FORMATS, get_format
@@ -20,7 +19,6 @@ from mdmem.store.workspace.location import concerns_staged, push_target, roots_t
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot, ReportStyle
-    from mdmem.store.workspace.location import Snapshot
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(tuple(FORMATS)),
+    type=click.Choice(FORMATS),
     help="Output format.  [default: github in GitHub Actions, else text]",
 )
 @shared_options()
@@ -59,7 +57,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     """
     if explain is not None:
         from mdmem.checks.check import get_check, get_checks
-        from mdmem.render.findings.text import check_list, explanation
+        from mdmem.render.findings.report import check_list, explanation
 
         text = check_list(get_checks().values()) if explain == "all" else explanation(explain, get_check(explain))
         print_text(text, is_page=explain != "all")
@@ -95,30 +93,13 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
                 given.remark(old_line(one.report))
     else:
         is_whole = options["verbose"] or bool(options["select"])
-        again = _command(paths, options, snapshot, runs)
-        style = ReportStyle(given.style, __version__, is_whole, bool(paths), root=given.root, again=again)
-        _print(given, runs, style, form)
+        _print(given, runs, ReportStyle(given.style, is_whole), form)
     reports = [one.report for one in runs]
     code = 3 if any(one.incomplete for one in reports) else 0
     code = code or int(any(one.is_failing or (options["diff"] and one.fixed) for one in reports))
     if code and staged:
         _remark_on_the_commit(given, workspaces, runs)
     return code
-
-
-def _command(paths: tuple[str, ...], options: dict[str, Any], snapshot: Snapshot, runs: list[CheckedRoot]) -> str:
-    """Return the command that compares the same trees again, for hints in the report."""
-    words = ["--no-baseline"] if options["no_baseline"] else []
-    reports = [one.report for one in runs]
-    is_committed = "GIT_INDEX_FILE" in os.environ and not any(one.is_failing for one in reports)
-    if options["staged"] and is_committed and any(one.base is not None for one in reports):
-        # Git makes the commit as soon as this hook ends, and then nothing is staged.
-        words += ["--base", "HEAD~1"]
-    elif snapshot.staged:
-        words.append("--staged")
-    for name, value in (("rev", snapshot.revision), ("base", options["base"]), ("merge", options["merge_into"])):
-        words += [f"--{name}", shlex.quote(value)] if value else []
-    return " ".join(["mdmem check", *words, *map(shlex.quote, paths)])
 
 
 def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: str | None) -> None:

@@ -39,7 +39,7 @@ def test_memory_with_errors_is_committed_with_a_baseline_and_then_commits_tell_w
     folder = lived_in(tmp_path, committed=False)
     git(folder, "add", "-A")
     first = run("check", "--staged", cwd=folder)
-    assert (first.code, first.out.splitlines()[0]) == (1, "error    dangling-link         30")
+    assert (first.code, first.out.splitlines()[0]) == (1, "error    dangling-link         30  memory/app 30")
     assert first.out.endswith("`mdmem check --update-baseline` accepts them\n")
     made = run("check", "--update-baseline", cwd=folder)
     assert made.err.splitlines() == [

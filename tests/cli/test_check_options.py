@@ -41,41 +41,6 @@ def test_base_that_a_shallow_clone_lacks_is_a_finding_and_the_rest_still_runs(tm
     assert "error dangling-link" in ran.out
 
 
-@pytest.mark.parametrize("how", ["--base main", "--staged", "hook", ""])
-def test_command_lists_what_one_line_counts(how: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    git(folder, "checkout", "-q", "-b", "work")
-    for number in range(10):
-        write_entry(folder / "memory", f"nav/rules/r{number}", title=f"R{number}")
-    git(folder, "add", "-A")
-    if how == "hook":
-        monkeypatch.setenv("GIT_INDEX_FILE", str(folder / ".git/index"))
-    said = run("check", *("--staged" if how == "hook" else how).split()).out
-    command = " ".join(["mdmem check", *how.split()]) if how != "hook" else "mdmem check --base HEAD~1"
-    (line,) = (one for one in said.splitlines() if one.startswith("warning[approved-by-nobody] 10 times"))
-    assert line.endswith(f"; `{command} --select approved-by-nobody` lists them")
-    if how == "hook":
-        monkeypatch.delenv("GIT_INDEX_FILE")
-        commit_all(folder)
-    listed = run(*command.split()[1:], "--select", "approved-by-nobody").out
-    assert listed.count("warning[approved-by-nobody]") == 10
-
-
-def test_line_for_many_findings_of_a_push_gives_the_command_that_reads_the_pushed_commit(
-    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git(folder, "checkout", "-q", "-b", "work")
-    for number in range(10):
-        write_entry(folder / "memory", f"nav/rules/r{number}", title=f"R{number}", bogus="x", owner="Ada")
-    pushed = commit_all(folder)
-    git(folder, "checkout", "-q", "main")
-    monkeypatch.setenv("PRE_COMMIT_TO_REF", pushed)
-    said = run("check", "--staged").out
-    assert f"; `mdmem check --rev {pushed} --select unknown-field` lists them" in said
-    monkeypatch.delenv("PRE_COMMIT_TO_REF")
-    listed = run("check", "--rev", pushed, "--select", "unknown-field").out
-    assert listed.count("warning[unknown-field]") == 10
-
-
 def test_merge_finds_what_is_wrong_only_together(tmp_path: Path, run: Run) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/old", title="Old", owner="Ada")

@@ -17,8 +17,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
 from mdmem.model.access import Access
 from mdmem.render import json as json_form
-from mdmem.render.findings import json
-from mdmem.render.findings import text as findings_text
+from mdmem.render.findings import get_format
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.scope import Filters
@@ -74,8 +73,8 @@ def _checked(workspace: Workspace) -> Iterator[str]:
         yield str(error)
         return
     checked = CheckedRoot(report, "", workspace.line_of, lambda path: path)
-    yield json.document([checked], ReportStyle())
-    yield findings_text.text([checked], ReportStyle())
+    yield get_format("json")([checked], ReportStyle())
+    yield get_format("text")([checked], ReportStyle())
 
 
 def _said(ask: Callable[[], str]) -> str:

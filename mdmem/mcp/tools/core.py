@@ -53,9 +53,9 @@ from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_json
 from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, standing
-from mdmem.render.findings.json import findings_json
+from mdmem.render.findings.formats import findings_json
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
-from mdmem.render.findings.text import text as findings_text
+from mdmem.render.findings.report import text as findings_text
 from mdmem.render.history import why_text
 from mdmem.render.json import agents_json, entries_json, search_json, why_json
 from mdmem.render.style import Style

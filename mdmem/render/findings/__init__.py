@@ -9,23 +9,12 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from mdmem.render.findings.report import CheckedRoot, ReportStyle
 
-# For each format the names of its module and function. Modules are imported only when they are used.
-FORMATS = {
-    "text": ("text", "text"),
-    "concise": ("text", "concise"),
-    "json": ("json", "document"),
-    "jsonl": ("json", "lines"),
-    "sarif": ("json", "sarif"),
-    "github": ("ci", "github"),
-    "gitlab": ("ci", "gitlab"),
-    "junit": ("ci", "junit"),
-    "markdown": ("ci", "markdown"),
-    "rdjson": ("json", "rdjson"),
-}
+# Each format is a function with this name: of `report`, if it is for people, else of `formats`.
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown", "rdjson")
 
 
 def get_format(name: str) -> Callable[[Sequence[CheckedRoot], ReportStyle], str]:
     """Return the function of a format; it renders the reports of all roots as one text without the last newline."""
-    module, function = FORMATS[name]
-    made = getattr(import_module(f"mdmem.render.findings.{module}"), function)
-    return cast("Callable[[Sequence[CheckedRoot], ReportStyle], str]", made)
+    # Modules are imported only when they are used, since a hook has to be fast.
+    module = import_module(f"mdmem.render.findings.{'report' if name in ('text', 'concise') else 'formats'}")
+    return cast("Callable[[Sequence[CheckedRoot], ReportStyle], str]", getattr(module, name))

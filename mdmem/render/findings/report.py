@@ -1,22 +1,30 @@
-"""Define the data that all report formats share: a checked root, its findings in order, and the totals."""
+"""Define the data that all report formats share, render findings for people, and explain checks."""
 
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
+from mdmem.checks.check import Check
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
-from mdmem.model.text import visible_text
+from mdmem.model.text import visible, visible_text
 from mdmem.render.style import Style
-from mdmem.render.text import count, entries, replace_surrogates
+from mdmem.render.text import count, entries, first_of, replace_surrogates
 
 if TYPE_CHECKING:
     from mdmem.checks.engine import CheckReport
+
+# If there are more findings, they become a table, with the first errors in full.
+_READABLE = 50
+_FIRST = 20
+# The number of wings listed after a check.
+_WINGS = 4
+_WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` accepts them"
 
 
 class CheckedRoot(Struct, frozen=True):
@@ -38,22 +46,10 @@ class CheckedRoot(Struct, frozen=True):
 
 
 class ReportStyle(Struct, frozen=True):
-    """Options of a report: its colours, the version of mdmem, and whether to show every finding in full (`is_whole`).
-
-    `is_narrowed` says that the user chose paths to check; the report may then be longer than a page. `root` is the
-    option `--root` as typed, to be repeated in the commands of help texts. `again` is the command that repeats the run.
-    """
+    """The colours of a report, and whether to show every finding in full (`is_whole`)."""
 
     ink: Style = field(default_factory=Style)
-    version: str = ""
     is_whole: bool = False
-    is_narrowed: bool = False
-    root: str | None = None
-    again: str = "mdmem check"
-
-    def as_typed(self, help_: str) -> str:
-        """Return a help text whose commands have the option `--root` if the user typed it."""
-        return help_ if self.root is None else help_.replace("`mdmem ", f"`mdmem --root {shlex.quote(self.root)} ")
 
 
 class RootFinding(Struct, frozen=True):
@@ -68,24 +64,14 @@ class RootFinding(Struct, frozen=True):
         return self.checked.from_top(self.finding.place.path)
 
     @property
-    def place(self) -> str:
-        """Return the finding's path and line."""
-        return f"{self.path}:{self.finding.place.line}"
-
-    @property
     def severity(self) -> Severity:
         """Return the finding's severity."""
         return self.finding.weight
 
     @property
-    def message(self) -> str:
-        """Return the message as valid UTF-8, with control characters escaped."""
-        return safe_text(self.finding.message)
-
-    @property
-    def advice(self) -> str:
-        """Return the help text as valid UTF-8, with control characters escaped."""
-        return safe_text(self.finding.help)
+    def texts(self) -> list[str]:
+        """Return the message and the help, if there is one, as valid UTF-8 with control characters escaped."""
+        return [safe_text(one) for one in (self.finding.message, self.finding.help) if one]
 
 
 def safe_text(text: str) -> str:
@@ -111,9 +97,8 @@ def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
     seen: Counter[str] = Counter()
     hashes = []
     for one in found:
-        identity = "\0".join(
-            (one.checked.under, one.finding.code, one.finding.address or one.path, one.finding.message)
-        )
+        finding = one.finding
+        identity = "\0".join((one.checked.under, finding.code, finding.address or one.path, finding.message))
         seen[identity] += 1
         numbered = f"{identity}\0{seen[identity]}"
         hashes.append(hashlib.sha256(numbered.encode("utf-8", "surrogatepass")).hexdigest())
@@ -122,12 +107,16 @@ def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
 
 def fix_line(fix: Fix) -> str:
     """Return the title of a fix and the option that applies it."""
-    return f"{fix.title} ({fix_flag(fix)})"
+    return f"{fix.title} ({'--fix' if fix.is_safe else '--unsafe-fixes'})"
 
 
-def fix_flag(fix: Fix) -> str:
-    """Return the option that applies a fix."""
-    return "--fix" if fix.is_safe else "--unsafe-fixes"
+def summary(roots: Sequence[CheckedRoot]) -> str:
+    """Return a line with the totals of each root, and a line about its old findings if there are any."""
+    lines = []
+    for one in roots:
+        name = f"{one.under or '.'}: " if len(roots) != 1 else ""
+        lines += [f"{name}{line}" for line in (summary_line(one.report), old_line(one.report)) if line]
+    return "\n".join(lines)
 
 
 def summary_line(report: CheckReport) -> str:
@@ -139,25 +128,11 @@ def summary_line(report: CheckReport) -> str:
         parts.append(f"{sum(totals(one for one in report.reported if one.new).values())} new")
     if report.fixed:
         parts.append(f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}")
-    fixes = [finding.fix for finding in report.reported if finding.fix is not None]
-    safe = sum(fix.is_safe for fix in fixes)
-    unsafe = len(fixes) - safe
-    if safe:
-        parts.append(f"{safe} fixable with --fix{f' ({unsafe} more with --unsafe-fixes)' if unsafe else ''}")
-    elif unsafe:
-        parts.append(f"{unsafe} fixable with --unsafe-fixes")
+    fixes = Counter("--fix" if one.fix.is_safe else "--unsafe-fixes" for one in report.reported if one.fix is not None)
+    parts += [f"{number} fixable with {option}" for option, number in sorted(fixes.items())]
     if report.known:
         parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")
     return f"{entries(report.checked)} checked in {tree}{against}: {'; '.join(parts)}"
-
-
-def summary(roots: Sequence[CheckedRoot]) -> str:
-    """Return a line with the totals of each root, and a line about its old findings if there are any."""
-    lines = []
-    for one in roots:
-        name = f"{one.under or '.'}: " if len(roots) != 1 else ""
-        lines += [f"{name}{line}" for line in (summary_line(one.report), old_line(one.report)) if line]
-    return "\n".join(lines)
 
 
 def old_line(report: CheckReport) -> str:
@@ -173,3 +148,94 @@ def levels(findings: Iterable[Finding]) -> str:
     """Return the number of findings of each level, the worst first, as text."""
     sums = totals(findings)
     return ", ".join(count(number, level) for level, number in sums.items() if number) or "no findings"
+
+
+def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
+    """Return each finding, then the totals; more than 50 become a table by check and wing, with the first errors."""
+    found, sums, ink = findings_of(roots), summary(roots), style.ink
+    if style.is_whole or len(found) <= _READABLE:
+        return "\n\n".join([*(_block(one, ink) for one in found), sums])
+    errors = [one for one in found if one.severity is Severity.ERROR]
+    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
+    return "\n\n".join([_table(found, ink), *(_block(one, ink) for one in errors[:_FIRST]), f"{sums}\n{part}{_WAYS}"])
+
+
+def _table(found: Sequence[RootFinding], ink: Style) -> str:
+    """Return a line for each check with the number of its findings in each wing, sorted by severity and number."""
+    checks: dict[tuple[Severity, str], Counter[str]] = {}
+    for one in found:
+        wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
+        checks.setdefault((one.severity, one.finding.code), Counter())[wing] += one.finding.count
+    ordered = sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1]))
+    width = max(len(code) for _, code in checks)
+    lines = []
+    for (severity, code), counted in ordered:
+        wings = first_of([f"{wing} {number}" for wing, number in counted.most_common()], _WINGS)
+        lines.append(f"{ink.severity(severity, f'{severity:<7}')}  {code:<{width}}  {counted.total():>5}  {wings}")
+    return "\n".join(lines)
+
+
+def _block(found: RootFinding, ink: Style) -> str:
+    finding, checked = found.finding, found.checked
+    head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
+    new = " (new)" if finding.new else ""
+    lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
+    if finding.quotable:
+        lines += _source(finding.place, checked, ink)
+    if finding.other is not None:
+        lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
+        lines += _source(finding.other, checked, ink)
+    if finding.help:
+        lines.append(f"  help: {finding.help}")
+    if finding.fix is not None:
+        lines.append(f"  fix: {fix_line(finding.fix)}")
+    return "\n".join(lines)
+
+
+def _where(place: Place, show_path: Callable[[str], str]) -> str:
+    return f"{visible(show_path(place.path))}:{place.line}:{place.column}"
+
+
+def _source(place: Place, checked: CheckedRoot, ink: Style) -> list[str]:
+    line = checked.line_of(place)
+    # The place of a finding about a whole file is its first line, which is only the fence `---`.
+    if not line or line.strip() in ("", "---"):
+        return []
+    line = line.rstrip("\r\n").replace("\t", " ")
+    number = str(place.line)
+    start = max(0, place.column - 60)
+    shown = ("…" if start else "") + line[start : start + 110]
+    caret = " " * (place.column - 1 - start + bool(start)) + "^" * max(1, min(place.width, len(shown)))
+    # Each unprintable character is replaced by a single one, so that the caret stays in place.
+    shown = "".join(one if one.isprintable() else "\ufffd" for one in shown)
+    margins = ink.dim(f"{number} |"), ink.dim(f"{' ' * len(number)} |")
+    return [f"  {margins[0]} {shown}", f"  {margins[1]} {caret}"]
+
+
+def concise(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+    """Return one line for each finding: `path:line:col: severity code message`; `[*]` marks a safe fix."""
+    return "\n".join(concise_line(found, found.checked.show_path) for found in findings_of(roots))
+
+
+def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
+    """Return one finding as one line, with the path that `show_path` returns."""
+    finding = found.finding
+    mark = " [*]" if finding.fix is not None and finding.fix.is_safe else ""
+    return f"{_where(finding.place, show_path)}: {found.severity} {finding.code}{mark} {finding.message}"
+
+
+def explanation(code: str, check: Check) -> str:
+    """Return the explanation of a check; if `code` is a former name of the check, say so."""
+    former = f"`{code}` is called `{check.code}` now.\n\n" if code != check.code else ""
+    return f"{former}{check.code} ({check.severity})\n\n{check.explanation}"
+
+
+def check_list(checks: Iterable[Check]) -> str:
+    """Return the code, severity and summary of each check, grouped by theme."""
+    blocks = []
+    for theme, group in groupby(checks, key=lambda check: check.theme):
+        listed = list(group)
+        width = max(len(check.code) for check in listed)
+        lines = (f"  {check.code:<{width}}  {check.severity.value:<7}  {check.summary}" for check in listed)
+        blocks.append("\n".join([f"{theme}:", *lines]))
+    return "\n\n".join(blocks)
