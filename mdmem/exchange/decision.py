@@ -19,15 +19,15 @@ from mdmem.exchange.record import (
     ClaimKind,
     Cut,
     ForeignRecord,
+    Guess,
     SourceFile,
-    Sureness,
+    StatusReading,
     read_date,
     with_whole_labels,
     without_comments,
 )
-from mdmem.exchange.relations import claims_of, kind_of_key
-from mdmem.exchange.status import StatusReading, banners_in, claims_in, is_status_word, read_status, unit_spans
-from mdmem.markdown.body import Section, decision_sections, sections_of
+from mdmem.exchange.statements import banners_in, claims_in, claims_of, is_status_word, kind_of_key, read_status
+from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
 from mdmem.model.entry import EntryType, Holder, Kind, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import synonym
@@ -53,41 +53,26 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
         is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _NOTHING)
         if key in without or is_empty:
             continue
-        name, kind, relation = synonym(key), _OWN.get(key), kind_of_key(key)
+        name, kind = synonym(key), _OWN.get(key)
+        items = [text for item in (value if isinstance(value, list) else [value]) if (text := _plain(item))]
         if name in _ASKED and name not in keys.asked:
-            keys.asked[name] = _one(value)
-        elif relation is not None or name == "see":
-            relation_kind, part = relation or (ClaimKind.SEE, "")
-            for item in _many(value, at_commas=False):
-                # Without a path or number, take each name as a claim.
-                names = (name.strip(" []\"'") for name in item.split(","))
-                by_name = [Claim(relation_kind, name) for name in names if name]
-                keys.claims.extend(claims_of(relation_kind, item, part=part) or by_name)
+            keys.asked[name] = ", ".join(items)
+        elif kind_of_key(key) is not None or name == "see":
+            keys.claims.extend(claim for item in items for claim in claims_of(key, item))
         elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
-            keys.fields[name if name == "owner" else key] = _one(value)
+            keys.fields[name if name == "owner" else key] = ", ".join(items)
         elif name in ("tags", "applies_to"):
-            keys.fields[name] = tuple(dict.fromkeys((*keys.fields.get(name, ()), *_many(value))))
+            parts = items if isinstance(value, list) else map(str.strip, ", ".join(items).split(","))
+            keys.fields[name] = tuple(dict.fromkeys((*keys.fields.get(name, ()), *filter(None, parts))))
         elif kind is Kind.TEXTS:
-            keys.fields[key] = tuple(_many(value, at_commas=False))
-        elif kind is Kind.MOMENT and (day := read_date(_one(value))) is not None:
+            keys.fields[key] = tuple(items)
+        elif kind is Kind.MOMENT and (day := read_date(", ".join(items))) is not None:
             keys.fields[key] = day[0]
         elif key.startswith("x-"):
             keys.fields[key] = _plain(value)
         else:
             keys.fields[f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"] = _plain(value)
     return keys
-
-
-def _one(value: Any) -> str:
-    """Return a value as one line. The items of a list are joined by commas."""
-    return ", ".join(_many(value, at_commas=False))
-
-
-def _many(value: Any, *, at_commas: bool = True) -> list[str]:
-    if isinstance(value, dict):
-        return [_plain(value)]
-    items = value if isinstance(value, list) else value.split(",") if at_commas else [value]
-    return [text for item in items if (text := _plain(item))]
 
 
 def _plain(value: Any) -> str:
@@ -122,7 +107,6 @@ _BREAK = re.compile(
     rf"(?=[*_]{{0,3}}{_WORDS}[*_]{{0,3}}[ \t]*:)|\s*<br\s*/?>\s*\Z",
     re.IGNORECASE,
 )
-_FURTHER = re.compile(r"(?:[ \t]*\r?\n)?(?:[ \t]+\S[^\n]*(?:\n|\Z))+|(?:[ \t]*\r?\n)?[A-Z][A-Za-z ]{3,40}(?:\r?\n|\Z)")
 _TABLE = re.compile(r"(?:^[^|\n]*\|.*(?:\n|\Z))+", re.MULTILINE)
 # Facts inside a code block count only if the block is YAML.
 _CODE = re.compile(
@@ -164,9 +148,7 @@ def _facts_in(section: Section) -> Iterator[Fact]:
         facts = [(key, value) for key, value in pairs if _is_fact(key, value)]
         is_line = len(facts) == 1 and not found["quote"]
         for key, value in facts:
-            further = _FURTHER.match(plain, found.end()) if not value and key in _STATUS_FACTS else None
-            value, end = (further[0].strip(), further.end()) if further else (value, found.end())
-            yield Fact(key, value, offset + found.start(), offset + end, is_line and further is None)
+            yield Fact(key, value, offset + found.start(), offset + found.end(), is_line)
     for table in _TABLE.finditer(plain):
         lines = [line.strip().lstrip("> \t") for line in table[0].splitlines()]
         # In a table every line begins with a bar, or one line is a row of dashes.
@@ -194,23 +176,16 @@ def _is_day_of_state(key: str, value: str) -> bool:
 def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield the keys and values of a table.
 
-    The first row has the keys if one of its cells means the status, unless the next cell is that status. Otherwise the
-    first cell of each row is a key.
+    The first row has the keys of the last row if one of its cells means the status, unless the next cell is that
+    status. Otherwise the first cell of each row is a key.
     """
     names = [_name(cell).rstrip(":") for cell in rows[0]] if rows else []
     status = next((at for at, name in enumerate(names) if name in _STATUS_FACTS), None)
     has_value = status == 0 and len(names) > 1 and read_status(rows[0][1]).status is not None
     if status is None or len(rows) < 2 or has_value:
         yield from ((_name(row[0]).rstrip(":"), row[1]) for row in rows if len(row) > 1)
-        return
-    day = next((at for at, name in enumerate(names) if name in _DATES), None)
-    for row in rows[1:]:
-        if len(row) == len(names):
-            date = row[day] if day is not None and read_date(row[day]) is not None else ""
-            yield from (
-                (name, f"{cell} {date}" if name in _STATUS_FACTS else cell)
-                for name, cell in zip(names, row, strict=True)
-            )
+    else:
+        yield from zip(names, rows[-1], strict=False)
 
 
 # Headings of sections that contain facts.
@@ -218,8 +193,6 @@ _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "docum
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*(?P<value>.+))?\Z")
 _SIDE = re.compile(r"\A\s*[\[(](?P<front>[^\[\]()]{3,80})[\])]|[\[(](?P<end>[^\[\]]{3,120})[\])]\s*\Z")
-# No part may match beyond the next bracket. Otherwise a text with many brackets takes quadratic time.
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\[]*\)")
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
 _NUMBERED = re.compile(
     r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
@@ -249,21 +222,20 @@ class Part(Struct, frozen=True):
     facts: tuple[Fact, ...]
     rest: str
 
-    @classmethod
-    def of(cls, section: Section) -> Part:
-        """Return a section with its facts."""
-        facts, rest = tuple(_facts_in(section)), without_comments(section.text)
-        for one in facts:
-            start, end = one.start - section.start, one.end - section.start
-            rest = rest[:start] + "\n" * (end - start) + rest[end:]
-        return cls(section, facts, _ROW.sub(lambda row: " " * len(row[0]), rest))
+
+def _part(section: Section) -> Part:
+    facts, rest = tuple(_facts_in(section)), without_comments(section.text)
+    for one in facts:
+        start, end = one.start - section.start, one.end - section.start
+        rest = rest[:start] + "\n" * (end - start) + rest[end:]
+    return Part(section, facts, _ROW.sub(lambda row: " " * len(row[0]), rest))
 
 
 def head_parts(sections: Sequence[Section]) -> list[Part]:
     """Return the parts above the first heading after the title, and the sections about metadata."""
     title = title_section(sections)
     above = sections[: sections.index(title) + 1] if title is not None else sections[:1]
-    return [Part.of(one) for one in (*above, *(one for one in sections if one.name in _ABOUT and one not in above))]
+    return [_part(one) for one in (*above, *(one for one in sections if one.name in _ABOUT and one not in above))]
 
 
 def status_section(sections: Sequence[Section]) -> Section | None:
@@ -273,7 +245,7 @@ def status_section(sections: Sequence[Section]) -> Section | None:
 
 def plain_title(heading: str) -> str:
     """Return a heading without the number of the record."""
-    plain = " ".join(_LINK.sub(r"\1", heading).split())
+    plain = " ".join(without_targets(heading).split())
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
@@ -283,14 +255,13 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
     title, section, head = title_section(sections), status_section(sections), head_parts(sections)
     about = next((one for one in head if one.section is section), None) if section is not None else None
     if section is not None and about is None:
-        about = Part.of(section)
+        about = _part(section)
     facts = list(dict.fromkeys(fact for part in (*head, *([about] if about else ())) for fact in part.facts))
     heading = title.heading if title is not None else ""
-    own = number_of(source.stem) or number_in(heading)
     front = read_keys(source.fields.items())
     below = read_keys((one.key, one.value) for one in facts if one.key in _OTHERS)
     stated = front.asked.get("status", "")
-    reading = _read_all(stated, facts, heading, head, about, own)
+    reading = _read_all(stated, facts, heading, head, about)
     # mdmem's status may say less than the status in the front matter, so keep the original.
     kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
     linked = (
@@ -310,14 +281,11 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         fields={**below.fields, **front.fields, **kept},
         claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *linked))),
         cuts=tuple(_cuts(sections, title, front.asked.get("title"), facts, about, reading)),
-        states_status=reading.status is not None,
-        number=own,
-        is_refused=reading.is_refused,
+        number=number_of(source.stem) or number_in(heading),
+        reading=reading,
     )
-    _give_status(record, reading, unstated if decision_sections(sections) or reading.claims else Status.DRAFT)
-    if record.status is Status.DEPRECATED:
-        record.ended_as, record.ended_on = _LINK.sub(r"\1", reading.text), reading.day
-    _give_date(record, front.asked.get("created_at"), facts, reading)
+    _give_status(record, unstated if decision_sections(sections) or reading.claims else Status.DRAFT)
+    _give_date(record, front.asked.get("created_at"), facts)
     return record
 
 
@@ -327,7 +295,7 @@ def names_successor(claims: Iterable[Claim]) -> bool:
 
 
 def _read_all(
-    front: str, facts: Sequence[Fact], heading: str, head: Sequence[Part], about: Part | None, own: int | None
+    front: str, facts: Sequence[Fact], heading: str, head: Sequence[Part], about: Part | None
 ) -> StatusReading:
     """Return the status from all places of a record; dates of a status count only if nothing else states one."""
     statements = [front, *(one.statement for one in facts if one.is_status)]
@@ -335,11 +303,11 @@ def _read_all(
         statements += [_value_of(about.section), about.rest]
     side = _SIDE.search(heading)
     if side is not None:
-        in_title = read_status(side["front"] or side["end"], own=own)
+        in_title = read_status(side["front"] or side["end"])
         if in_title.is_whole and in_title.status is not Status.ACTIVE:
             statements.append(in_title.text)
-    statements.append("\n".join(banner for one in head for banner in banners_in(one.rest, own=own)))
-    reading = read_status("\n\n".join(statements), own=own)
+    statements.append("\n".join(banner for one in head for banner in banners_in(one.rest)))
+    reading = read_status("\n\n".join(statements))
     days = "\n\n".join(f"{one.key} {one.value}" for one in facts if _is_day_of_state(one.key, one.value))
     return reading if reading.status is not None or reading.claims or not days else read_status(days)
 
@@ -349,44 +317,43 @@ def _value_of(section: Section) -> str:
     return re.sub(r"^\W*[\w ]*status\s*", "", section.heading, flags=re.IGNORECASE).lstrip(":=-\u2013\u2014 ")
 
 
-def _give_status(record: ForeignRecord, reading: StatusReading, unstated: Status) -> None:
+def _give_status(record: ForeignRecord, unstated: Status) -> None:
     """Set the status of a record. Without a stated status, use `unstated` unless the file is in a folder of records."""
-    in_records = record.source.is_in_records
+    reading, in_records = record.reading, record.source.is_in_records
     if names_successor(record.claims):
         record.status = Status.DEPRECATED
     elif reading.status is not None:
         record.status = reading.status
         if reading.guess:
-            record.guess("status", reading.guess)
+            record.guesses["status"] = Guess(reading.guess)
     elif in_records and reading.claims and not reading.is_unknown:
         # The status is only about a part of the record. The rest is active.
         record.status = Status.ACTIVE
     else:
         why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
         record.messages += [why] if reading.is_unknown else []
-        sureness = Sureness.LIKELY
         if in_records:
-            record.status, why = Status.ACTIVE, f"{why}; a decision record counts as accepted"
+            record.status, guess = Status.ACTIVE, Guess(f"{why}; a decision record counts as accepted")
         elif unstated is Status.ACTIVE and not reading.is_unknown:
-            record.status, why = unstated, f"{why}; it contains a decision"
+            record.status, guess = unstated, Guess(f"{why}; it contains a decision")
         else:
-            sureness = Sureness.GUESS
-        record.guess("status", why, sureness)
+            guess = Guess(why, "a guess")
+        record.guesses["status"] = guess
 
 
-def _give_date(record: ForeignRecord, asked: str | None, facts: Sequence[Fact], reading: StatusReading) -> None:
+def _give_date(record: ForeignRecord, asked: str | None, facts: Sequence[Fact]) -> None:
     """Set the date of a record from its front matter, or else from the most important of its facts."""
     dates = {one.key: read for one in reversed(facts) if one.key in _DATES and (read := read_date(one.value))}
     best = (read_date(asked) if asked else None) or next((dates[key] for key in _DATES if key in dates), None)
-    if best is None and asked is None and reading.began is not None:
-        best = reading.began, "the date of its status"
+    if best is None and asked is None and record.reading.began is not None:
+        best = record.reading.began, "the date of its status"
     if best is None:
         odd = asked or next((one.value for one in facts if one.key == "date" and one.value), None)
         record.messages += [f"`{odd}` is not a date"] if odd else []
         return
     record.created_at, guess = best
     if guess:
-        record.guess("created_at", guess)
+        record.guesses["created_at"] = Guess(guess)
 
 
 def _cuts(
@@ -398,31 +365,21 @@ def _cuts(
     reading: StatusReading,
 ) -> Iterator[Cut]:
     """Yield the parts of the body that become front matter. An ambiguous or longer status stays in the body."""
-
-    def status_cut(written: str, start: int, end: int) -> list[Cut]:
-        line = read_status(written)
-        is_clear = line.is_whole and not reading.is_unknown and not reading.guess
-        return [Cut(start, end, line.claims)] if is_clear else []
-
     if title is not None and (front_title or title.heading).casefold() in (
         plain_title(title.heading).casefold(),
         title.heading.casefold(),
     ):
         yield Cut(title.span[0], title.start)
+    is_certain = not reading.is_unknown and not reading.guess
     for one in facts:
-        if one.is_line and one.is_status:
-            yield from status_cut(one.statement, one.start, one.end)
-        elif one.is_line and (one.key in _OTHERS or (one.key == "date" and (not one.value or read_date(one.value)))):
-            yield Cut(one.start, one.end)
-    if about is None or reading.is_unknown:
-        return
-    section, rest = about.section, about.rest
-    for start, end in unit_spans(with_whole_labels(rest)):
-        # A line with a comment stays.
-        if section.text[start:end] == rest[start:end]:
-            yield from status_cut(rest[start:end], section.start + start, section.start + end)
-    below = next((one for one in sections if one.span[0] == section.span[1]), None)
-    stated = read_status(f"{_value_of(section)}\n\n{rest}")
-    is_end = below is None or below.level <= section.level
-    if stated.is_whole and is_end and all(one.is_line for one in about.facts):
-        yield Cut(*section.span, stated.claims)
+        stated = read_status(one.statement) if one.is_status else None
+        is_day = one.key == "date" and (not one.value or read_date(one.value) is not None)
+        if one.is_line and (stated.is_whole and is_certain if stated else one.key in _OTHERS or is_day):
+            yield Cut(one.start, one.end, stated.claims if stated else ())
+    if about is not None and is_certain:
+        section = about.section
+        below = next((one for one in sections if one.span[0] == section.span[1]), None)
+        stated = read_status(f"{_value_of(section)}\n\n{about.rest}")
+        is_end = below is None or below.level <= section.level
+        if stated.is_whole and is_end and all(one.is_line for one in about.facts):
+            yield Cut(*section.span, stated.claims)

@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.exchange.decision import decision_record, head_parts, names_successor, plain_title, read_keys, status_section
-from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, SourceFile, Sureness, without_comments
+from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, SourceFile, without_comments
+from mdmem.exchange.statements import kind_of_key
 from mdmem.markdown.body import Section, sections_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import EntryType, Status
@@ -37,20 +38,13 @@ _RELATION = re.compile(
     r"^[ \t]*[-*+][ \t]+(?P<verb>[A-Za-z][\w -]{0,40}?)[ \t]+\[\[(?P<target>[^\[\]\n|#]+)", re.MULTILINE
 )
 _OBSERVATION = re.compile(r"^[ \t]*[-*+][ \t]+\[[a-z][\w -]*\][ \t]+\S", re.MULTILINE)
-_RELATIONS = {
-    **dict.fromkeys(("supersedes", "replaces", "obsoletes"), ClaimKind.SUPERSEDES),
-    **dict.fromkeys(("superseded by", "replaced by", "obsoleted by"), ClaimKind.SUPERSEDED_BY),
-    "amends": ClaimKind.AMENDS,
-    "amended by": ClaimKind.AMENDED_BY,
-}
 
 
 def _read_basic_memory(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield the record of a note. Its relations (wiki links) become links, and they also stay in the text."""
     claims: dict[Claim, None] = {}
     for found in _RELATION.finditer(without_code(source.body)):
-        verb = " ".join(re.sub("[_-]", " ", found["verb"].lower()).split())
-        kind = _RELATIONS.get(verb, ClaimKind.SEE)
+        kind = kind_of_key(found["verb"]) or ClaimKind.SEE
         claims[Claim(kind, found["target"].strip(), is_in_text=True)] = None
     yield _plain_record(source, tuple(claims))
 
@@ -66,7 +60,7 @@ def _read_log4brains(source: SourceFile) -> Iterator[ForeignRecord]:
     found = _DAY.match(source.stem)
     if record.created_at is None and found is not None:
         record.created_at = "-".join(found.groups())
-        record.guess("created_at", "the day in the file's name")
+        record.guesses["created_at"] = Guess("the day in the file's name")
     yield record
 
 
@@ -109,17 +103,17 @@ def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> Foreign
     if meant is not None and (meant == stated or EntryType(meant) is not EntryType.INVARIANT):
         record.type = EntryType(meant)
         if meant != stated:
-            record.guess("type", f"it says `{stated}`")
+            record.guesses["type"] = Guess(f"it says `{stated}`")
     elif source.is_in_records:
-        record.guess("type", "it is in a folder of decision records")
+        record.guesses["type"] = Guess("it is in a folder of decision records")
     elif any(one.name == "decision" for one in sections_of(source.body)):
-        record.guess("type", "it has a section `Decision`", Sureness.GUESS)
+        record.guesses["type"] = Guess("it has a section `Decision`", "a guess")
     else:
         record.type = EntryType.NOTE
-        record.guess("type", f"mdmem has no type `{stated}`" if stated else "no type is stated")
+        record.guesses["type"] = Guess(f"mdmem has no type `{stated}`" if stated else "no type is stated")
     if record.type is EntryType.NOTE and stated not in ("", "note", *_OWN_LABELS):
         record.fields.setdefault("label", stated)
-    if record.states_status:
+    if record.reading.status is not None:
         return record
     if names_successor(claims):
         record.status = Status.DEPRECATED
@@ -127,7 +121,7 @@ def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> Foreign
     elif not record.type.is_rule:
         # Nobody has to follow a note, so it may become active immediately.
         record.status = Status.ACTIVE
-        record.guess("status", f"no status is stated, and a {record.type} is not a rule")
+        record.guesses["status"] = Guess(f"no status is stated, and a {record.type} is not a rule")
     return record
 
 

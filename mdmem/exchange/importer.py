@@ -18,7 +18,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.exchange.intake import ImportRequest, Intake, in_project
 from mdmem.exchange.links import References, number_of, write_body
-from mdmem.exchange.record import ClaimKind, ForeignRecord, ImportRow, Outcome, Sureness
+from mdmem.exchange.record import ClaimKind, ForeignRecord, Guess, ImportRow, Outcome
 from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import Entry, Kind, Status, title_of
 from mdmem.model.fields import FIELDS, ORIGIN, Origin, content_digest
@@ -235,7 +235,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
         # A reason shows that several successors are intended.
         if record.status is Status.DEPRECATED and len(record.successors) != 1:
             fields.setdefault(
-                "deprecated_reason", f"status of the imported record: {record.ended_as or record.status.value}"
+                "deprecated_reason", f"status of the imported record: {record.reading.text or record.status.value}"
             )
         if request.approved_by and record.status is Status.ACTIVE and record.type.is_rule:
             fields["approved_by"] = request.approved_by
@@ -280,12 +280,12 @@ def settle(records: Mapping[str, ForeignRecord], references: References, entries
     for older, newer in in_part:
         # The older record says that only a part of it was superseded, so this is not a supersession.
         if newer in records:
-            records[newer].unlink("supersedes", older)
+            records[newer].links.get("supersedes", {}).pop(older, None)
     for address, record in records.items():
         # The older record says that it was superseded. That outweighs a newer record that says it changes only a part.
         for newer in record.successors:
             if newer in records:
-                records[newer].unlink("amends", address)
+                records[newer].links.get("amends", {}).pop(address, None)
         for old in record.links.get("supersedes", ()):
             if old in records and records[old].status is Status.DEPRECATED and not records[old].successors:
                 records[old].link("superseded_by", address)
@@ -304,12 +304,13 @@ def _date(workspace: Workspace, records: Mapping[str, ForeignRecord], stated: Ma
     for record in undated:
         day = days.get(record.path)
         later = [stated[one] for one in record.successors if one in stated]
-        ends = [record.ended_on] if record.ended_on is not None else later
+        ended = record.reading.day if record.status is Status.DEPRECATED else None
+        ends = [ended] if ended is not None else later
         record.created_at = min([day or workspace.today.isoformat(), *ends])
         if day is None:
-            record.guess("created_at", "no date is stated", Sureness.GUESS)
+            record.guesses["created_at"] = Guess("no date is stated", "a guess")
         else:
-            record.guess("created_at", "the file's first commit")
+            record.guesses["created_at"] = Guess("the file's first commit")
 
 
 def _ended(record: ForeignRecord, later: list[str]) -> str:
@@ -318,14 +319,16 @@ def _ended(record: ForeignRecord, later: list[str]) -> str:
     For a record that was never accepted, it is the date of the record.
     """
     stated = str(record.fields.get("deprecated_at", ""))
-    if record.status is not Status.DEPRECATED or stated or record.ended_on is not None:
-        return stated or record.ended_on or ""
+    if record.status is not Status.DEPRECATED or stated:
+        return stated
+    if record.reading.day is not None:
+        return record.reading.day
     if later:
-        record.guess("deprecated_at", "the date of its successor")
+        record.guesses["deprecated_at"] = Guess("the date of its successor")
         return min(later)
-    if record.is_refused:
-        record.guess("deprecated_at", "the date of the record")
-    return str(record.created_at) if record.is_refused else ""
+    if record.reading.is_refused:
+        record.guesses["deprecated_at"] = Guess("the date of the record")
+    return str(record.created_at) if record.reading.is_refused else ""
 
 
 def _compose(fields: _Fields, body: str, *, newline: str) -> str:

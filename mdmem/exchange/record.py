@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import date
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -20,18 +21,11 @@ class UnfitError(ValueError):
     """A file cannot be imported. The message says why, without the file name."""
 
 
-class Sureness(StrEnum):
-    """How certain a guessed value is."""
-
-    LIKELY = "likely"
-    GUESS = "a guess"
-
-
 class Guess(Struct, frozen=True):
-    """The reason for a field's value that the record does not state."""
+    """The reason for a field's value that the record does not state, and how sure it is: "likely" or "a guess"."""
 
     why: str
-    sureness: Sureness
+    sureness: str = "likely"
 
 
 class ClaimKind(StrEnum):
@@ -63,6 +57,26 @@ class Cut(Struct, frozen=True):
     start: int
     end: int
     claims: tuple[Claim, ...] = ()
+
+
+class StatusReading(Struct, frozen=True):
+    """The status that a text states; `status` is None if the text states no status that mdmem knows.
+
+    `is_whole` says that the text contains nothing else. `text` is the text on one line, and `day` the date of the
+    status. `began` is the date of an earlier status, if the record was deprecated later. `is_unknown` says that the
+    text states an unknown status, and `is_refused` that the record was never accepted. `guess` says why the status is
+    uncertain, or is empty.
+    """
+
+    status: Status | None = None
+    text: str = ""
+    claims: tuple[Claim, ...] = ()
+    is_whole: bool = True
+    guess: str = ""
+    day: str | None = None
+    began: str | None = None
+    is_unknown: bool = False
+    is_refused: bool = False
 
 
 class SourceFile(Struct, frozen=True):
@@ -128,9 +142,8 @@ class ForeignRecord(ImportRow, kw_only=True):
     """A future entry, as its source describes it. The steps of an import fill in the fields.
 
     `part` is the section, if one file becomes several entries. `name` becomes the entry-id. `fields` are further keys
-    of the front matter. If the record was deprecated, `ended_as` is its stated status, and `ended_on` is the day.
-    `is_refused` means that it was never accepted. Each of its `claims` ends up in `links` (by field) or in `lost`.
-    `reasons` describe which parts of other records it changes.
+    of the front matter. `reading` is the status that it states. Each of its `claims` ends up in `links` (by field) or
+    in `lost`. `reasons` describe which parts of other records it changes.
     """
 
     source: SourceFile
@@ -144,13 +157,10 @@ class ForeignRecord(ImportRow, kw_only=True):
     claims: tuple[Claim, ...] = ()
     cuts: tuple[Cut, ...] = ()
     number: int | None = None
-    states_status: bool = True
-    ended_as: str = ""
-    ended_on: str | None = None
-    is_refused: bool = False
-    links: dict[str, list[str]] = field(default_factory=dict)
+    reading: StatusReading = StatusReading()
+    links: dict[str, dict[str, None]] = field(default_factory=dict)
     lost: list[Claim] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
+    reasons: dict[str, None] = field(default_factory=dict)
 
     @property
     def content(self) -> bytes:
@@ -158,34 +168,22 @@ class ForeignRecord(ImportRow, kw_only=True):
         return self.body.encode() if self.part else self.source.data
 
     @property
-    def successors(self) -> list[str]:
+    def successors(self) -> Collection[str]:
         """Return the addresses of the records that supersede this record."""
-        return self.links.get("superseded_by", [])
-
-    def guess(self, name: str, why: str, sureness: Sureness = Sureness.LIKELY) -> None:
-        """Store why a field has a value that the record does not state."""
-        self.guesses[name] = Guess(why, sureness)
+        return self.links.get("superseded_by", {})
 
     def link(self, name: str, address: str, qualifier: str = "") -> None:
-        """Add a link to a field, and the words that limit it to a part. Duplicates are ignored."""
-        links = self.links.setdefault(name, [])
-        if address not in links:
-            links.append(address)
-        if qualifier and qualifier not in self.reasons:
-            self.reasons.append(qualifier)
-
-    def unlink(self, name: str, address: str) -> None:
-        """Remove a link from a field."""
-        if address in self.links.get(name, ()):
-            self.links[name].remove(address)
+        """Add a link to a field, and the statement that limits it to a part of the other record."""
+        self.links.setdefault(name, {})[address] = None
+        if qualifier:
+            self.reasons[qualifier] = None
 
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b")
 _YEAR_LAST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\b")
-_IN_WORDS = re.compile(
-    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?\.?\s+)?(?P<month>[A-Za-z]{3,9})\.?,?\s+(?P<rest>[\d, stndrh]+)"
-)
+_IN_WORDS = ("%d %b %Y", "%b %d %Y", "%b %Y")
+# A longer text is not a date.
+_LONGEST_DATE = 60
 
 
 def read_date(text: str) -> tuple[str, str] | None:
@@ -194,31 +192,29 @@ def read_date(text: str) -> tuple[str, str] | None:
     Return None if there is no valid date.
     """
     text = text.strip().strip("*_`\"'").strip()
-    guess = ""
-    try:
+    with suppress(NotIsoError, NoSuchDayError):
         parse_moment(text)
         return text, ""
-    except (NotIsoError, NoSuchDayError):
-        pass
-    if found := _YEAR_FIRST.match(text):
-        year, month, day = map(int, found.groups())
-    elif found := _YEAR_LAST.match(text):
-        day, month, year = map(int, found.groups())
-        if day <= 12 < month:
-            day, month = month, day
-        elif day <= 12 and day != month:
-            # adr-tools wrote dates with the day first until its own eighth record.
-            guess = f"`{text.split()[0]}` is read with the day first, as in adr-tools"
-    elif (found := _IN_WORDS.match(text)) and found["month"][:3].lower() in _MONTHS:
-        numbers = [int(one) for one in re.findall(r"\d+", found["rest"])]
-        day, *rest = [int(found["day"]), *numbers] if found["day"] else numbers or [0]
-        month, year = _MONTHS.index(found["month"][:3].lower()) + 1, rest[0] if rest else 0
-    else:
-        return None
-    try:
-        return date(year, month, day).isoformat(), guess
-    except ValueError:
-        return None
+    guess = ""
+    with suppress(ValueError):
+        if found := _YEAR_FIRST.match(text):
+            return date(*map(int, found.groups())).isoformat(), ""
+        if found := _YEAR_LAST.match(text):
+            day, month, year = map(int, found.groups())
+            if day <= 12 < month:
+                day, month = month, day
+            elif day <= 12 and day != month:
+                # adr-tools wrote dates with the day first until its own eighth record.
+                guess = f"`{text.split()[0]}` is read with the day first, as in adr-tools"
+            return date(year, month, day).isoformat(), guess
+    words = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]", " ", text[:_LONGEST_DATE]).split()
+    words = [one[:3] if one.isalpha() else one for one in words]
+    for form in _IN_WORDS:
+        with suppress(ValueError):
+            return datetime.strptime(" ".join(words[: form.count("%")]), form).replace(
+                tzinfo=UTC
+            ).date().isoformat(), ""
+    return None
 
 
 _VISIBLE = re.compile(r"\S")

@@ -158,7 +158,7 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
     assert run("check", cwd=folder).code == 0
     if (folder / PLACE / f"{name}.md").exists() and "upersede" in sentence:
         _, _, kept = entry(folder, name).partition("## Status\n\n")
-        assert kept.startswith("Supersede"), kept
+        assert "Supersede" in kept.partition("\n## ")[0], kept
 
 
 def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path: Path, run: Run) -> None:
@@ -337,7 +337,7 @@ def test_remarks_of_a_plain_import_name_commands_that_work(tmp_path: Path, run: 
     assert run("import", "--move", "--from", "adr-tools", "notes", cwd=folder).code == 0
     assert not (folder / "notes").exists()
     assert "amends: [nav/architecture/0009-disk]\n" in entry(folder, "0007-cache")
-    assert "reason" not in entry(folder, "0007-cache")
+    assert "reason: Partially supersedes ADR-0009\n" in entry(folder, "0007-cache")
     commit_all(folder)
     approved = run("approve", "ADR-7", "ADR-9", cwd=folder)
     assert (approved.code, "approved_by: " in entry(folder, "0009-disk")) == (0, True)

@@ -65,7 +65,7 @@ FORCE: dict[str, Form] = {
     "withdrawn": (plain("Withdrawn (2024-03-04)"), {"deprecated_at": "2024-03-04", **ENDED}),
     "proposed-then-accepted": (plain("Proposed\n\nAccepted"), ACTIVE),
     "sentence": (plain("This PEP is withdrawn. Nobody wanted it."), ENDED),
-    "day-below": (plain("**Accepted**\n\n*2024-01-02*"), {"created_at": "2024-01-02", **ACTIVE}),
+    "day-below": (plain("**Accepted**\n\n*2024-01-02*"), {"created_at": "2024-01-02", "deprecated_at": None, **ACTIVE}),
     "states-by-day": (
         plain("2024-01-01 proposed\n\n2024-02-02 accepted\n\n2025-03-03 deprecated"),
         {"created_at": "2024-02-02", "deprecated_at": "2025-03-03", **ENDED},
@@ -99,9 +99,7 @@ PLACES: dict[str, Form] = {
     "ticks": (plain("- [ ] Accepted\n- [x] Proposed\n- [ ] Rejected"), DRAFT),
     "ticks-in-a-line": (plain("☐ Accepted ☑ Rejected ☐ Proposed"), ENDED),
     "struck": (plain("~~Proposed~~ ~~Accepted~~ **deprecated**"), ENDED),
-    "bold-option": (plain("Accepted | **Proposed** | Rejected"), DRAFT),
     "emoji": (plain(":construction: proposed"), DRAFT),
-    "badge": (plain("![Status](https://img.shields.io/badge/status-proposed-yellow)"), DRAFT),
     "table-of-one-column": ("# A title\n\n| Status |\n| --- |\n| Rejected |\n\nWe do.\n", ENDED),
     "days-as-facts": ("# A title\n\n**Proposed:** 2024-01-01\n**Rejected:** 2024-02-01\n", ENDED),
     "title": ("# [DEPRECATED] A title\n\nWe do.\n", ENDED),
@@ -156,14 +154,17 @@ LINKS: dict[str, Form] = {
     "supersedes-first-paragraph": ("# A title\n\nSupersedes [ADR-0064](0064-old.md).\n\n## Context\n\nx\n", over(64)),
     "in-part-front-matter": (
         "---\nsupersedes: ADR-0092 (in part — the names, not the form)\n---\n# A title\n\nWe do.\n",
-        {"reason": "in part — the names, not the form", **CHANGES_92},
+        {"reason": "supersedes ADR-0092 (in part — the names, not the form)", **CHANGES_92},
     ),
     "in-part-words": (plain("Accepted\n\nPartially supersedes ADR-0092"), {**CHANGES_92}),
     "in-part-brackets": (
         "# A title\n\n**Supersedes:** [ADR-0092](0092-ninety-two.md) (encoding only)\n",
-        {"reason": "encoding only", **CHANGES_92},
+        {"reason": "supersedes: ADR-0092 (encoding only)", **CHANGES_92},
     ),
-    "in-part-of": (plain("Accepted, replaces the queue of ADR-0092"), {"reason": "the queue of", **CHANGES_92}),
+    "in-part-of": (
+        plain("Accepted, replaces the queue of ADR-0092"),
+        {"reason": "replaces the queue of ADR-0092", **CHANGES_92},
+    ),
     "in-part-by": (plain("Superseded in part by [ADR-0094](0094-ninety-four.md)"), {"superseded_by": None, **ACTIVE}),
     "a-part-is-superseded": (
         plain("Accepted. Section 3 is superseded by ADR-0094."),
@@ -175,7 +176,14 @@ OTHERS: dict[str, Form] = {
     **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 65)},
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", {"superseded_by": None, **ACTIVE}),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
-    "0094-ninety-four": ("# 94. Ninety-four\n\nWe do.\n", {"supersedes": None, "reason": "Section 3", **ACTIVE}),
+    "0094-ninety-four": (
+        "# 94. Ninety-four\n\nWe do.\n",
+        {
+            "supersedes": None,
+            "reason": "Section 3 is superseded by ADR-0094; Superseded in part by ADR-0094",
+            **ACTIVE,
+        },
+    ),
 }
 FORMS = {**FORCE, **PLACES, **LINKS, **OTHERS}
 TITLES = {

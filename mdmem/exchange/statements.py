@@ -1,0 +1,491 @@
+"""Parse what a record states about its status and about other records, in words, sentences and lists.
+
+A text is split into units (lines, or lines that belong together), and each unit into clauses. A clause has a word for a
+status, as in `Accepted on 2024-05-06`, or a relation, as in `Superseded by [ADR-5](0005-x.md) (encoding only)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from mdmem.exchange.record import Claim, ClaimKind, StatusReading, read_date, with_whole_labels, without_comments
+from mdmem.markdown.body import without_targets
+from mdmem.markdown.parse import path_of
+from mdmem.model.entry import Status
+
+# Before parsing, each date and each reference is replaced by one private-use Unicode character.
+_FIRST_DAY, _FIRST = 0xE000, 0xE100
+_DAY, _REFERENCE = "[\ue000-\ue0ff]", "[\ue100-\uf8ff]"
+# Longer texts are prose and are not parsed.
+_LONGEST = 2000
+
+_IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()\[]*\)")
+_LINK = re.compile(
+    r"\[(?P<label>[^\[\]]*)\]"
+    r"\((?:<(?P<angled>[^<>]*)>|(?P<path>(?:\\.|[^()\s\[\\]|\([^()\s\[]*\))*))(?:\s+[\"'(][^()\[]*)?\)"
+    r"|\[\[(?P<wiki>[^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]"
+    r"|\[(?P<word>[^\[\]]{2,})\](?:\[[^\[\]]*\])?|<?(?P<url>https?://[^\s<>()\[\]]+)>?"
+    r"|(?<![\w./-])(?P<file>[\w./-]{1,300}\.md)\b",
+    re.IGNORECASE,
+)
+# The label of a link may be the whole statement: `[Superseded by ADR-5](0005-x.md)`.
+_LABEL = re.compile(r"\W*(?:super[sc]ee?de[ds]|replace[ds]|obsoleted|deprecated|amended)(?:\s+by\b|\W*\Z)", re.I)
+_TICKET = re.compile(r"(?<![\w-])#\d+\b")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = re.compile(
+    r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?\b"
+    r"|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+{_MONTH},?\s+\d{{4}}\b"
+    rf"|\b{_MONTH}\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{4}}\b",
+    re.IGNORECASE,
+)
+# A number after one of these words is not the number of a record.
+_OTHERS = (
+    r"sections?|parts?|points?|clauses?|paragraphs?|bullets?|rules?|items?|options?|versions?|phases?|steps?|chapters?"
+    r"|tables?|figures?|issues?|tickets?|bugs?|stories|story|pr|mr|requests?|lines?|pages?|v"
+)
+_NAME = re.compile(
+    rf"(?P<other>(?:\b(?:{_OTHERS})|\xa7)\s*#?\d[\w.-]*)"
+    r"|(?:(?<![\w.])(?:(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)[\s_#:.-]{0,2}(?:(?:no|nr|number)\b[\s.]*)?"
+    r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
+    r"(?P<number>\d{1,8})(?:[-_](?P<slug>[\w-]{1,200}))?(?:\.md)?(?![\w%/]|[.,]\d)"
+    r"|(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+){2,40}(?![\w/-])",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"[*`~|]|(?<!\w)_+|_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]")
+_DASHES = re.compile(r"\s*([\u2013\u2014])\s*|\s--+\s")
+_SHORTCODE = re.compile(r":[a-z][a-z0-9_+]*:")
+
+
+class _Reference(Struct, frozen=True):
+    """A reference to a record by path, number, slug or title.
+
+    `is_mere_number` means that it is a number without a word, such as `35` or `#35`, which may mean something else.
+    """
+
+    target: str
+    is_path: bool = False
+    is_mere_number: bool = False
+
+
+class _Sentence(Struct, frozen=True):
+    """A sentence without markup, in which one private-use character replaces each reference and each date.
+
+    `signs` maps these characters to the reference (None for a date) and the original text.
+    """
+
+    text: str
+    signs: Mapping[str, tuple[_Reference | None, str]]
+
+
+def _sentence_of(written: str) -> _Sentence:
+    signs: dict[str, tuple[_Reference | None, str]] = {}
+
+    def mask(shown: str, reference: _Reference | None = None) -> str:
+        sign = chr(_FIRST_DAY + len(signs) % 256 if reference is None else _FIRST + len(signs))
+        signs[sign] = (reference, shown)
+        return sign
+
+    def link(found: re.Match[str]) -> str:
+        if found["wiki"]:
+            return mask(found["wiki"], _Reference(found["wiki"].strip()))
+        if found["word"]:
+            return found["word"]
+        label = found["label"] or ""
+        target = found["angled"] or found["path"] or found["url"] or found["file"] or ""
+        parts = urlsplit(target)
+        if parts.scheme or parts.netloc:
+            stem, _, ending = parts.path.rsplit("/", 1)[-1].rpartition(".")
+            # Other pages of the web are not records.
+            reference = _Reference(stem) if ending == "md" and "-" in stem else None
+        else:
+            reference = _Reference(path_of(target), is_path=True) if target and target[0] != "#" else None
+        if reference is None:
+            return _TICKET.sub("", label)
+        stated = _LABEL.match(label)
+        return f"{stated[0] if stated else ''} {mask(label or target, reference)}"
+
+    def name(found: re.Match[str]) -> str:
+        if found["other"]:
+            return found[0]
+        is_mere = found["number"] is not None and found["slug"] is None and not found[0][0].isalpha()
+        return mask(found[0], _Reference(found[0].removesuffix(".md"), is_mere_number=is_mere))
+
+    text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:_LONGEST].split()))
+    text = _LINK.sub(link, _IMAGE.sub(r"\1", _SHORTCODE.sub("", text)))
+    text = _DATE.sub(lambda found: mask(found[0]), text)
+    text = _NAME.sub(name, _DASHES.sub(lambda found: f" {found[1] or '-'} ", text))
+    return _Sentence(" ".join(_MARKS.sub("", text).split()), signs)
+
+
+_PART = (
+    r"in\s+parts?|parts?\s+of|parts?|partly|partial|partially|half|mostly|largely|only|except|excepting|excluding"
+    r"|apart\s+from|other\s+than|portions?|aspects?|sections?|clauses?|paragraphs?|bullets?"
+)
+_IN_PART = re.compile(rf"\b(?:{_PART})\b|\xa7", re.IGNORECASE)
+_QUALIFIES = re.compile(
+    rf"[\s,:(\u2013\u2014-]*(?:but\s+)?(?:{_PART}|for|regarding|concerning|as\s+(?:regards|far\s+as|to)"
+    r"|with\s+(?:respect|regard)\s+to|in\s+respect\s+of|where|insofar)\b",
+    re.IGNORECASE,
+)
+# Words between the verb and a record that do not describe a part of the record.
+_PLAIN = re.compile(
+    r"the|this|that|these|our|an?|new|newer|following|later|earlier|older|previous|also|both|and|adrs?|madrs?|rfcs?"
+    r"|decisions?|records?|document|proposal|approach|in|made|taken|as|on|since|from|number|no|nr|see|now",
+    re.IGNORECASE,
+)
+_ENDING = r"super[sc]ee?d|replac|obsolet|deprecat"
+_VERB = re.compile(
+    rf"(?P<verb>(?P<ends>{_ENDING})[a-z]*|(?:amend|modif|updat|chang|revis)[a-z]*)"
+    rf"(?P<middle>(?:[\s(,]*(?:(?:on|as\s+of|since|in)\s+)?{_DAY}\s*\)?)?(?:\s+(?:{_PART})\b)?)"
+    r"(?P<by>\s+(?:by|with|through)\b|,?\s+in\s+favou?r\s+of\b"
+    r"|(?P<see>[\s,(:.\u2013\u2014-]*\bsee(?:\s+also)?\b)|\s*(?:\u2192|->|=>))?"
+    rf"(?P<after>(?:\s+(?:{_PART})\b)?(?:\s+by\b)?)",
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(
+    r"(?P<lead>[\s,;:&+/(\u2013\u2014-]*(?:\b(?:and|or|as\s+well\s+as)\b)?)\s*"
+    r"(?P<words>(?:[\w'\u2019\xa7.#]+[\s:]+){0,6}?)"
+    rf"(?P<sign>{_REFERENCE})(?:\s*\((?P<note>[^()]*)\))?"
+)
+# A number that counts something: `It replaces 2 queues.`
+_COUNT = re.compile(
+    rf"{_REFERENCE}\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where)\b)[a-z]"
+)
+_WHEN = re.compile(rf"[\s,(]*(?:(?:on|since|in|as\s+of)\s+)?{_DAY}[\s)]*\Z", re.IGNORECASE)
+_REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
+
+
+def _relation_in(sentence: _Sentence, clause: str, *, before: str = "") -> tuple[tuple[Claim, ...], bool] | None:
+    """Return the claims in a clause, and whether it says nothing else; None if it does not begin with a relation.
+
+    `before` are the words before the verb that limit the relation to a part of the record.
+    """
+    found = _VERB.match(clause)
+    if found is None:
+        return None
+    verb, by, is_ending = found["verb"].lower(), found["by"], found["ends"] is not None
+    is_passive = by is not None or (is_ending and verb.endswith(("ed", "ete")))
+    if verb.startswith("deprecat") and (found["see"] or not is_passive):
+        return None
+    in_part = bool(before or _IN_PART.search(f"{found['middle']} {found['after']}"))
+    objects: list[tuple[_Reference, bool]] = []
+    is_whole, at = not in_part, found.end()
+    while item := _OBJECT.match(clause, at):
+        reference, words, note = sentence.signs[item["sign"]][0], item["words"].split(), item["note"] or ""
+        if reference is None or (objects and words and not item["lead"].strip()):
+            break
+        is_plain = all(_PLAIN.fullmatch(word.strip(":.")) for word in words)
+        if not (is_plain or _IN_PART.search(item["words"]) or words[-1] == "of"):
+            break
+        is_number = reference.is_mere_number
+        if _REPOSITORY.match(clause, item.end()) or (is_number and _COUNT.match(clause, item.start("sign"))):
+            break
+        if objects and not words and not item["lead"].strip(" :(-\u2013\u2014"):
+            # A number followed by a link to the same record. The link is more certain.
+            objects[-1] = (reference if reference.is_path else objects[-1][0], objects[-1][1])
+        else:
+            limits = not is_plain or bool(note and (in_part or _IN_PART.search(note) or _QUALIFIES.match(note)))
+            is_whole = is_whole and not limits and not note.strip(" \ue000-\ue0ff")
+            objects.append((reference, limits))
+        at = item.end()
+    rest = _WHEN.sub("", clause[at:]).strip(" .;)")
+    is_aside = rest.startswith(("-", "\u2013", "\u2014", "("))
+    in_part = in_part or bool(_QUALIFIES.match(rest) or (is_aside and _IN_PART.search(rest)))
+    text = f"{before} {clause}".strip(" .;")
+    stated = " ".join("".join(sentence.signs[one][1] if one in sentence.signs else one for one in text).split())
+    claims = []
+    for reference, limits in objects:
+        is_partial = in_part or limits
+        kind = (
+            (ClaimKind.SUPERSEDED_BY if is_passive else ClaimKind.SUPERSEDES)
+            if is_ending and not is_partial
+            else (ClaimKind.AMENDED_BY if is_passive else ClaimKind.AMENDS)
+        )
+        # After other verbs a plain number is not a record: `Updated 2020`.
+        if not reference.is_mere_number or is_ending or verb.startswith("amend"):
+            claims.append(Claim(kind, reference.target, reference.is_path, qualifier=stated if is_partial else ""))
+    return tuple(claims), is_whole and not rest and 0 < len(claims) == len(objects)
+
+
+_KEY = re.compile(
+    r"(?:(?:partially|partly|in part) )?"
+    r"(?P<verb>super[sc]ee?de[sd]|replace[sd]|obsolete[sd]|amend(?:s|ed)|modifie[sd]|update[sd])"
+    r"(?: partially| partly| in part)?(?P<by> ?by)?(?: in part)?"
+)
+
+
+def kind_of_key(key: str) -> ClaimKind | None:
+    """Return the kind of relation that a key such as `Superseded by` states, or None for another key."""
+    found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
+    if found is None:
+        return None
+    verb, is_ending = found["verb"], re.match(_ENDING, found["verb"]) is not None
+    if found["by"] or (is_ending and verb.endswith("ed")):
+        return ClaimKind.SUPERSEDED_BY if is_ending else ClaimKind.AMENDED_BY
+    if verb.endswith("ed"):
+        return None
+    return ClaimKind.SUPERSEDES if is_ending else ClaimKind.AMENDS
+
+
+def claims_of(key: str, written: str) -> tuple[Claim, ...]:
+    """Return the claims in the value of a key such as `supersedes` or `see`: of its references, or else of names."""
+    kind = kind_of_key(key)
+    if kind is not None:
+        verb = re.sub(r"(?<=[ds])by\b", " by", " ".join(re.split(r"[\s_-]+", key.strip())).lower())
+        sentence = _sentence_of(f"{verb} {written}")
+        part = _IN_PART.match(sentence.text)
+        clause = sentence.text[part.end() :].lstrip() if part else sentence.text
+        found = (_relation_in(sentence, clause, before=part[0] if part else "") or ((), False))[0]
+    else:
+        references = [one for one, _ in _sentence_of(written).signs.values() if one and not one.is_mere_number]
+        found = tuple(Claim(ClaimKind.SEE, one.target, one.is_path) for one in references)
+    names = (name.strip(" []\"'") for name in written.split(","))
+    return found or tuple(Claim(kind or ClaimKind.SEE, name) for name in names if name)
+
+
+# A record with one of these words was never accepted, so its date is also the day of its deprecation.
+_REFUSED = (
+    "rejected, declined, withdrawn, cancelled, canceled, dismissed, denied, refused, vetoed, discarded, unapproved,"
+    " not accepted, not approved, not adopted"
+)
+# If a record states several statuses, the last one in this order counts.
+_MEANINGS = {
+    Status.DRAFT: (
+        "proposed, proposal, draft, drafted, pending, wip, work in progress, in progress, rfc, open, new, idea, tbd,"
+        " todo, request for comments, provisional, tentative, undecided, not decided, not yet decided,"
+        " not yet accepted, not yet approved, awaiting approval, review, in review, in discussion, under discussion,"
+        " under consideration"
+    ),
+    Status.ACTIVE: (
+        "accepted, approved, final, finalized, implemented, implementable, active, adopted, decided, done, agreed,"
+        " in force, in effect, valid, current, enforced, applied, stable, ratified"
+    ),
+    Status.UNDER_REVIEW: (
+        "under review, under_review, on hold, on-hold, deferred, postponed, paused, parked, suspended"
+    ),
+    Status.DEPRECATED: (
+        "superseded, superceded, replaced, obsolete, obsoleted, deprecated, retired, abandoned, expired, inactive,"
+        " dropped, reverted, reversed, revoked, rescinded, discontinued, archived, outdated, historical,"
+        f" no longer in force, no longer valid, {_REFUSED}"
+    ),
+}
+_WORDS = {word: status for status, words in _MEANINGS.items() for word in words.split(", ")}
+_REFUSALS = frozenset(_REFUSED.split(", "))
+_ANY_WORD = "|".join(one.replace(" ", r"\s+") for one in sorted(_WORDS, key=len, reverse=True))
+_KNOWN = re.compile(rf"(?P<word>{_ANY_WORD})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_RELATED = r"super[sc]ee?d|replac|obsolet|amend"
+# Words that may come before the verb in a statement about the record itself.
+_OF_ITSELF = "|".join(
+    (
+        *("this", "that", "it", "the", "our", "which", "we", "have", "has", "had", "been", "is", "was", "be", "being"),
+        *("now", "since", "later", "then", "also", "formally", "officially", "fully", "completely", "entirely"),
+        *("provisionally", "conditionally", "tentatively", "unanimously"),
+        *("currently", "already", "as", "of", "on", "adr", "decision", "record", "document", "doc", "page", "rfc"),
+        *("architecture", "architectural", "status", "state", "note", "notes", "nb", "update", "warning", "important"),
+        *("caution", "attention", "info", "tip", "danger", "please", "marked", "considered", "declared", "and", "but"),
+    )
+)
+_LEAD = re.compile(
+    rf"(?:this\s+(?-i:[A-Z]{{2,6}})\b|(?!(?:{_ANY_WORD})\b)(?:{_OF_ITSELF})\b(?!-)[\s:,.!]*|{_DAY}|[^\w\s\[{_REFERENCE[1:-1]}]|\[(?=!)|\s)*",
+    re.IGNORECASE,
+)
+_NOT_NOW = re.compile(
+    r"(?:not|never|will|would|may|might|should|shall|could|can|to\s+be|if|when|once|until|unless|nothing|none)\b",
+    re.IGNORECASE,
+)
+_PARTLY = re.compile(r"(?:in\s+parts?|partly|partial|partially|half|mostly|largely|only)\b\s*", re.IGNORECASE)
+_SUBJECT = re.compile(r"(?P<subject>[^\ue100-\uf8ff]{1,120}?)\s(?:is|are|was|were|ha(?:s|ve)\s+been)\s+(?P<rest>.*)")
+_REMARK = re.compile(
+    rf"[\s.,:;()\[\]-]*(?:(?:on|since|at|date|as\s+of)\s*)?[\s.,:()\[\]-]*{_DAY}?[\s.,:()\[\]-]*\Z", re.I
+)
+# The text that may follow a status in a later clause. For example, `Deprecated methods stay` is not a status.
+_FOLLOWING = re.compile(
+    rf"\s*(?:\Z|[^\w\s]|{_DAY}|(?:by|on|in|at|since|as|with|and|but|for|from|after|due|because|see|until|when|via)\b)",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r";\s+|(?<!\bno)\.\s+(?-i:(?=[^\W\d_a-z]|[\ue100-\uf8ff]))"
+    r"|(?:[,(/\u2013\u2014]|\s-|\u2192|->|=>|\s(?=and\b|but\b|then\b))\s*"
+    r"(?:(?:and|but|then|later|now|also|it|has|have|is|was|been)\s+)*"
+    rf"(?=(?:{_DAY}[\s:-]*)?(?:(?:{_PART})\s+)?(?:{_RELATED})|(?:{_ANY_WORD})\b(?!\s+(?:{_REFERENCE})))",
+    re.IGNORECASE,
+)
+# An empty line of a template.
+_EMPTY = re.compile(
+    rf"(?:{_RELATED})[a-z]*?(?:s\b|\b(?=\s*:)|\b(?=\s+by\b))(?:\s+by\b)?\s*:?\s*(?:none|nothing|n/?a|tbd)?[\s.-]*\Z",
+    re.I,
+)
+# Text that is struck through, and options whose box is not ticked.
+_NOT_CHOSEN = re.compile(
+    r"~~[^~\n]*~~|<(?P<tag>s|del|strike)>[^<>]*</(?P=tag)>"
+    r"|(?:\[ ?\](?![(\[:])|[\u2610\u2b1c\U0001f532\U0001f533])[^\[|;,/\u2610-\u2714]*",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"\s*[|/]\s*|\s*,\s*(?:or\s+)?|\s+or\s+")
+_BULLET = re.compile(r"\A(?:[-*+]\s+|\d+[.)]\s+)?(?:\[x\]\s+)?", re.IGNORECASE)
+_NEW_LINE = re.compile(rf"\s*(?:[-*+#>|<`~]|\d+[.)]\s|(?:{_ANY_WORD}|{_RELATED})|\Z)", re.IGNORECASE)
+_NEW_BLOCK = re.compile(r"\s*(?:[-*+#>|<`~]|\d+[.)]\s)")
+_OPEN_END = re.compile(r"(?:\b(?:by|with|see|and|or|of|in|the|to|for)|[,(:-])[ \t]*\Z", re.IGNORECASE)
+# A relation whose records are in the next line, paragraph or list.
+_AWAITS = re.compile(rf"\b(?:{_RELATED})[a-z]*(?:\s+by)?\W*\Z", re.IGNORECASE)
+_RECORD_START = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?[*_`<]{0,3}(?:\[|https?:|adr|#?\d|[\w./-]+\.md)", re.IGNORECASE)
+_BANNER = re.compile(
+    r"\s*(?:[>!:]|\.\.\s|\*\*|__|[^\x00-\x7f]"
+    r"|(?:note|warning|important|attention|caution|update|deprecated|superseded|obsolete|rejected|draft)\b)",
+    re.IGNORECASE,
+)
+_BANNER_MARK = re.compile(r"^[ \t]*(?:>[ \t]?)+|^[ \t]*(?:!!!|:::)[ \t]*\w*|\[!\w+\]", re.MULTILINE)
+
+
+class _Clause(Struct, frozen=True):
+    """One clause of a text: a word for a status with its date, or claims about other records.
+
+    `is_known` means that the clause was understood. `rest` is the text after the word (the default is a text after
+    which no word counts as a status).
+    """
+
+    word: str = ""
+    day: str | None = None
+    claims: tuple[Claim, ...] = ()
+    is_whole: bool = False
+    is_known: bool = True
+    rest: str = " x"
+
+
+def read_status(written: str) -> StatusReading:
+    """Return the status that a text states."""
+    clauses = list(_read_clauses(_units(written)))
+    words: list[tuple[str, str | None]] = []
+    for one in clauses:
+        if one.word:
+            words.append((one.word, one.day))
+        elif words and one.day and not one.claims and words[-1][1] is None:
+            words[-1] = (words[-1][0], one.day)
+    claims = tuple(claim for one in clauses for claim in one.claims)
+    text, is_whole = " ".join(without_targets(written).split()), bool(clauses) and all(one.is_whole for one in clauses)
+    if any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims):
+        day = next((one.day for one in clauses if one.day and one.claims), None)
+        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day)
+    if not words:
+        is_unknown = not claims and any(not one.is_known for one in clauses)
+        return StatusReading(None, text, claims, is_whole, is_unknown=is_unknown)
+    meant = {_WORDS[word] for word, _ in words}
+    status = max(meant, key=[*_MEANINGS].index)
+    chosen = [(word, day) for word, day in words if _WORDS[word] is status]
+    # The day of the acceptance is the best date of a record, and a refusal has no other.
+    starts = [
+        (_WORDS[word] is not Status.ACTIVE, day)
+        for word, day in words
+        if day and (_WORDS[word] is not Status.DEPRECATED or word in _REFUSALS)
+    ]
+    listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
+    return StatusReading(
+        status,
+        text,
+        claims,
+        is_whole and len(meant) == 1,
+        f"it has the statuses {listed}; the later one counts" if len(meant) > 1 else "",
+        day=next((day for _, day in reversed(chosen) if day), None),
+        began=min(starts)[1] if starts else None,
+        is_refused=all(word in _REFUSALS for word, _ in chosen),
+    )
+
+
+def is_status_word(text: str) -> bool:
+    """Return whether a text is exactly one word for a status."""
+    return text in _WORDS
+
+
+def banners_in(written: str) -> Iterator[str]:
+    """Yield the lines at the top of a record that state its own status, such as `> **Superseded by ADR-5**`."""
+    for paragraph in re.split(r"\n(?:[ \t>]*\n)+", without_comments(written)):
+        is_marked = _BANNER.match(paragraph) is not None
+        for unit in _units(_BANNER_MARK.sub("", paragraph)):
+            clauses = list(_read_clauses([unit]))
+            has_status = any(_WORDS.get(one.word, Status.ACTIVE) is not Status.ACTIVE for one in clauses)
+            is_short = all(one.is_whole for one in clauses) or _FOLLOWING.match(clauses[0].rest)
+            if any(one.claims for one in clauses) or (is_marked and has_status and is_short):
+                yield unit
+
+
+def claims_in(text: str) -> Iterator[Claim]:
+    """Yield the claims in a list of links such as `Supersedes [2. …](0002-….md)`."""
+    for clause in _read_clauses(_units(_TICKET.sub("", text))):
+        yield from clause.claims
+
+
+def _units(written: str) -> list[str]:
+    """Return the lines of a text. Lines that continue a sentence or a list of records are joined."""
+    units: list[str] = []
+    is_near = is_list = False
+    for line in with_whole_labels(without_comments(written)).splitlines():
+        if not line.strip():
+            is_near = False
+            continue
+        before = units[-1] if units and len(units[-1]) <= _LONGEST else ""
+        is_item = _RECORD_START.match(line) is not None and (is_list or _AWAITS.search(before) is not None)
+        if is_item and before:
+            units[-1] = f"{before}{', ' if is_list else ' '}{_BULLET.sub('', line.strip())}"
+            is_list = True
+        else:
+            is_list = False
+            is_open = _OPEN_END.search(before) is not None
+            is_new = (_NEW_BLOCK if is_open else _NEW_LINE).match(line) is not None
+            if before and is_near and not is_new and (is_open or line.lstrip()[0].islower()):
+                units[-1] = f"{before} {line.strip()}"
+            else:
+                units.append(line.strip())
+        is_near = True
+    return units
+
+
+def _read_clauses(units: Iterable[str]) -> Iterator[_Clause]:
+    for unit in units:
+        chosen = " ".join(_NOT_CHOSEN.sub(" ", _BULLET.sub("", " ".join(unit.split())[: _LONGEST + 1])).split())
+        options = [" ".join(re.sub(r"[^\w\s-]", " ", one).lower().split()) for one in _OPTION.split(chosen)]
+        known = [_WORDS[one] for one in options if one in _WORDS]
+        if len(set(known)) > 1 and (len(known) > 2 or "|" in chosen):
+            # The line of a template with all statuses.
+            yield _Clause(is_known=False)
+        elif re.search(r"\w", chosen):
+            sentence = _sentence_of(chosen)
+            for number, text in enumerate(part for part in _NEXT.split(sentence.text) if part.strip(" .,;)(")):
+                clause = _read_clause(sentence, text, is_first=number == 0)
+                yield clause if len(chosen) <= _LONGEST else _Clause(clause.word, clause.day, clause.claims)
+
+
+def _read_clause(sentence: _Sentence, text: str, *, is_first: bool) -> _Clause:
+    days = re.findall(_DAY, text)
+    found = read_date(sentence.signs[days[0]][1]) if days else None
+    day = found[0] if found is not None else None
+    if day is not None and _REMARK.match(text):
+        return _Clause(day=day, is_whole=True)
+    rest = _LEAD.sub("", text, count=1)
+    lead = _PARTLY.match(rest)
+    before = lead[0].strip() if lead else ""
+    rest = rest[lead.end() :] if lead else rest
+    known = _KNOWN.match(rest)
+    if known is None and _NOT_NOW.match(rest):
+        return _Clause(is_known=False)
+    relation = _relation_in(sentence, rest, before=before)
+    subject = _SUBJECT.match(rest) if relation is None else None
+    if subject is not None and _IN_PART.search(subject["subject"]) and not _NOT_NOW.match(subject["rest"]):
+        # Only a part of the record has the relation, as in `The encoding part is superseded by ADR-5`.
+        relation = _relation_in(sentence, subject["rest"], before=rest[: subject.start("rest")].strip())
+    if relation is not None and relation[0]:
+        return _Clause("", day, *relation)
+    if _EMPTY.match(rest):
+        return _Clause()
+    if known is None:
+        return _Clause(is_known=relation is not None)
+    word = " ".join(known["word"].lower().split())
+    if _WORDS[word] is Status.DEPRECATED and (before or _PARTLY.match(known["rest"].lstrip(" ("))):
+        return _Clause()
+    if not (is_first or _FOLLOWING.match(known["rest"])):
+        return _Clause(is_known=False)
+    return _Clause(word, day, (), not before and _REMARK.match(known["rest"]) is not None, rest=known["rest"])
