@@ -131,30 +131,6 @@ def search_command(
     return 0 if found.entries else 1
 
 
-@hub_command.command("show", context_settings={"ignore_unknown_options": True})
-@click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="REPOSITORY:ADDRESS...")
-@click.option("--repository", metavar="NAME", help="The repository of addresses without one.")
-@_DSN
-@shared_options()
-@click.pass_context
-def show_command(ctx: click.Context, given: Globals, arguments: tuple[str, ...], repository: str | None) -> None:
-    """Show entries in full, as `mdmem show --repository` does. Options of `mdmem show` follow."""
-    split = []
-    for one in arguments:
-        name, colon, address = one.rpartition(":")
-        is_placed = name and not one.startswith("-") and " " not in one and address.count("/") == 2
-        split.append((name, colon, address) if is_placed else (repository or "", "", one))
-    names = {name for name, _, address in split if name and not address.startswith("-")}
-    if len(names) != 1:
-        reason = "the addresses are of several repositories" if names else "name the repository: REPOSITORY:ADDRESS"
-        raise click.UsageError(f"{reason}; `mdmem hub search` finds them, and one is asked at a time")
-    if dsn := _dsn():
-        os.environ["MDMEM_HUB_DSN"] = dsn
-    flags = [flag for flag, is_set in (("--quiet", given.quiet), ("--no-pager", given.no_pager)) if is_set]
-    line = ["show", *(address for _, _, address in split), "--repository", *names, *flags, "--color", given.color]
-    ctx.find_root().command.main(line, prog_name="mdmem", standalone_mode=False)
-
-
 @_command(
     "who", click.argument("words", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS|WORDS..."), _REPOSITORIES
 )

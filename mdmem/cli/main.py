@@ -44,6 +44,7 @@ _OLD_NAMES = {
     "pending": "save --waiting",
     "hub retrieve": "retrieve --repository",
     "hub list": "list --repository",
+    "hub show": "show --repository",
     "hub why": "why --repository",
 }
 # The help explains only these commands, since agents read it before anything else.

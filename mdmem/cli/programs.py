@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
-from mdmem.change.driver import drive
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, print_text, require_extra, say, shared_options, split_values, today
+from mdmem.disk import read_regular
 from mdmem.errors import MdmemError
-from mdmem.markdown.merge import Marks, Sides
+from mdmem.markdown.merge import Marks, Sides, merge_entries
 from mdmem.model.access import EVERYTHING, Access
+from mdmem.store.git.history import merge_file, shows_base
+from mdmem.store.state.files import write_whole
 
 
 @click.command("mcp")
@@ -184,23 +187,32 @@ def merge_driver_command(
 
     The result takes the place of %A. Exit code 0: merged; 1: a conflict is marked in it; above 128: it cannot be.
     """
-    files = Sides(Path(ancestor), Path(ours), Path(theirs))
-    marks = Marks(
-        ours=_label(our_label, "ours"),
-        theirs=_label(their_label, "theirs"),
-        width=int(width) if width.isdecimal() else 7,
+    files, cwd, named = Sides(Path(ancestor), Path(ours), Path(theirs)), Path.cwd(), path or ours
+    # An old git passes a placeholder such as `%X` instead of its label.
+    mine, other = (
+        f"{side} ({label})" if label and not label.startswith("%") else side
+        for side, label in (("ours", our_label), ("theirs", their_label))
     )
+    marks = Marks(ours=mine, theirs=other, width=int(width) if width.isdecimal() else 7)
+
+    def by_git(texts: Sides[bytes]) -> tuple[bytes, bool]:
+        versions = (texts.ours, texts.ancestor, texts.theirs)
+        return merge_file(cwd, versions, labels=(marks.ours, "base", marks.theirs), width=marks.width)
+
     try:
-        outcome = drive(files, path or ours, marks, Path.cwd())
+        sides = files.map(read_regular)
+        outcome = merge_entries(named, sides, merge_text=by_git, marks=marks)
+        if outcome.torn and shows_base(cwd):
+            outcome = merge_entries(named, sides, merge_text=by_git, marks=replace(marks, shows_base=True))
+        if outcome.content != sides.ours:
+            write_whole(files.ours, outcome.content, durable=False)
+    except OSError as error:
+        given.remark(f"mdmem: cannot merge `{named}`: {error.strerror or error}")
+        return _CANNOT
     except MdmemError as error:
         given.remark(f"mdmem: {error}")
         return _CANNOT
     if outcome.torn:
         where = " and ".join(f"`{name}`" for name in outcome.torn)
-        given.remark(f"mdmem: both sides changed {where} of {path or ours}: `mdmem resolve` shows the choices")
+        given.remark(f"mdmem: both sides changed {where} of {named}: `mdmem resolve` shows the choices")
     return 1 if outcome.torn else 0
-
-
-def _label(given: str, side: str) -> str:
-    """Return the label of a side, with git's label; an old git passes a placeholder such as `%X` instead."""
-    return side if not given or given.startswith("%") else f"{side} ({given})"

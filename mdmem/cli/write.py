@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Collection
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -13,7 +12,7 @@ import click
 
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, ShortHelp, applies_to_option, new_wing_options, print_text, today, write_options
-from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
+from mdmem.cli.editor import edited, piped_text
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
 from mdmem.model.fields import with_hints, without_hints
@@ -25,12 +24,11 @@ from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft, address_of, compose, is_place, place_of, plan_entry, refuse_taken, require_wing
-from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, plan_applies_to, save_edit
+from mdmem.write.edit import open_entry, plan_applies_to, save_edit
 from mdmem.write.lifecycle import (
     plan_approvals,
     plan_deprecation,
     plan_review,
-    plan_review_end,
     plan_verification,
     with_own_approval,
 )
@@ -51,22 +49,15 @@ def _carry_out(given: Globals, plan: Plan, wanted: WriteOptions) -> None:
     given.print_written(workspace, write(workspace, plan, wanted))
 
 
-def _remark_on_proposed(given: Globals, written: WriteResult, merged: Collection[str] = ()) -> None:
-    """Print which of the written entries are only proposed, because the default branch does not have them yet.
-
-    Only approved entries and the first changed entry are mentioned. The default branch has `merged` already, so that
-    only their approval is new.
-    """
+def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
+    """Print which of the approved and first written entries do not count yet, for lack of the default branch."""
     if not written.changes or written.is_dry or given.form == "json":
         return
-    changed = [one.to.removesuffix(".md") for one in written.changes]
     catalog = view_of(given.open()).checkout.catalog
-    stances = ((one, catalog.stance(one)) for one in changed if one in written.approved or one == changed[0])
-    waiting = [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
-    if new := [one for one in waiting if one not in merged]:
-        given.remark(f"proposed until it is committed to the default branch: {first_of(new, _LISTED)}")
-    if known := [one for one in waiting if one in merged]:
-        given.remark(f"the approval counts once it is on the default branch: {first_of(known, _LISTED)}")
+    stances = {one: catalog.stance(one) for one in (*written.approved, written.changes[0].to.removesuffix(".md"))}
+    waiting = [one for one, stance in stances.items() if stance is not None and stance.standing.is_proposal]
+    if waiting:
+        given.remark(f"counts once it is committed to the default branch: {first_of(waiting, _LISTED)}")
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")
@@ -95,7 +86,7 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     """Write a new entry; an existing one is never overwritten.
 
     TYPE is invariant, decision, pattern or note. Without a place the entry goes to the default wing and the room of its
-    type; a wing alone, or a room of the default wing, is enough. On a terminal without --body, git's editor opens with
+    type; a wing alone is enough. On a terminal without --body, git's editor opens with
     the template. The output lists similar entries and entries on the same subject.
     """
     workspace, piped = given.open(), piped_text(options["body"])
@@ -244,16 +235,13 @@ def approve_command(
     if merged and active:
         raise click.UsageError("--active and --merged are about different entries; use one of them")
     workspace = given.open()
-    catalog = view_of(workspace).checkout.catalog
-    stances = {one: catalog.stance(one) for one, entry in catalog.entries.items() if entry.is_in_force}
-    known = [one for one, stance in stances.items() if stance is not None and not stance.standing.is_proposal]
 
     def plan(one: Workspace) -> ChangeSet:
         return plan_approvals(one, addresses, by=by, merged=merged, active=active)
 
     written = write(workspace, plan, wanted)
     given.print_written(workspace, written)
-    _remark_on_proposed(given, written, known)
+    _remark_on_proposed(given, written)
 
 
 @click.command("doubt")
@@ -266,7 +254,7 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
     if reason is None:
-        return _carry_out(given, lambda one: plan_review_end(one, address), wanted)
+        return _carry_out(given, lambda one: plan_verification(one, [resolve_name(one, address)]), wanted)
     return _carry_out(given, lambda one: plan_review(one, address, reason=reason), wanted)
 
 
@@ -313,7 +301,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
     "globs",
     metavar="GLOB",
     multiple=True,
-    help="Set `applies_to` of every ADDRESS, without an editor; `likely` means the files that the text mentions.",
+    help="Set `applies_to` of every ADDRESS, without an editor.",
 )
 @click.option("--editorial", is_flag=True, help="Record in `editorial_at` that the words change, but not the rule.")
 @write_options
@@ -334,28 +322,15 @@ def edit_command(
     if not sys.stdin.isatty():
         help_ = f"change {workspace.location.root / opening.path} with a tool of yours, then run `mdmem check`"
         raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
-    with typing(workspace, opening.address, opening.content) as typed:
-        content = _edit(workspace, opening, typed)
-        try:
-            written = save_edit(workspace, opening, content, is_editorial=editorial, options=wanted)
-        except LostRaceError as error:
-            paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
-            hint = f"`mdmem edit {shlex.quote(opening.address)}` opens the file as it is now"
-            error.add_note(f"`git diff --no-index {paths}` shows what differs; {hint}")
-            raise
-        typed.is_written = not wanted.is_dry
-        return given.print_written(workspace, written)
 
+    def write_edit(left: str) -> WriteResult:
+        content = left.encode("utf-8", "surrogateescape")
+        return save_edit(workspace, opening, content, is_editorial=editorial, options=wanted)
 
-def _edit(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
-    """Open the editor until the text has no new error; UsageError if the user closes a text with errors unchanged."""
-    content = typed.ask(opening.content)
-    while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
-        left = typed.ask(content, notes_on(faults))
-        if left == content:
-            place = f"{opening.path}:{faults[0].place.line}"
-            raise UsageError(f"nothing was written: {place}: {faults[0].message}; {faults[0].help}")
-        content = left
-    if not content.strip():
-        give_up_empty()
-    return content
+    text = opening.content.decode("utf-8", "surrogateescape")
+    try:
+        written = edited(workspace, opening.address, text, write_edit, is_template=False)
+    except LostRaceError as error:
+        error.add_note(f"`mdmem edit {shlex.quote(opening.address)}` opens the file as it is now")
+        raise
+    return given.print_written(workspace, written)

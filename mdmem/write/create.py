@@ -129,48 +129,33 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
 
 
 def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
-    """Return `wing/room` or an address for the place that the user typed: nothing, a wing, a room or a longer place.
+    """Return `wing/room` or an address for the place that the user typed: nothing, a wing, or a longer place.
 
-    The active wing is the default. Raises UsageError if there is no active wing, or if a word is neither a wing nor a
-    room.
+    The active wing is the default. Raises UsageError if there is no active wing, or if a word is not a wing.
     """
     if typed is not None and "/" in typed:
         return typed
-    room = workspace.settings.rooms[ROOM_KINDS[type_]]
-    if typed is None:
-        return f"{_active_wing(workspace)}/{room}"
-    if typed in workspace.catalog.wings:
+    room, wings = workspace.settings.rooms[ROOM_KINDS[type_]], workspace.catalog.wings
+    if typed in wings:
         return f"{typed}/{room}"
-    wing = _active_wing(workspace)
-    if typed in _rooms(workspace, wing):
-        return f"{wing}/{typed}"
-    raise UsageError(f"`{typed}` is neither a wing nor a room of `{wing}`; write {wing}/{room}, or WING/ROOM")
+    try:
+        wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
+    except AmbiguousWingError as error:
+        listed = ", ".join(f"`{name}`" for name in wings)
+        hint = "write WING/ROOM, or set `default_wing` in mdmem.toml"
+        raise UsageError(f"which wing is meant? {hint}: {listed}") from error
+    if wing is None:
+        raise UsageError("there is no wing yet; `mdmem init --wing NAME` makes one")
+    if typed is not None:
+        raise UsageError(f"`{typed}` is not a wing; write {wing}/{room}, or WING/ROOM")
+    return f"{wing}/{room}"
 
 
 def is_place(workspace: Workspace, typed: str) -> bool:
     """Return whether an argument is a place, such as `wing/room`, and not a title."""
     # Windows writes paths with backslashes.
     first, slash, _ = typed.replace("\\", "/").partition("/")
-    if first in workspace.catalog.wings or not typed.strip():
-        return True
-    return not typed.split()[1:] if slash else any(typed in _rooms(workspace, wing) for wing in workspace.catalog.wings)
-
-
-def _rooms(workspace: Workspace, wing: str) -> frozenset[str]:
-    own = (address.split("/")[1] for address in workspace.catalog.addresses if address.startswith(f"{wing}/"))
-    return frozenset((*own, *workspace.settings.rooms.values()))
-
-
-def _active_wing(workspace: Workspace) -> str:
-    try:
-        wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
-    except AmbiguousWingError as error:
-        listed = ", ".join(f"`{name}`" for name in workspace.catalog.wings)
-        hint = "write WING/ROOM, or set `default_wing` in mdmem.toml"
-        raise UsageError(f"which wing is meant? {hint}: {listed}") from error
-    if wing is None:
-        raise UsageError("there is no wing yet; `mdmem init --wing NAME` makes one")
-    return wing
+    return first in workspace.catalog.wings or not typed.strip() or (slash == "/" and not typed.split()[1:])
 
 
 def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
@@ -194,8 +179,7 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
     if not _is_at_top(workspace) and (root / wing).is_dir():
         return ()
     close = [f"{name}/{room}" for name in get_close_matches(wing, wings, n=3, cutoff=0.5)]
-    close = close or [f"{name}/{wing}" for name in wings if wing in _rooms(workspace, name)]
-    hint = f"did you mean {' or '.join(close[:3])}? " if close else ""
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
     raise UsageError(f"there is no wing `{wing}`; {hint}`--new-wing` makes one")
 
 
@@ -235,8 +219,7 @@ def compose(draft: Draft, *, today: date, inherited: Mapping[str, Value] | None 
 
 def create(address: str, text: str) -> ChangeSet:
     """Return the change that writes a new entry. Raises UsageError if the text cannot be parsed as an entry."""
-    path = f"{address}.md"
-    content = _as_bytes(text)
+    path, content = f"{address}.md", _as_bytes(text)
     loaded = interpret(parse_document(path, content))
     if loaded.entry is None:
         first = loaded.findings[0]
@@ -274,7 +257,6 @@ def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = 
     """Return the text of a new wing's README.md, with git's user as the owner if git knows one."""
     name, email = (repository and setting(repository, f"user.{one}") for one in ("name", "email"))
     owners = f"owners: [{scalar(f'{name} <{email}>' if email else name)}]\n" if name else ""
-    about = "The rules and decisions of this project."
-    if kind is not WingKind.PROJECT:
-        about = "Rules and decisions that all projects share."
+    is_own = kind is WingKind.PROJECT
+    about = "The rules and decisions of this project." if is_own else "Rules and decisions that all projects share."
     return f"---\nkind: {kind}\n{owners}---\n\n# {wing}\n\n{about}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
 from shlex import quote
@@ -24,7 +25,7 @@ from mdmem.store.settings import Settings
 from mdmem.store.workspace.addresses import refuse_unread_below, resolve_name, resolve_names
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import ChangeSet, Value, Verb, WriteAction, patched
+from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
 from mdmem.write.supersede import join_addresses, patch_superseded, refuse_unfilled, refuse_unfit
 from mdmem.write.write import catalog_after
 
@@ -130,13 +131,15 @@ def plan_approvals(
     error, with the other errors in its notes.
     """
     person, meant, refused = by or approver(workspace), dict[str, None](), list[MdmemError]()
-    wanted = _merged(workspace, names) if merged else _unapproved(workspace, names) if active else names
-    for name in wanted:
+    if merged or active:
+        meant = dict.fromkeys(_unapproved(workspace, names, merged=merged))
+    for name in () if merged or active else names:
         try:
-            meant |= dict.fromkeys(_meant(workspace, name))
+            meant |= dict.fromkeys(_drafts(workspace, name) if name.endswith("/") else resolve_names(workspace, [name]))
         except MdmemError as error:
             refused.append(error)
-    planned, catalog = ChangeSet(), workspace.catalog
+    planned, catalog = list[ChangeSet](), workspace.catalog
+    changes = dict[str, Change]()
     for address in meant:
         # Each approval is planned on the result of the previous ones.
         try:
@@ -144,63 +147,57 @@ def plan_approvals(
         except MdmemError as error:
             refused.append(error)
             continue
-        planned = _joined(planned, found)
-        catalog = catalog_after(workspace, planned.changes) if len(meant) > 1 else catalog
-    if not refused:
-        return planned
-    for message in list(dict.fromkeys(map(str, refused)))[1:]:
-        refused[0].add_note(message)
-    if len(meant) > 1 or len(wanted) > 1:
-        refused[0].add_note("none of them is approved")
-    raise refused[0]
+        planned.append(found)
+        changes |= {one.path: replace(one, before=changes.get(one.path, one).before) for one in found.changes}
+        catalog = catalog_after(workspace, tuple(changes.values())) if len(meant) > 1 else catalog
+    if refused:
+        for message in list(dict.fromkeys(map(str, refused)))[1:]:
+            refused[0].add_note(message)
+        if max(len(meant), len(names)) > 1:
+            refused[0].add_note("none of them is approved")
+        raise refused[0]
+    return ChangeSet(
+        changes=tuple(changes.values()),
+        actions=tuple(one for found in planned for one in found.actions),
+        supersedes=tuple(one for found in planned for one in found.supersedes),
+        reason="; ".join(dict.fromkeys(found.reason for found in planned if found.reason)) or None,
+        remarks=tuple(dict.fromkeys(one for found in planned for one in found.remarks)),
+    )
 
 
-def _meant(workspace: Workspace, name: str) -> Sequence[str]:
-    """Return the address for a name, or the drafts in a folder. Raises UsageError without drafts, and NotFoundError."""
-    found = resolve_names(workspace, [name])
-    if not name.endswith("/"):
-        return found
-    refuse_unread_below(workspace, name)
+def _drafts(workspace: Workspace, folder: str) -> Sequence[str]:
+    """Return the drafts in a folder. Raises UsageError without drafts, and NotFoundError."""
+    found = resolve_names(workspace, [folder])
+    refuse_unread_below(workspace, folder)
     drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
     if not drafts:
-        raise UsageError(
-            f"there is no draft in {name}; `mdmem approve --active {quote(name)}` approves its active rules"
-        )
+        hint = f"`mdmem approve --active {quote(folder)}` approves its active rules"
+        raise UsageError(f"there is no draft in {folder}; {hint}")
     return drafts
 
 
-def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
-    """Return the decisions that were merged without approval, superseded ones first. Raises UsageError without any."""
-    found = merged_decisions(workspace)
-    if names:
-        meant = set(resolve_names(workspace, names))
-        found = [one for one in found if one in meant]
-    if not found:
-        raise UsageError("no merged decision of an agent lacks approval here")
-    entries = workspace.catalog.entries
-    sorter = TopologicalSorter({one: [old for old in entries[one].supersedes if old in found] for one in found})
-    try:
-        return list(sorter.static_order())
-    except CycleError as error:
-        cycle = " and ".join(dict.fromkeys(error.args[1]))
-        raise UsageError(f"{cycle} supersede one another; fix that first") from error
+def _unapproved(workspace: Workspace, names: Sequence[str], *, merged: bool) -> Sequence[str]:
+    """Return the current active invariants and decisions that nobody approved, or the merged ones of agents.
 
-
-def _unapproved(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
-    """Return the current active invariants and decisions that nobody approved. Raises UsageError if there are none.
-
-    An entry whose `owner` is an owner of the wing counts as approved, as for the check `approved-by-nobody`.
+    An entry whose `owner` is an owner of the wing counts as approved, as for the check `approved-by-nobody`. A merged
+    decision comes after those that it supersedes. Raises UsageError if there are none.
     """
-    catalog = workspace.catalog
+    catalog, entries = workspace.catalog, workspace.catalog.entries
     for name in names:
         if name.endswith("/"):
             refuse_unread_below(workspace, name)
-    meant = (
-        resolve_names(workspace, names)
-        if names
-        else sorted(one for one in catalog.entries if one.split("/")[0] not in catalog.fetched_wings)
-    )
-    rules = (entry for entry in map(catalog.entries.__getitem__, meant) if entry.type.is_rule)
+    local = (one for one in entries if one.split("/")[0] not in catalog.fetched_wings)
+    meant = dict.fromkeys(resolve_names(workspace, names) if names else sorted(local))
+    if merged:
+        found = [one for one in merged_decisions(workspace) if one in meant]
+        sorter = TopologicalSorter({one: [old for old in entries[one].supersedes if old in found] for one in found})
+        # Two drafts that supersede each other are refused later.
+        with suppress(CycleError):
+            found = list(sorter.static_order())
+        if not found:
+            raise UsageError("no merged decision of an agent lacks approval here")
+        return found
+    rules = (entries[one] for one in meant if entries[one].type.is_rule)
     active = (one for one in rules if one.status is Status.ACTIVE and catalog.lineage.is_current(one.address))
     unnamed = (one for one in active if one.approved_by is None and "approved_by" not in one.unread)
     found = [one.address for one in unnamed if not (one.owner and is_owner(catalog.wings[one.wing], one.owner))]
@@ -209,44 +206,29 @@ def _unapproved(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
     return found
 
 
-def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
-    """Return two change sets as one. The second was planned on the result of the first."""
-    changes = {change.path: change for change in one.changes}
-    for change in other.changes:
-        first = changes.get(change.path, change)
-        changes[change.path] = replace(change, before=first.before)
-    return ChangeSet(
-        changes=tuple(changes.values()),
-        actions=(*one.actions, *other.actions),
-        supersedes=(*one.supersedes, *other.supersedes),
-        reason="; ".join(dict.fromkeys(filter(None, (one.reason, other.reason)))) or None,
-        remarks=tuple(dict.fromkeys((*one.remarks, *other.remarks))),
-    )
-
-
 def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
     """Return the text of a new entry. If its writer is an owner of the wing and makes it active, add the approval."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     entry = interpret(document).entry
     if entry is None or not entry.is_in_force or not entry.type.is_rule or entry.agent:
         return text
-    person, wing = _identity(workspace), workspace.catalog.wings.get(entry.wing)
-    if person is None or wing is None or not _lacks_approval(entry, wing, person) or not is_owner(wing, person):
+    try:
+        person, wing = approver(workspace), workspace.catalog.wings.get(entry.wing)
+    except UsageError:
+        return text
+    if wing is None or not _lacks_approval(entry, wing, person) or not is_owner(wing, person):
         return text
     return apply_edits(document.data, set_fields(document, {"approved_by": person})).decode()
 
 
 def approver(workspace: Workspace) -> str:
     """Return git's user as `Name <email>`. Raises UsageError if git has no user."""
-    found = _identity(workspace)
+    repository = workspace.location.repository
+    found = identity(repository) if repository is not None else None
     if found is None:
         help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'
         raise UsageError(f"git does not know who approves; {help_}")
     return found
-
-
-def _identity(workspace: Workspace) -> str | None:
-    return identity(workspace.location.repository) if workspace.location.repository is not None else None
 
 
 def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | None = None) -> ChangeSet:
@@ -255,47 +237,35 @@ def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | 
     The name of a folder means its current entries; the remarks list the others. Raises UsageError if an entry that is
     named itself is not current, if no entry is current, or if an entry cannot have been verified on that day.
     """
-    catalog, today = workspace.catalog, workspace.today
-    addresses = resolve_names(workspace, [name for name in names if not name.endswith("/")])
+    catalog, day = workspace.catalog, at or workspace.today
     rooms = resolve_names(workspace, [name for name in names if name.endswith("/")])
-    day = at or today
-    if day > today:
+    addresses = dict.fromkeys(resolve_names(workspace, [name for name in names if not name.endswith("/")]))
+    if day > workspace.today:
         raise UsageError(f"{day} is in the future; --at takes the day on which the entry was verified")
-    valid = (Status.ACTIVE, Status.UNDER_REVIEW)
-    current = [one for one in rooms if catalog.entries[one].status in valid and catalog.lineage.is_current(one)]
-    if not (addresses or current):
-        raise UsageError(f"none of these entries is current: {join_addresses(rooms)}")
-    change_set = _confirmed(catalog, list(dict.fromkeys((*addresses, *current))), at=day)
-    drafts = [one for one in rooms if catalog.entries[one].status is Status.DRAFT]
-    others = [one for one in rooms if one not in drafts and one not in current]
-    left_out = [
-        f"left out, {why}: {join_addresses(some)}"
-        for why, some in (("drafts", drafts), ("not current", others))
-        if some
-    ]
-    return replace(change_set, remarks=(*left_out, *change_set.remarks))
-
-
-def _confirmed(catalog: Catalog, addresses: Sequence[str], *, at: date) -> ChangeSet:
     for address in addresses:
         _refuse_not_current(catalog, address)
-        verified, created = catalog.entries[address].verified_at, catalog.entries[address].created_at
-        if verified is not None and day_of(verified) > at:
-            raise UsageError(f"{address} was verified later already, on {day_of(verified)}")
+    others = [one for one in rooms if not catalog.lineage.is_current(one)]
+    addresses |= dict.fromkeys(one for one in rooms if one not in others)
+    if not addresses:
+        raise UsageError(f"none of these entries is current: {join_addresses(rooms)}")
+    entries = [catalog.entries[address] for address in addresses]
+    for entry in entries:
+        verified, created = entry.verified_at, entry.created_at
+        if verified is not None and day_of(verified) > day:
+            raise UsageError(f"{entry.address} was verified later already, on {day_of(verified)}")
         # In the time zone of `created_at`, it may have been the next day already.
         slack = timedelta(days=1) if isinstance(created, datetime) else timedelta(0)
-        if created is not None and day_of(created) - at > slack:
-            after = f"{address} was created on {day_of(created)}, after {at}"
+        if created is not None and day_of(created) - day > slack:
+            after = f"{entry.address} was created on {day_of(created)}, after {day}"
             raise UsageError(f"{after}; --at cannot be earlier")
-    entries = [catalog.entries[address] for address in addresses]
-    values: dict[str, Value] = {"verified_at": at.isoformat(), "status": Status.ACTIVE.value, REVIEW_REASON: None}
+    values: dict[str, Value] = {"verified_at": day.isoformat(), "status": Status.ACTIVE.value, REVIEW_REASON: None}
+    expired = [one.address for one in entries if one.expires_at and day_of(one.expires_at) < day]
     return ChangeSet(
         tuple(patched(catalog, entry.path, values) for entry in entries),
         actions=tuple(WriteAction(Verb.VERIFY, address) for address in addresses),
-        remarks=tuple(
-            f"{entry.address} still counts as under review: its `expires_at` has passed"
-            for entry in entries
-            if entry.expires_at and day_of(entry.expires_at) < at
+        remarks=(
+            *([f"left out, not current: {join_addresses(others)}"] if others else []),
+            *(f"{one} still counts as under review: its `expires_at` has passed" for one in expired),
         ),
     )
 
@@ -338,15 +308,6 @@ def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
         reason=why,
         remarks=(f"{address} still applies, shown as uncertain, until {until}",),
     )
-
-
-def plan_review_end(workspace: Workspace, name: str) -> ChangeSet:
-    """Return the change that makes an entry under review active and verified today. Raises UsageError for others."""
-    address = resolve_name(workspace, name)
-    status = workspace.catalog.entries[address].status
-    if status is not Status.UNDER_REVIEW:
-        raise UsageError(f"{address} is not under review: it is {status}")
-    return _confirmed(workspace.catalog, [address], at=workspace.today)
 
 
 def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:

@@ -114,7 +114,7 @@ def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) 
     """
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
-    why = _one_line(reason if reason.strip() else new.reason or "")
+    why = _require_reason(reason if reason.strip() else new.reason or "")
     instead = f"nothing was written: `mdmem supersede {{head}} --by {quote(by)} --reason TEXT` replaces that one"
     refuse_unfit(catalog, old, new, instead=instead)
     document = catalog.document(new.path)
@@ -147,7 +147,7 @@ def _superseding(
     )
 
 
-def _one_line(reason: str) -> str:
+def _require_reason(reason: str) -> str:
     """Return a reason on one line. Raises UsageError if it is empty."""
     if not reason.strip():
         raise UsageError("say why it is superseded: --reason TEXT")
@@ -186,11 +186,12 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
     The new entry copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner` if
     it is active at once. Raises the errors of `plan_succession` that can be found before the text is edited.
     """
-    old, why = catalog.entries[address], _one_line(reason)
+    old, why = catalog.entries[address], _require_reason(reason)
     new = address_of(draft)
     if new == address:
         raise UsageError(f"{address} is the older entry's own name; give the new one another --title or --place")
-    _refuse_taken(catalog, new)
+    if new in catalog.addresses:
+        raise LostRaceError(taken(new))
     meant = Entry(address=new, type=draft.type, status=draft.status, title=draft.title)
     refuse_unfit(catalog, old, meant, instead=_INSTEAD)
     inherited = inherited_fields(old, draft.type)
@@ -206,8 +207,9 @@ def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reas
     Raises LostRaceError if one of them is already superseded, or if the address is taken. Raises UsageError if the text
     cannot be parsed, or if the new entry may not replace them.
     """
-    why = _one_line(reason)
-    _refuse_taken(catalog, new)
+    why = _require_reason(reason)
+    if new in catalog.addresses:
+        raise LostRaceError(taken(new))
     (created,) = create(new, text).changes
     document = parse_document(created.to, created.after or b"")
     status = fields_of(document).get("status")
@@ -228,11 +230,6 @@ def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reas
         refuse_unfit(catalog, old, entry, instead=_INSTEAD)
     change = Change(entry.path, entry.path, None, document.data)
     return _superseding(catalog, olds, entry, change=change, reason=why, today=today)
-
-
-def _refuse_taken(catalog: Catalog, address: str) -> None:
-    if address in catalog.addresses:
-        raise LostRaceError(taken(address))
 
 
 def plan_successor(

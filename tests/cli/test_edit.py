@@ -40,19 +40,22 @@ def test_edit_writes_what_the_editor_left(variable: str, root: Path) -> None:
     assert kept_in(root) == []
 
 
-def test_edit_opens_again_with_the_findings_above(tmp_path: Path, root: Path) -> None:
+def test_edit_opens_again_with_the_reason_above(tmp_path: Path, root: Path) -> None:
+    file = root / f"{OLD}.md"
+    file.write_text("\ufeff" + file.read_text())
     by = f"{TORN} if turn == 0 else text.replace('status: actve', 'status: active').replace('tried', 'seen')"
     code, _ = edit(root, by=by)
-    assert (code, "it was seen" in (root / f"{OLD}.md").read_text()) == (0, True)
-    assert "# mdmem" not in (root / f"{OLD}.md").read_text()
+    assert (code, "it was seen" in file.read_text(), "# mdmem" in file.read_text()) == (0, True, False)
+    unknown = "unknown status `actve`; write `active`; allowed are draft, active, under_review, deprecated"
     assert (tmp_path / "seen-1").read_text().splitlines()[:6] == [
-        "# mdmem: 1 error; fix it, or close the file without changes to cancel",
-        "# mdmem: line 6: unknown status `actve`; write `active`; allowed are draft, active, under_review, deprecated",
-        "# mdmem: these lines are removed again",
+        "\ufeff# mdmem: nothing is written yet; fix it, or close the file without changes to cancel",
+        f"# mdmem: nothing was written: {OLD}.md:3: {unknown}",
+        "# mdmem: these lines are removed again, and line numbers do not count them",
         "---",
         "type: decision",
         "status: actve",
     ]
+    assert file.read_text().startswith("\ufeff---\n")
 
 
 def test_edit_that_is_given_up_keeps_what_was_typed(root: Path) -> None:
@@ -75,7 +78,7 @@ def test_edit_of_a_file_that_changed_meanwhile_keeps_both(root: Path) -> None:
     assert (code, file.read_text(), "on three" in kept.read_text()) == (4, "---\ntheirs", True)
     assert printed.splitlines()[::2] == [
         f"your text is kept in {kept}",
-        f"`git diff --no-index {file} {kept}` shows what differs; `mdmem edit {OLD}` opens the file as it is now",
+        f"`mdmem edit {OLD}` opens the file as it is now",
     ]
 
 

@@ -217,28 +217,6 @@ def test_move_names_who_mentions_the_old_places(tmp_path: Path, run: Run) -> Non
     assert ran.err.startswith(sentence)
 
 
-def test_one_command_sets_the_files_that_rules_mention(tmp_path: Path, run: Run) -> None:
-    texts = {
-        "r0001_code": "We do in `src/pay/` and `./src/a.py`, as `README.md` and `memory/mdmem.toml` say.",
-        "r0002_none": "We do in `src/gone.py`.",
-        "r0003_odd": "We do in `src/[id].py`.",
-    }
-    folder = project(tmp_path, **{name: record(1, name, text=text) for name, text in texts.items()})
-    for path in ("src/pay/b.py", "src/a.py", "src/[id].py", "README.md"):
-        write(folder, path, "x\n")
-    commit_all(folder, "code")
-    command = ("edit", "nav/architecture/", "--applies-to", "likely")
-    assert run("import", "--move", cwd=folder).code == 0
-    shown = run(*command, "--dry-run", cwd=folder)
-    assert '+applies_to: ["src/pay/**", src/a.py]' in shown.out
-    assert "applies_to" not in entry(folder, "0001-code")
-    assert run(*command, cwd=folder).code == 0
-    assert 'applies_to: ["src/pay/**", src/a.py]' in entry(folder, "0001-code")
-    assert "applies_to" not in entry(folder, "0002-none")
-    assert "0003-odd" in run("brief", "src/[id].py", cwd=folder).out
-    assert "nothing to change" in run(*command, cwd=folder).err
-
-
 def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, r0001_files=record(1, "Files"), r0001_Files=record(1, "Other"))
     write(folder, f"{PLACE}/0003-third.md", (folder / PLACE / "threads.md").read_bytes())

@@ -62,5 +62,5 @@ def test_a_resource_is_read(node: Node, tmp_path: Path) -> None:
 
 
 def test_a_prompt_is_made(node: Node, tmp_path: Path) -> None:
-    made = answer(inspect(node, tmp_path, "prompts/get", "--prompt-name", "onboard", "--prompt-args", "wing=nav"))
+    made = answer(inspect(node, tmp_path, "prompts/get", "--prompt-name", "review_diff", "--prompt-args", "wing=nav"))
     assert "wing:\n```\nnav\n```\n" in "".join(message["content"]["text"] for message in made["messages"])

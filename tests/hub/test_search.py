@@ -139,8 +139,6 @@ def test_nothing_found_and_what_is_not_there_are_sentences(typed: Callable[..., 
         (("search", "orders", "--wing", "nope"), 2, "has a wing nope"),
         (("search", "orders", "--query-syntax"), 2, "`mdmem search --query-syntax --repository NAME`"),
         (("who", "xylophone"), 1, "no entry that you may read is at `xylophone`"),
-        (("show", QUEUE), 2, "name the repository: REPOSITORY:ADDRESS"),
-        (("show", f"acme/shop:{QUEUE}", f"acme/mill:{QUEUE}"), 2, "of several repositories"),
         (("retrieve", "orders"), 2, "Option '--repository' requires an argument"),
     ):
         ran = typed("hub", *words)
@@ -169,13 +167,6 @@ def test_a_repository_is_asked_as_its_clone(typed: Callable[..., Ran]) -> None:
     assert "A callback must not block" in typed("show", "ros2/rules/callbacks", "--repository", "acme/robot").out
     refused = typed("search", "orders", "--repository", "acme/shop", "--at", "HEAD")
     assert (refused.code, "leave out --at" in refused.err) == (2, True)
-
-
-def test_show_takes_the_addresses_of_a_search(typed: Callable[..., Ran]) -> None:
-    ran = typed("hub", "show", f"acme/mill:{QUEUE}", "--quiet")
-    assert (ran.code, "wait on paper" in ran.out, ran.err) == (0, True, "")
-    about = typed("hub", "show", QUEUE, "--repository", "acme/mill", "--about", "paper", "--format", "json")
-    assert json.loads(about.out)["entries"][0]["address"] == QUEUE
 
 
 def test_old_names_work_for_one_repository(typed: Callable[..., Ran]) -> None:
@@ -225,7 +216,7 @@ def test_nothing_is_told_of_a_hidden_wing(
     for words in (
         ("hub", "search", "growth"),
         ("hub", "who", f"shop:{SEEN}"),
-        ("hub", "show", f"shop:{SEEN}"),
+        ("show", SEEN, "--repository", "shop"),
         ("retrieve", "growth", "--repository", "shop"),
         ("list", "--repository", "shop"),
     ):

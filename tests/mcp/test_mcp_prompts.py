@@ -27,24 +27,15 @@ def test_prompts_are_listed_with_their_arguments(root: Path, mode: str) -> None:
     listed = with_client(server_over(root), lambda client: client.list_prompts(), mode=mode).prompts
     assert {one.name: [(each.name, each.required) for each in one.arguments] for one in listed} == {
         "record_decision": [("decision", True), ("wing", False), ("paths", False)],
-        "supersede": [("address", True), ("reason", False)],
         "review_diff": [("diff", False), ("paths", False), ("wing", False)],
-        "onboard": [("wing", False)],
     }
     assert all(one.title and one.description and each.description for one in listed for each in one.arguments)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "tools"),
-    [
-        ("record_decision", {"decision": "use one thread"}, "retrieve search propose check"),
-        ("supersede", {"address": "threads", "reason": "too slow"}, "why get_entry search propose check"),
-    ],
-)
-def test_steps_call_the_tools_in_this_order(root: Path, name: str, arguments: dict[str, str], tools: str) -> None:
-    steps = got(server_over(root, profile="core"), name, **arguments)
-    assert all(f"{key}:\n```\n{value}\n```\n" in steps for key, value in arguments.items())
-    assert re.findall(r"^\d\. Call `(\w+)`", steps, re.MULTILINE) == tools.split()
+def test_steps_call_the_tools_in_this_order(root: Path) -> None:
+    steps = got(server_over(root, profile="core"), "record_decision", decision="use one thread")
+    assert "decision:\n```\nuse one thread\n```\n" in steps
+    assert re.findall(r"^\d\. Call `(\w+)`", steps, re.MULTILINE) == ["retrieve", "search", "propose", "check"]
 
 
 def test_fence_holds_any_diff_and_a_long_one_is_cut(root: Path) -> None:
@@ -58,9 +49,8 @@ def test_fence_holds_any_diff_and_a_long_one_is_cut(root: Path) -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_steps_name_no_tool_that_the_profile_does_not_list(root: Path, profile: str) -> None:
     server = server_over(root, profile=profile)
-    arguments = {"record_decision": {"decision": "x"}, "supersede": {"address": "threads"}}
-    for name in ("record_decision", "supersede", "review_diff", "onboard"):
-        steps = got(server, name, **arguments.get(name, {}))
+    for name, arguments in (("record_decision", {"decision": "x"}), ("review_diff", {})):
+        steps = got(server, name, **arguments)
         assert set(re.findall(r"`(\w+)`", steps)) & set(TOOLS) <= set(PROFILES[Profile(profile)])
         assert "{" not in steps
 
@@ -68,9 +58,9 @@ def test_steps_name_no_tool_that_the_profile_does_not_list(root: Path, profile: 
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("onbord", {}, "Unknown prompt: onbord"),
-        ("supersede", {}, "Missing required arguments: {'address'}"),
-        ("supersede", {"adress": "x", "address": "x"}, "Error rendering prompt supersede"),
+        ("onboard", {}, "Unknown prompt: onboard"),
+        ("record_decision", {}, "Missing required arguments: {'decision'}"),
+        ("review_diff", {"dif": "x"}, "Error rendering prompt review_diff"),
     ],
 )
 def test_a_call_that_does_not_fit_is_an_error_of_the_caller(
@@ -81,4 +71,4 @@ def test_a_call_that_does_not_fit_is_an_error_of_the_caller(
 
 
 def test_steps_need_no_memory(nowhere: Provider) -> None:
-    assert got(server_over(nowhere), "onboard").startswith("Learn the rules of this project")
+    assert got(server_over(nowhere), "review_diff").startswith("Review a change of code")

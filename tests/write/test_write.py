@@ -1,4 +1,4 @@
-"""Two writers at once whose plans rest on one another, what agents propose, and notes above a text in an editor."""
+"""Two writers at once whose plans rest on one another, and what agents propose."""
 
 from __future__ import annotations
 
@@ -12,19 +12,15 @@ from typing import Any
 
 import pytest
 from builders import memory, open_root, run_here, snapshot, write, write_entry
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError, RootNotFoundError
 from mdmem.model.entry import EntryType
-from mdmem.model.finding import Finding, Place
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
 from mdmem.write.create import Draft, plan_entry
-from mdmem.write.edit import notes_on, notes_on_refusal, with_notes, without_notes
 from mdmem.write.fix import fix
-from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_review_end, plan_verification
+from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_verification
 from mdmem.write.move import plan_named_moves
 from mdmem.write.propose import ProposeRequest, propose
 from mdmem.write.supersede import plan_successor, successor_text
@@ -108,20 +104,13 @@ def test_entry_that_was_moved_meanwhile_is_not_found(
     assert errors(root) == []
 
 
-@pytest.mark.parametrize(
-    ("status", "plan"),
-    [
-        ("draft", lambda one: plan_approvals(one, [OLD], by="T <t@example.org>")),
-        ("under_review", lambda one: plan_review_end(one, OLD)),
-    ],
-)
-def test_entry_that_was_moved_before_it_is_looked_up_again_is_not_found(
-    root: Path, monkeypatch: pytest.MonkeyPatch, status: str, plan: writing.Plan
+def test_draft_that_was_moved_before_it_is_looked_up_again_is_not_found(
+    root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_entry(root, OLD, TEXT, title="Use threads", status=status)
+    write_entry(root, OLD, TEXT, title="Use threads", status="draft")
     forestall(monkeypatch, root, move)
     with pytest.raises(NotFoundError):
-        writing.write(open_root(root), plan, PLAIN)
+        writing.write(open_root(root), lambda one: plan_approvals(one, [OLD], by="T <t@example.org>"), PLAIN)
 
 
 def test_short_name_means_the_entry_where_it_is_by_now(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,28 +217,3 @@ def test_proposal_says_where_the_memory_is_gone(root: Path) -> None:
     shutil.rmtree(root)
     with pytest.raises(RootNotFoundError, match="is gone; nothing was read or written"):
         propose(found, ProposeRequest(title="A", body="B"), now=NOON)
-
-
-TEXTS = st.sampled_from([b"", b"\xef\xbb\xbf"]).flatmap(
-    lambda mark: st.lists(st.sampled_from([b"---", b"\r", b"\n", b"a", b"\xff"])).map(
-        lambda parts: mark + b"".join(parts)
-    )
-)
-
-
-@given(TEXTS, st.text(max_size=20))
-def test_notes_go_again_and_the_text_stays(content: bytes, sentence: str) -> None:
-    assert without_notes(with_notes(content, notes_on_refusal(sentence))) == content
-
-
-def test_notes_whose_words_and_line_ends_were_changed_go_too() -> None:
-    assert without_notes(b"# mdmem: what? hm\r\n# mdmem: no\n---\na\n") == b"---\na\n"
-
-
-def test_notes_count_the_lines_below_them() -> None:
-    findings = [Finding("a", "one", Place("w/r/e.md", 3), "do"), Finding("b", "two\nlines", Place("w/r/e.md", 1), "so")]
-    assert with_notes(b"---\r\n", notes_on(findings)).decode() == (
-        "# mdmem: 2 errors; fix them, or close the file without changes to cancel\r\n"
-        "# mdmem: line 7: one; do\r\n# mdmem: line 5: two lines; so\r\n"
-        "# mdmem: these lines are removed again\r\n---\r\n"
-    )
