@@ -18,9 +18,8 @@ from mdmem.store.catalog.changes import Changed, first_difference
 def deleted_in_force(case: Case) -> Iterator[Finding]:
     """The change deletes a current entry.
 
-    Readers who relied on the rule find neither the rule nor the reason why it no longer applies. To end a rule, change
-    its status and keep its file as history. The check does not report a moved entry, whose text is at a new address in
-    the same change (at least half of it). Drafts, deprecated and superseded entries may be deleted.
+    Readers find neither the rule nor why it no longer applies. An entry that moved (at least half of its text is at a
+    new address in the same change) is not reported. Drafts, deprecated and superseded entries may be deleted.
 
     Fails:
         git rm app/rules/use-utc.md     (status: active in the base)
@@ -44,9 +43,8 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
 def frozen_text_changed(case: Case) -> Iterator[Finding]:
     """The text or title of a current invariant or decision changed, but its `version` did not.
 
-    People approved the old words and rely on them, so a changed rule needs a successor or a higher `version`. Spaces at
-    the ends of lines, and links that follow a moved entry, may change. A new or changed `editorial_at` means that the
-    change only corrects the wording. The finding is an error for invariants, a warning for decisions.
+    People approved the old words. Spaces at the ends of lines, and links that follow a moved entry, may change. A new
+    or changed `editorial_at` marks a correction. The finding is an error for invariants, a warning for decisions.
 
     Fails:
         base:    Times are stored in UTC.
@@ -99,10 +97,7 @@ _ASKS_REASON = {
 def illegal_transition(case: Case) -> Iterator[Finding]:
     """The status of an entry changed in a way that is not allowed.
 
-    These changes are allowed:
-
-    - A new entry starts as draft, active or under_review. A new entry may be deprecated only with a successor or a
-      reason, for example if it was imported.
+    - A new entry starts as draft, active or under_review, or with a successor or a reason as deprecated.
     - A draft becomes active, under_review, or (with a reason or a successor) deprecated.
     - Active and under_review change into each other, or into deprecated.
     - A deprecated entry becomes active again with a new `reason`.
@@ -151,8 +146,8 @@ _OFFSET = re.compile(r"Z|[+-]\d\d:?\d\d")
 def fixed_field_changed(case: Case) -> Iterator[Finding]:
     """The change alters the `created_at` or the `type` of an entry.
 
-    `created_at` tells which of two rules is older, so it must stay. Adding the UTC offset to a time is allowed. The
-    type is the entry's authority: an invariant that becomes a note no longer applies, and nobody approved the reverse.
+    `created_at` tells which of two rules is older; adding the UTC offset to a time is allowed. The type is the entry's
+    authority.
 
     Fails:
         base:    created_at: 2026-03-05    type: invariant
@@ -180,10 +175,9 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
 
 @check("activated-by-agent", Severity.ERROR)
 def activated_by_agent(case: Case) -> Iterator[Finding]:
-    """An agent's entry became active without a person's approval.
+    """An agent's entry became active without a person's approval, although `agent_status` makes such entries drafts.
 
-    The setting `[governance] agent_status` says that agents' entries of this type stay drafts until a person approves
-    them. An agent cannot approve its own entry.
+    An agent cannot approve its own entry.
 
     Fails:
         type: decision
@@ -231,9 +225,9 @@ def names_the_same(*persons: str) -> bool:
 def approved_by_nobody(case: Case) -> Iterator[Finding]:
     """An invariant or decision became active without the approval of an owner of its wing.
 
-    The name in `approved_by`, or without that field in `owner`, must be one of the `owners` in the wing's README.md. It
-    may be the same text, or the name or the email of `Name <email>`; case does not matter. If the wing has no owners,
-    `wing-without-owner` reports that instead.
+    The name in `approved_by`, or without that field in `owner`, must be one of the `owners` in the wing's README.md:
+    the same text, or the name or the email of `Name <email>`. If the wing has no owners, `wing-without-owner` reports
+    that.
 
     Fails:
         app/README.md             owners: [Till Team <till@example.org>]
@@ -263,8 +257,7 @@ def approved_by_nobody(case: Case) -> Iterator[Finding]:
 def superseded_entry_edited(case: Case) -> Iterator[Finding]:
     """The change alters the text of an entry that was already deprecated or superseded.
 
-    Such entries are the record of former rules, and readers follow the supersessions back to them. Links, status,
-    dates, reasons and `ignore` may change. A new or changed `editorial_at` marks a correction.
+    Links, status, dates, reasons and `ignore` may change. A new or changed `editorial_at` marks a correction.
 
     Fails:
         base:    status: deprecated    Calls are retried once.
@@ -302,9 +295,8 @@ _STORIES = {
 def merge_conflict(case: Case) -> Iterator[Finding]:
     """The merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
 
-    If git cannot merge a file, the merge stops. If the sides supersede the same entry by two different entries, git may
-    merge them silently, and both rules count as current. If both sides add an entry at the same address, links may lead
-    to the other side's rule. Resolving a conflict decides which rule applies, so do it in your branch, for review.
+    Git may merge the last two silently: both rules then count as current, or links lead to the other side's rule.
+    Resolving a conflict decides which rule applies, so do it in your branch, for review.
 
     Fails:
         ours:      app/rules/a.md    supersedes: [app/rules/old]

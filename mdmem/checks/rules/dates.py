@@ -24,9 +24,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 def date_form(case: Case) -> Iterator[Finding]:
     """A date does not exist, is not in ISO 8601 form, or is a time without a UTC offset.
 
-    `03/05/2026` may be the third of May or the fifth of March, and in `2023-14-05` month and day are swapped. A date
-    that cannot be parsed counts as missing, so the entry cannot be sorted by date and is never due for review. A time
-    without an offset is read as UTC, which is an info, since the order may be wrong. A date without a time is fine.
+    A date that cannot be parsed counts as missing. A time without an offset is read as UTC, which is an info.
 
     Fails:
         created_at: 05.03.2026
@@ -61,10 +59,8 @@ _SLIP = timedelta(days=14)
 def impossible_date(case: Case) -> Iterator[Finding]:
     """A date that must be in the past is in the future, or an entry was verified before it was created.
 
-    An entry with a `verified_at` next year is not due for review for a long time. One with a `created_at` next month
-    looks newer than every correction until then. One day ahead is allowed, because of time zones. Up to two weeks ahead
-    is a warning, more is an error. `expires_at` may be in the future. If `verified_at` is before `created_at`, somebody
-    usually copied an older entry and kept its date.
+    One day ahead is allowed, because of time zones. Up to two weeks ahead is a warning, more is an error. `expires_at`
+    may be in the future.
 
     Fails:
         created_at: 2026-03-05
@@ -141,8 +137,7 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
 def review_overdue(case: Case) -> Iterator[Finding]:
     """A current rule was last verified longer ago than the setting `review_after_days` allows.
 
-    Agents follow an outdated rule as faithfully as any other. So people must read the rules again once a year, or as
-    often as the settings say. The check ignores notes, and rules that nobody ever verified.
+    Agents follow an outdated rule as faithfully as any other. Notes, and rules that nobody ever verified, are ignored.
 
     Fails:
         verified_at: 2023-02-01     (of an active decision)
@@ -163,10 +158,7 @@ def review_overdue(case: Case) -> Iterator[Finding]:
 
 @check("expired", Severity.WARNING)
 def expired(case: Case) -> Iterator[Finding]:
-    """A current entry is past its `expires_at`.
-
-    The date is a reminder to look again, for example at a workaround, or at a rule for the time of a migration. After
-    that day the entry counts as under review, and every answer marks it.
+    """A current entry is past its `expires_at`, so it counts as under review, and every answer marks it.
 
     Fails:
         expires_at: 2026-06-30     (of an active entry)

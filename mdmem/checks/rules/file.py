@@ -41,16 +41,13 @@ from mdmem.store.tree import FileKind
 def not_text(case: Case) -> Iterator[Finding]:
     """The file has no readable text: it is empty, is not UTF-8, or is a Git LFS pointer.
 
-    A file in Latin-1 or UTF-16 cannot be read, and every answer lists it as a problem. Git LFS keeps the text on a
-    server, so diffs and reviews show three lines about the file instead of the rule. An empty file comes from an
-    interrupted write or a forgotten entry. Links to its address look right but lead to no rule.
+    A file in Latin-1 or UTF-16 cannot be read. With Git LFS, reviews show three lines about the file, not the rule.
 
     Fails:
         title: Geschäftsregel        (the «ä» saved as the single byte 0xe4)
-        version https://git-lfs.github.com/spec/v1
 
     Fix: save the file as UTF-8, for instance `iconv -f latin1 -t utf-8`; run `git lfs pull`, then `git lfs untrack
-    '*.md'`, and commit the text; delete an empty file, or write the entry with `mdmem new`.
+    '*.md'`; delete an empty file, or write the entry with `mdmem new`.
     """
     yield from case.loaded("not-utf8")
     yield from case.loaded("empty-file")
@@ -66,14 +63,12 @@ _END = re.compile(rb"\r\n|\r|\n")
 def file_form(case: Case) -> Iterator[Finding]:
     """The file begins with a byte order mark, mixes line endings, or has no newline at its end.
 
-    mdmem reads such a file, but some tools find no front matter after a byte order mark. If an editor makes mixed line
-    endings uniform, every line changes, and the diff hides the real change. A single CR ends a line only for some
-    programs. If the last line has no newline, adding a line changes two lines, which causes needless merge conflicts.
+    mdmem reads such a file, but some tools find no front matter after the mark. Editors that make line endings uniform
+    change every line, and a missing last newline causes merge conflicts.
 
     Fails:
         type: decision\\r\\n
         status: active\\n
-        We store times in UTC.⏏    (no newline)
 
     Fix: run `mdmem check --fix`, which removes the mark and ends all lines, also the last, in the same way.
     """
@@ -129,13 +124,11 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u05ff\u0620-\u08ff\ufb1d-\ufdff\ufe70-\ufe
 def invisible_characters(case: Case) -> Iterator[Finding]:
     """The file has invisible characters, such as control characters and zero-width spaces.
 
-    A zero-width space in a key or an address makes it different, although it looks the same. Marks that change the
-    direction of text can hide what a line says, and terminals execute control characters. In a key, an address or a
-    file name the finding is an error, elsewhere a warning. Characters that emoji or Thai need are fine.
+    They make a key or an address different, or hide what a line says, and terminals execute control characters. In a
+    key, an address or a file name this is an error, elsewhere a warning. Characters that emoji or Thai need are fine.
 
     Fails:
         st\\u200batus: active
-        title: \\x1b[31mNever\\x1b[0m retry a payment
 
     Fix: type the word again, or remove the character. `sed -i 's/\\x1b\\[[0-9;]*m//g' FILE` removes colours.
     """
@@ -199,8 +192,7 @@ _WARNED = 64 * 1024
 def file_too_large(case: Case) -> Iterator[Finding]:
     """The file, or its front matter, is too large for one rule.
 
-    Models have a limited context. A file over 64 KiB is a warning. A file over 1 MiB, or a front matter over 16 KiB, is
-    an error and is not read.
+    A file over 64 KiB is a warning. A file over 1 MiB, or a front matter over 16 KiB, is an error and is not read.
 
     Fails:
         app/architecture/everything-we-know.md    (1.4 MiB)
@@ -220,17 +212,15 @@ def file_too_large(case: Case) -> Iterator[Finding]:
 def symlink_or_submodule(case: Case) -> Iterator[Finding]:
     """The memory contains a symbolic link, a submodule or another repository, none of which mdmem reads.
 
-    A symbolic link gives one entry two addresses, and on Windows the checkout has a text file with the target's path
-    instead. A link that leads out of the memory could give any file of the machine to a model. Files of another
-    repository have another history, so commits and reviews here do not show them, and clones lack them.
+    A link gives one entry two addresses, or leads out of the memory to any file of the machine. Files of another
+    repository have another history, and clones lack them.
 
     Fails:
-        app/rules/use-utc.md -> ../../shared/rules/use-utc.md
         app/rules/keys.md -> /home/someone/.ssh/id_ed25519
         shared/    (a submodule: it has a `.git`)
 
-    Fix: replace a link by the file itself, or remove it and list the other entry in `see`. Move a repository out of the
-    memory, or copy its entries into the memory as files.
+    Fix: replace a link by the file itself, or list the other entry in `see`. Move a repository out of the memory, or
+    copy its entries into the memory as files.
     """
     for file in case.all_files:
         if file.kind is FileKind.SUBMODULE:
@@ -252,9 +242,8 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
 def merge_marker(case: Case) -> Iterator[Finding]:
     """The file has an unresolved merge conflict.
 
-    The file contains both sides of the conflict, and a reader takes them for one rule. The check looks for all three
-    conflict markers at the start of lines, so a heading underlined with `=` is fine. For a merge that is not made yet,
-    `merge-conflict` reports conflicts.
+    A reader takes both sides for one rule. Only all three markers at the start of lines count, so a heading underlined
+    with `=` is fine. For a merge that is not made yet, `merge-conflict` reports conflicts.
 
     Fails:
         <<<<<<< HEAD
@@ -324,11 +313,9 @@ _NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("en
 def unportable_name(case: Case) -> Iterator[Finding]:
     """Windows does not allow the file name, or two names differ only in case or in invisible ways.
 
-    Windows forbids device names (`con`, `aux`, `nul`), and characters such as `:`, `?` and `*`. It also forbids a dot
-    or a space at the end, and names that are not UTF-8. One such file keeps everybody on Windows from checking out the
-    repository. On Windows and macOS, names that differ only in case are the same file. A checkout then keeps only one
-    of the two files, and the next commit deletes the other. An «é» can be one character, or an «e» and an accent, so a
-    link that looks right may lead to the other file.
+    Windows forbids device names (`con`, `aux`, `nul`), characters such as `:`, `?` and `*`, a dot or a space at the
+    end, and names that are not UTF-8; nobody can then check out the repository there. On Windows and macOS, names that
+    differ only in case are one file, and the next commit deletes the other. The same goes for two ways to write an «é».
 
     Fails:
         app/rules/aux.md
@@ -392,14 +379,12 @@ _WHERE = ("in the root", "in a wing but in no room", "below a room")
 def misplaced_file(case: Case) -> Iterator[Finding]:
     """A file in the memory is not at the place of an entry, or does not have an entry's file name.
 
-    The address of an entry is its path, `wing/room/entry-id`, and its file name ends in `.md`, in lower case. mdmem
-    reads no other file, and no link can lead to one. A `.md` file that is not directly in a room is an error, other
-    files are a warning. The settings, and a `README.md` in the root, a wing or a room, are expected. A file that git
-    ignores is only reported if it looks like an entry.
+    The address of an entry is its path, `wing/room/entry-id`, and its file name ends in `.md`, in lower case. A `.md`
+    file elsewhere is an error, other files are a warning. The settings, a `README.md` in the root, a wing or a room,
+    and files that git ignores and that do not look like entries are expected.
 
     Fails:
         app/use-utc.md
-        app/rules/diagram.png
         app/rules/use-utc.markdown
 
     Fix: move an entry into a room and rename it to end in `.md`. Move any other file out of the memory, delete it, or
@@ -438,8 +423,7 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
 def bad_name(case: Case) -> Iterator[Finding]:
     """The name of a wing, a room or an entry does not follow the naming style.
 
-    Wings are lowercase_with_underscores, rooms and entries are lowercase-with-hyphens, in letters of any language. With
-    one style nobody must guess how to type an address.
+    Wings are lowercase_with_underscores, rooms and entries are lowercase-with-hyphens, in letters of any language.
 
     Fails:
         MyApp/Business Rules/Use UTC.md

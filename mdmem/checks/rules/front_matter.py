@@ -29,10 +29,8 @@ from mdmem.model.text import kind_of
 def front_matter_fence(case: Case) -> Iterator[Finding]:
     """The file has no front matter, or its front matter does not begin and end with a line that is exactly `---`.
 
-    An entry begins with its fields between two such lines. Without `type` and `status`, mdmem does not read the file as
-    an entry. Programs differ in whether they accept `----`, `+++`, `...`, or `---` with a space after it, so the entry
-    could mean two things. Without a closing line nobody can tell where the fields end. If a second front matter follows
-    the first, only the first is read. A tool that did not recognise the first one has written the second.
+    Without `type` and `status`, mdmem does not read the file as an entry. Programs differ in whether they accept
+    `----`, `+++`, `...`, or `---` with a space after it. Of two front matters only the first is read.
 
     Fails:
         status: active
@@ -51,12 +49,11 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
 def yaml_syntax(case: Case) -> Iterator[Finding]:
     """The front matter is not valid YAML, so the entry cannot be read.
 
-    Usual causes are a tab, a quotation mark that is not closed, and a colon with a space after it inside a value.
-    Another cause is a value that begins with `@`, `*`, `%` or a backquote.
+    Usual causes are a tab, a quotation mark that is not closed, a colon with a space after it inside a value, and a
+    value that begins with `@`, `*`, `%` or a backquote.
 
     Fails:
         title: Retries: three at most
-        applies_to: **/*.py
 
     Fix: quote the value: `title: "Retries: three at most"`. `mdmem check --fix` does this if the meaning is certain.
     """
@@ -72,10 +69,8 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
 
     A key is one word, and a value is a text or a list of texts, so that every tool reads the same fields.
 
-    - Only `relations`, `ignore` and keys that begin with `x-` may contain nested values. A template such as `{{ title
-      }}` also counts as nested.
-    - If a key is there twice, YAML readers silently keep the last value. A merge of two branches that both add `tags`
-      causes this.
+    - Only `relations`, `ignore` and keys that begin with `x-` may contain nested values.
+    - If a key is there twice, for example after a merge, YAML readers silently keep the last value.
     - A value that begins with `&`, `*` or `!` is an anchor, an alias or a tag in YAML. Aliases can expand a few lines
       to gigabytes, and tags can make some readers run code.
     - A line that begins with `--- ` starts another YAML document.
@@ -84,13 +79,12 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     Fails:
         owner:
           team: navigation
-          lead: ada
         title: !important read this first
         supersedes: [[app/rules/local-times]]
 
-    Fix: write plain text, such as `owner: navigation`, without hyphens before the keys. Put a value that begins with
-    `&`, `*` or `!` in quotation marks. Write `supersedes: [app/rules/local-times]`. Keep one of two equal keys. Put
-    nested values under your own key, such as `x-owner:`. `mdmem check --fix` removes extra brackets.
+    Fix: write plain text, such as `owner: navigation`, and put a value that begins with `&`, `*` or `!` in quotation
+    marks. Keep one of two equal keys. Put nested values under your own key, such as `x-owner:`. `mdmem check --fix`
+    removes extra brackets.
     """
     *others, wiki_link = FORMER_CODES["front-matter-shape"]
     for former in others:
@@ -107,12 +101,10 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
 def unknown_field(case: Case) -> Iterator[Finding]:
     """A key is not the name of a field, or is a misspelled one, so its value is not read.
 
-    A misspelled field is an error: an entry with `superseded-by` looks as if no other entry had replaced it. Any other
-    unknown key is a warning. Keys that begin with `x-` are yours; mdmem keeps them and ignores their values.
+    A misspelled field is an error, any other unknown key a warning. Keys that begin with `x-` are yours.
 
     Fails:
         superseded-by: app/rules/store-utc
-        Status: active
         colour: red
 
     Fix: write the correct name of the field, such as `superseded_by` or `status`, or put `x-` before your own key.
@@ -136,9 +128,8 @@ def unknown_field(case: Case) -> Iterator[Finding]:
 def lost_value(case: Case) -> Iterator[Finding]:
     """A field has no value, or a `#` cuts off the rest of the value.
 
-    Somebody forgot the value or lost it in an edit. YAML reads such a field as `null`, and some tools write `null` back
-    into the file. In YAML, a space and `#` begin a comment. The check reports a `#` without a space after it, which
-    usually belongs to a number or the name of a channel.
+    In YAML, a space and `#` begin a comment. The check reports a `#` without a space after it, which usually belongs to
+    a number or the name of a channel.
 
     Fails:
         owner:
@@ -163,8 +154,7 @@ def lost_value(case: Case) -> Iterator[Finding]:
 def missing_field(case: Case) -> Iterator[Finding]:
     """A required field is missing or empty: `type`, `status` or `created_at`.
 
-    The type is an entry's authority, the status says whether it applies, and `created_at` gives its place in the order
-    of entries. Without type or status the entry cannot be read, and every answer lists it as a problem.
+    Without type or status the entry cannot be read. `created_at` gives its place in the order of entries.
 
     Fails:
         created_at: 2026-03-05     (with `type: decision`, and no `status`)
@@ -189,13 +179,10 @@ _NESTING = frozenset({"ignore", "relations"})
 def invalid_value(case: Case) -> Iterator[Finding]:
     """A field has a value that it does not allow, so the value is not read.
 
-    `confidence: high` is not a number, and a list in `owner` is not one name. A list field with a single item may be
-    written as a plain value. The type is an entry's authority, and the status says whether it applies. If one of these
-    two is invalid, the entry cannot be read, and every answer lists it as a problem.
+    If `type` or `status` is invalid, the entry cannot be read, and every answer lists it as a problem.
 
     Fails:
         confidence: high
-        owner: [web-team, api-team]
         type: desicion
         status: superseded
 
@@ -254,9 +241,8 @@ _LISTS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "n
 def list_form(case: Case) -> Iterator[Finding]:
     """A list has the same item twice, or a tag contains a comma.
 
-    A merge of two branches that both add `executor` to `tags` causes such a list. Case is ignored, except in globs.
-    Steps and actions may repeat, and `needless-link` reports repeated links. Without brackets, `web, views` is a single
-    tag, so a filter for `web` or `views` does not find the entry.
+    Case is ignored, except in globs. Steps and actions may repeat, and `needless-link` reports repeated links. Without
+    brackets, `web, views` is a single tag.
 
     Fails:
         tags: [executor, navigation, Executor]

@@ -193,16 +193,15 @@ _URL_HELP = "move it into the body, or into an `x-` field; a link field takes ad
 def dangling_link(case: Case) -> Iterator[Finding]:
     """A link in a front matter leads to no entry.
 
-    The reader misses the linked rule. If the link is a supersession, the current entry cannot be found. The finding
-    says what happened to the address: it never existed, was moved, was deleted in a commit, is ignored by git, or is
-    not in git yet. `supersedes` and `superseded_by` may also contain a URL or the number of a document outside the
-    memory, such as `RFC 6120`.
+    The finding says what happened to the address: it never existed, was moved, was deleted in a commit, is ignored by
+    git, or is not in git yet. `supersedes` and `superseded_by` may also contain a URL or the number of a document
+    outside the memory, such as `RFC 6120`.
 
     Fails:
         see: [react/anti-patterns/indx-as-key]
 
-    Fix: write the address that was meant; the finding lists similar ones. If an entry was renamed, `git grep
-    OLD-ADDRESS` lists all mentions. `mdmem check --fix` does this if the meaning is certain.
+    Fix: write the address that was meant; the finding lists similar ones. `mdmem check --fix` does this if the meaning
+    is certain.
     """
     missing, lineage = _MissingTargets(case), case.catalog.lineage
     for link in case.distinct_links:
@@ -226,11 +225,10 @@ def dangling_link(case: Case) -> Iterator[Finding]:
 
 @check("link-not-tracked", Severity.ERROR, asks_git=True, same_when_ended=True)
 def link_not_tracked(case: Case) -> Iterator[Finding]:
-    """A link leads to an entry that is on disk but not in git.
+    """A link leads to an entry that is on disk but not in git, so it works on this machine only.
 
-    The link works on this machine and leads nowhere for everybody else. A link between two files that are both not in
-    git yet is fine. If the linked file is not added yet, the finding is a warning, in CI an error. If git ignores it,
-    the finding is always an error.
+    A link between two files that are both not in git yet is fine. If the linked file is not added yet, the finding is a
+    warning, in CI an error. If git ignores it, the finding is always an error.
 
     Fails:
         see: [app/rules/new]     (app/rules/new.md is there, but `git status` lists it as untracked)
@@ -255,11 +253,10 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
 def link_form(case: Case) -> Iterator[Finding]:
     """A link is a short address or a path instead of the full address.
 
-    mdmem understands it, but `git grep` for an address finds only full addresses. After the entry moved, a short
-    address or a path may mean another entry. Markdown links in the body are paths and are fine.
+    `git grep` for an address finds only full addresses, and after a move the link may mean another entry. Markdown
+    links in the body are paths and are fine.
 
     Fails:
-        see: [index-as-key]
         see: [../rules/retry.md]
 
     Fix: write `wing/room/entry-id` without `.md`; the finding says the address. `mdmem check --fix` does this.
@@ -279,8 +276,7 @@ def link_form(case: Case) -> Iterator[Finding]:
 def needless_link(case: Case) -> Iterator[Finding]:
     """An entry links to itself, or a link field lists the same entry twice.
 
-    A link to itself is usually left over from a copied file or a rename, and the right link is missing. If two branches
-    both add a link, a merge keeps both, which is a warning. Full and short addresses are equal.
+    A link to itself is usually left over from a copied file. A repeated link, in full or short, is a warning.
 
     Fails:
         app/rules/retry.md    supersedes: [app/rules/retry]
@@ -320,12 +316,11 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
     """A link in a body leads nowhere.
 
     The check reads `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files, and link
-    definitions, but no code. A Markdown link is relative to its file and may lead to any file that git tracks. Outside
-    git, only links to Markdown files of the memory are checked. `[[word]]` with a single plain word counts as text.
+    definitions, but no code. A Markdown link may lead to any file that git tracks; outside git, only links to Markdown
+    files of the memory are checked. `[[word]]` with a single plain word counts as text.
 
     Fails:
         [see: react/anti-patterns/indx-as-key]
-        [the reasons](../architecture/gone.md)
 
     Fix: write the right one; the finding lists similar ones. `mdmem check --fix` does this if the meaning is certain.
     """
@@ -382,8 +377,7 @@ _HISTORY = frozenset({"supersedes", "superseded_by", "amends"})
 def link_to_superseded(case: Case) -> Iterator[Finding]:
     """A current entry links to a superseded entry.
 
-    A reader who follows the link reads a rule that no longer applies. Supersession links, the `produced` links of a
-    session, and links to an entry's own predecessor are fine.
+    Supersession links, the `produced` links of a session, and links to an entry's own predecessor are fine.
 
     Fails:
         status: active

@@ -18,8 +18,8 @@ from mdmem.store.settings import Settings, WingSettings
 def nothing_checked(case: Case) -> Iterator[Finding]:
     """The memory has no entries, so nothing was checked.
 
-    With a wrong `--root`, a moved folder, or a checkout without the memory, the run would look as if all were well. In
-    CI the finding is an error. In a new memory, which has only settings and manifests, it is an info.
+    The cause may be a wrong `--root`, a moved folder, or a checkout without the memory. In CI the finding is an error.
+    In a new memory, which has only settings and manifests, it is an info.
 
     Fails:
         memory/mdmem.toml     (and no file at memory/<wing>/<room>/<entry-id>.md)
@@ -44,8 +44,8 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
 def git_unavailable(case: Case) -> Iterator[Finding]:
     """Git failed, or does not have the tree to compare with, so the check is incomplete.
 
-    Without it mdmem cannot tell which entries the change deletes, activates or rewrites. Possible causes: git distrusts
-    the owner of the repository or is too old, or a shallow clone lacks the branch or the merge base.
+    Possible causes: git distrusts the owner of the repository or is too old, or a shallow clone lacks the branch or the
+    merge base.
 
     Fails:
         mdmem check --base origin/main     (in a shallow clone that lacks it)
@@ -75,13 +75,11 @@ def check_crashed(case: Case) -> Iterator[Finding]:
 def suppression_invalid(case: Case) -> Iterator[Finding]:
     """A suppression has no effect: its code is unknown or cannot be suppressed, or its reason is missing.
 
-    The author believes that it works, and the next reader needs the reason. A file cannot suppress findings about a
-    change, a merge, the settings, or something that could not be read. An earlier name of a check still works, and the
-    finding is then an info.
+    A file cannot suppress findings about a change, a merge, the settings, or something that could not be read. An
+    earlier name of a check still works, and the finding is then an info.
 
     Fails:
         <!-- mdmem: ignore vague-invariant -->
-        <!-- mdmem: ignore vague-invarient the word is quoted -->
         ignore: {frozen-text-changed: a typo}
 
     Fix: write the code and the reason why it does not apply here, `<!-- mdmem: ignore CODE REASON -->`.
@@ -99,12 +97,11 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
 def unused_suppression(case: Case) -> Iterator[Finding]:
     """A suppression or a record in the baseline excuses a finding that no longer exists.
 
-    If it stays, the same mistake can come back unnoticed. The suppression is reported only if the check
-    with that code ran over the whole memory. That check must not depend on the local state of git.
+    If it stays, the same mistake can come back unnoticed. It is reported only if its check ran over the whole memory
+    and does not depend on the local state of git.
 
     Fails:
         <!-- mdmem: ignore body-empty the title says it all -->     (and the body has a sentence by now)
-        {"code": "body-empty", "address": "app/rules/use-utc", "count": 1}
 
     Fix: remove the comment, or the code from `ignore`; `mdmem check --update-baseline` writes the baseline again.
     """

@@ -29,9 +29,8 @@ _RELATED = ("amends", "supersedes", "superseded_by", "overrides")
 def amendment_in_prose(case: Case) -> Iterator[Finding]:
     """The text of an entry says that it amends another one, but the field `amends` does not list that entry.
 
-    Answers show an amendment only if it is in the field, so readers of the amended entry miss the change. The check
-    looks for sentences about the entry itself with a verb such as amends, revises or updates, and a current entry: its
-    address, a link, or its kind and number.
+    Answers show an amendment only if it is in the field. The check looks for sentences about the entry itself with a
+    verb such as amends, revises or updates, and a current entry: its address, a link, or its kind and number.
 
     Fails:
         app/rules/exception.md    This amends app/rules/retry-twice for payments.
@@ -77,12 +76,9 @@ def _entries_by_number(case: Case) -> Mapping[tuple[str, str], list[str]]:
 def amendment_invalid(case: Case) -> Iterator[Finding]:
     """An entry amends one of higher authority, one in a wing that it must not change, or one that is not current.
 
-    Answers ignore such an amendment. The order of authority is invariant, decision, pattern, note. A note cannot change
-    a part of a decision: readers would follow the note, which the approver of the decision never saw. A project's entry
-    may amend entries of its own wing, and shared entries for that project, but not those of another project.
-
-    If the amended entry is no longer current, nobody can tell whether its successor already includes the amendment.
-    This is a warning, even if the amending entry is itself the successor.
+    Answers ignore such an amendment. The order of authority is invariant, decision, pattern, note. A project's entry
+    may amend entries of its own wing, and shared entries for that project. If the amended entry is no longer current,
+    which is a warning, nobody can tell whether its successor already includes the amendment.
 
     Fails:
         app/rules/exception.md    type: note        amends: [app/rules/retry-twice]
@@ -120,10 +116,9 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
 def override_invalid(case: Case) -> Iterator[Finding]:
     """An entry overrides another one without a reason, in its own wing, or against a higher authority.
 
-    With `overrides`, a project's rule replaces a shared rule in that project only. The reason shows that the exception
-    is no mistake; it is in `reason` or in the body, for example after `Rationale:`. Within one wing both rules would
-    apply to the same readers, so the newer rule must supersede the older one. A note cannot override a decision,
-    because the order of authority is invariant, decision, pattern, note; answers then contain both.
+    With `overrides`, a project's rule replaces a shared rule in that project only. The reason is in `reason` or in the
+    body, for example after `Rationale:`. Within one wing the newer rule must supersede the older one. A note cannot
+    override a decision: the order of authority is invariant, decision, pattern, note.
 
     Fails:
         app/incident-log/one-night.md    type: note    overrides: base/architecture/retry
@@ -158,15 +153,12 @@ def override_invalid(case: Case) -> Iterator[Finding]:
 def override_not_declared(case: Case) -> Iterator[Finding]:
     """A project's entry is about the same subject as a shared one, but has no `overrides`.
 
-    Answers then contain both as rules that apply, and only a reader who knows both can tell which one should win. Two
-    current entries of one type are about the same subject if they have the same entry-id, or most words of their titles
-    in common. An entry with the label `local-override` and without `overrides` is also reported. If one of the entries
-    links the other with `see` or `conflicts_with`, somebody has compared them, and nothing is reported.
+    Answers then contain both. Two current entries of one type are about the same subject if they have the same
+    entry-id, or most words of their titles in common. An entry with the label `local-override` and without `overrides`
+    is also reported. A link with `see` or `conflicts_with` shows that somebody has compared them.
 
     Fails:
-        type: decision
-        label: local-override
-        title: Use a MultiThreadedExecutor in the navigation node
+        label: local-override     (and no `overrides`)
 
     Fix: add `overrides:` with the address of the shared rule and a `reason`, or link it with `see` if both apply.
     """
@@ -193,9 +185,8 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
 def conflict_unresolved(case: Case) -> Iterator[Finding]:
     """Two current entries contradict each other.
 
-    One of them says so with `conflicts_with`, or with the relation `CONFLICTS_WITH` of an entity. Answers contain both,
-    and each reader must decide alone until somebody resolves the contradiction. Each pair is reported once, and not at
-    all if one entry overrides the other.
+    One of them says so with `conflicts_with`, or with the relation `CONFLICTS_WITH` of an entity. Answers contain both.
+    Each pair is reported once, and not at all if one entry overrides the other.
 
     Fails:
         app/rules/a.md    status: active    conflicts_with: [app/rules/b]
@@ -232,9 +223,8 @@ def _conflict_place(case: Case, entry: Entry, target: str) -> Place:
 def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
     """A link leads into a wing that the entry's own wing does not read.
 
-    A project reads its own wing and the shared wings that its manifest lists, or all shared wings without a list.
-    Answers for the project never contain a rule of any other wing, and the owners of that rule do not know who depends
-    on it. Each entry is reported once for each such wing. `supersession-across-wings` reports supersession links.
+    A project reads its own wing and the shared wings that its manifest lists, or all shared wings without a list. Each
+    entry is reported once for each other wing. `supersession-across-wings` reports supersession links.
 
     Fails:
         shop/README.md               shared_wings: [react]
@@ -271,9 +261,8 @@ def _wing_of(path: str) -> str:
 def applies_to_nothing(case: Case) -> Iterator[Finding]:
     """A glob in `applies_to` matches no file that git tracks.
 
-    The code was moved or never existed, so people who edit the code do not get the rule. Globs start at the top of the
-    repository. `*` matches within a folder, `**` across folders, and a plain path matches everything below it.
-    Deprecated entries are not checked.
+    People who edit the code do not get the rule. Globs start at the top of the repository: `*` matches within a folder,
+    `**` across folders, and a plain path everything below it. Deprecated entries are not checked.
 
     Fails:
         applies_to: ["src/nav/**"]     (the folder is `src/navigation`)
@@ -294,10 +283,7 @@ def applies_to_nothing(case: Case) -> Iterator[Finding]:
 
 @check("manifest-invalid", Severity.ERROR)
 def manifest_invalid(case: Case) -> Iterator[Finding]:
-    """The manifest of a wing (its `README.md`) has an invalid key or value.
-
-    The manifest says whether a wing is shared, who owns it, and which shared wings it reads. If a key cannot be read,
-    its default applies: a shared wing may then count as a project, or shared invariants may reach nobody.
+    """The manifest of a wing (its `README.md`) has an invalid key or value, so its default applies.
 
     Fails:
         kind: libary
@@ -312,9 +298,8 @@ def manifest_invalid(case: Case) -> Iterator[Finding]:
 def wing_without_manifest(case: Case) -> Iterator[Finding]:
     """A folder at the top of the repository has files that look like entries, but no manifest that makes it a wing.
 
-    If the memory is the top of the repository, most folders contain code. Only a folder whose `README.md` has `kind` in
-    its front matter is then a wing, and mdmem reads no other folder. A file with `type` and `status` was meant as an
-    entry.
+    If the memory is the top of the repository, only a folder whose `README.md` has `kind` in its front matter is a
+    wing. A file with `type` and `status` was meant as an entry.
 
     Fails:
         ops/rules/no-root.md      (an invariant, and there is no ops/README.md)
@@ -338,14 +323,12 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
 def unknown_wing(case: Case) -> Iterator[Finding]:
     """The settings or a manifest mention a wing that does not exist, or list a project's wing as a shared one.
 
-    Questions and writes without `--wing` use the default wing, so with a wrong name `retrieve` returns nothing while
-    every other check passes. A typing mistake in `shared_wings` drops the invariants of the intended wing.
-    Projects read only shared wings, so the rules of a project's wing in that list are missing.
+    With a wrong `default_wing`, `retrieve` returns nothing while every other check passes. A wrong name in
+    `shared_wings` drops the invariants of the intended wing, and projects read no other project's wing.
 
     Fails:
         default_wing = "teem"                  (the wing is `team`)
-        shop/README.md       shared_wings: [billing]
-        billing/README.md    kind: project
+        shop/README.md       shared_wings: [billing]     (a project's wing)
 
     Fix: write the name of the wing's folder; the finding suggests a similar one. Remove a project's wing from
     `shared_wings`, or write `kind: shared` in its README.md if its rules are for all.
@@ -409,9 +392,8 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
 def wing_not_fetched(case: Case) -> Iterator[Finding]:
     """A wing from another repository could not be read.
 
-    It may contain invariants, so the check is incomplete, and every answer lists the wing as a problem. Links into it
-    are not reported as broken. Possible causes: nobody fetched the wing on this machine, the settings have a newer
-    commit, or a folder of this memory has the wing's name. Checks never fetch anything.
+    It may contain invariants, so the check is incomplete. Links into it are not reported as broken. Nobody fetched it
+    on this machine, the settings have a newer commit, or a folder has its name. Checks never fetch anything.
 
     Fails:
         [wings.ros2]

@@ -49,20 +49,17 @@ def _named(addresses: Sequence[str], joined: str = ", ") -> str:
 def supersession_one_sided(case: Case) -> Iterator[Finding]:
     """A supersession is one-sided: only one of the two entries lists the other.
 
-    The new entry has `supersedes`, and the old one `superseded_by`. Both are needed. If two branches supersede the same
-    entry, git must report a conflict. A reader of the old file must see that it no longer applies. Until the old entry
-    lists its successor, it stays current, and answers show both. A draft may list an old entry before the draft is
-    approved. If one of the two files cannot be parsed, this check does not report the link.
+    The new entry has `supersedes`, and the old one `superseded_by`. Without both, the old entry stays current, and git
+    reports no conflict if two branches supersede it. A draft may list an old entry before it is approved.
 
     Fails:
         app/rules/new.md    status: active    supersedes: [app/rules/old]
         app/rules/old.md    status: active
 
     Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
-    --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and in two cases
-    only: the old entry is not current, or the current change added the link and the old entry is neither new nor
-    imported. `--unsafe-fixes` adds it in other cases, and also a missing `supersedes`. If a text says that only a part
-    was superseded, no fix deprecates the old entry; write `amends` instead.
+    --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and the old
+    entry is not current, or the current change added the link and the old entry is neither new nor imported.
+    `--unsafe-fixes` also adds the others. If a text says that only a part was superseded, write `amends` instead.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -112,15 +109,15 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
 def superseded_but_active(case: Case) -> Iterator[Finding]:
     """Both entries of a supersession list each other, but the old one is not deprecated.
 
-    Answers follow the links and contain the successor. People who read only the status follow the old rule.
+    Answers contain the successor, but people who read only the status follow the old rule.
 
     Fails:
         status: active
         superseded_by: [app/rules/new]
 
     Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `mdmem check --fix` does this if
-    the current change added the link, and the old entry is neither new nor imported. `--unsafe-fixes` does it in other
-    cases, too, but never if a text says that only a part was superseded.
+    the current change added the link, and the old entry is neither new nor imported; else `--unsafe-fixes` does it,
+    unless a text says that only a part was superseded.
     """
     for old, edges in _by_old(case, EdgeKind.BUT_ACTIVE):
         entry, successors = case.catalog.entries[old], [edge.new for edge in edges]
@@ -165,19 +162,17 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
 def successor_not_current(case: Case) -> Iterator[Finding]:
     """An entry lists a successor that is still a draft, or that was deprecated before the entry itself.
 
-    A draft has no effect until somebody approves it, so if the old entry is deprecated, neither rule applies. The old
-    entry may list a draft if it has its own reason, or also another, current successor. A successor can be deprecated
-    earlier if two branches are merged: one deprecates the new rule, the other replaces the old rule by it. If the
-    successor was deprecated later, `chain-without-head` reports that.
+    A draft has no effect until somebody approves it, so neither rule applies. The old entry may list a draft if it has
+    its own reason, or another, current successor. A merge of two branches may list a successor that one of them ended;
+    if it was deprecated later, `chain-without-head` reports that.
 
     Fails:
         app/rules/new.md    status: draft         supersedes: [app/rules/old]
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
     Fix: run `mdmem approve` for the draft, or write `status: active` in the old entry and remove `superseded_by` and
-    `deprecated_at`. If the successor is deprecated, list the current entry instead, or make the old entry active again
-    and remove the links in both entries. `--unsafe-fixes` makes it active, but not if it was imported and the successor
-    is a draft.
+    `deprecated_at`. If the successor is deprecated, list the current entry instead. `--unsafe-fixes` makes the old
+    entry active, unless it was imported and the successor is a draft.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -231,13 +226,12 @@ def supersession_cycle(case: Case) -> Iterator[Finding]:
 def two_successors(case: Case) -> Iterator[Finding]:
     """Two entries supersede the same entry.
 
-    If two branches each replace a rule, a merge causes this, and both new rules count as current. A split into several
-    rules is fine if the old entry lists all of them and gives a `reason` or `deprecated_reason`.
+    A merge of two branches that each replace a rule causes this, and both new rules count as current. A split is fine
+    if the old entry lists all of them and gives a `reason` or `deprecated_reason`.
 
     Fails:
         app/rules/a.md      supersedes: [app/rules/old]
         app/rules/b.md      supersedes: [app/rules/old]
-        app/rules/old.md    superseded_by: [app/rules/a, app/rules/b]
 
     Fix: keep one and remove the link from the other, or let one of the two supersede the other. For a split, list all
     in `superseded_by` and give the reason. `mdmem check --unsafe-fixes` does this if one answer is likely.
@@ -273,8 +267,7 @@ def _cut(case: Case, old: str, new: str) -> list[Edit]:
 def supersedes_superseded(case: Case) -> Iterator[Finding]:
     """An entry supersedes an entry that another one already superseded.
 
-    In a chain each entry supersedes the one before it. With a fork, the author of the new entry probably did not see
-    the newest rule. Drafts, which would fork the chain once approved, and declared splits are also reported.
+    The author probably did not see the newest rule. Drafts and declared splits are also reported.
 
     Fails:
         app/rules/b.md    supersedes: [app/rules/a]                    (current)
@@ -309,10 +302,9 @@ def _order(entry: Entry) -> tuple[bool, float, str]:
 
 @check("chain-without-head", Severity.WARNING)
 def chain_without_head(case: Case) -> Iterator[Finding]:
-    """A chain of supersessions ends with an entry that is not current.
+    """A chain of supersessions ends with an entry that is not current, so no rule on the subject applies now.
 
-    Every link is right, but no rule on the subject applies now. That may be intended, and the finding makes it visible.
-    If the last entry does not say why it was deprecated, another check reports that instead.
+    That may be intended. If the last entry does not say why it was deprecated, another check reports that instead.
 
     Fails:
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
@@ -340,9 +332,7 @@ def chain_without_head(case: Case) -> Iterator[Finding]:
 def supersession_across_types(case: Case) -> Iterator[Finding]:
     """An entry supersedes one of higher authority.
 
-    The order of authority is invariant, decision, pattern, note. A decision that replaces an invariant removes a rule
-    that must not be violated, and readers may overlook the change of type, so that finding is an error. The opposite is
-    fine.
+    The order of authority is invariant, decision, pattern, note. If an invariant is replaced, the finding is an error.
 
     Fails:
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
@@ -363,8 +353,8 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
 def supersession_across_wings(case: Case) -> Iterator[Finding]:
     """An entry supersedes an entry of another wing.
 
-    A shared rule applies to other projects, too, so a project cannot end it, but can override it for itself. A project
-    cannot end another project's rule either. Only a shared entry may supersede a project's entry; that is a promotion.
+    A project cannot end a shared rule, but can override it for itself, nor another project's rule. Only a shared entry
+    may supersede a project's entry; that is a promotion.
 
     Fails:
         shop/forms/controlled.md       supersedes: [react/forms/uncontrolled]     (react is shared)
@@ -411,9 +401,8 @@ def successor_older(case: Case) -> Iterator[Finding]:
 def supersession_reason_missing(case: Case) -> Iterator[Finding]:
     """An entry supersedes another one without a reason.
 
-    Later nobody can tell whether the change still makes sense. The reason belongs in the new entry, in `reason` or in
-    the body. The same words count as for `rationale-missing`, and so do words such as "replaces". For an invariant the
-    finding is an error.
+    The reason belongs in the new entry, in `reason` or in the body. The same words count as for `rationale-missing`,
+    and so do words such as "replaces". For an invariant the finding is an error.
 
     Fails:
         supersedes: [app/rules/retry-twice]     (and the body is `Retry five times.`)
