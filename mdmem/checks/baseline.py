@@ -79,11 +79,9 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
 def baseline_of(
     findings: Iterable[Finding], *, old: Counts = MappingProxyType({}), codes: Collection[str] | None = None
 ) -> bytes:
-    """Return the bytes of a baseline that records findings, one per line, sorted.
+    """Return the bytes of a baseline that records the findings that it may excuse, one per line, sorted.
 
-    `findings` are the findings of the whole memory, before any baseline is applied. Findings of severity info, and
-    those that a baseline must not excuse, are left out. Records in `old` of checks that did not run stay; `codes` are
-    the checks that ran, and None means all.
+    Records in `old` of checks that did not run stay; `codes` are the checks that ran, and None means all.
     """
     counts = Counter(
         _key(one)
@@ -111,9 +109,8 @@ def apply_baseline(
 ) -> tuple[list[Finding], list[Finding]]:
     """Return two sorted lists: the findings that are not in the baseline, and one for each record that is too high.
 
-    `findings` are those of the whole memory, for the checks in `codes`. If there are more findings than recorded, those
-    that are new in this change are reported first, then those furthest down in the file. If some file could not be
-    read, no record is reported as too high.
+    If there are more findings than recorded, new ones are reported first, then those furthest down in the file. If some
+    file could not be read, no record is reported as too high.
     """
     by_key: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
@@ -149,11 +146,10 @@ def _times(count: int) -> str:
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return two lists: the findings to report, and the known findings, which the baseline has.
+    """Return two lists: the findings to report, also about the baseline itself, and those that the baseline has.
 
-    The first list has the findings that are not in the baseline, together with those about the baseline itself. A
-    baseline from an option (`given`) is read from disk, one from the settings from the checked tree. Raises UsageError
-    if the former cannot be read, and SettingsError for other faults.
+    A baseline from an option (`given`) is read from disk, else from the checked tree. Raises UsageError and
+    SettingsError.
     """
     name, root = given or workspace.settings.baseline, workspace.location.root
     if name is None:
@@ -183,10 +179,7 @@ def without_known(
 
 
 class BaselineResult(Struct, frozen=True):
-    """A written baseline, the settings file if it changed (else None), and the number of recorded findings.
-
-    `is_staged` says whether git has staged both files.
-    """
+    """A written baseline, the changed settings file, the number of findings, and whether git has staged both."""
 
     path: Path
     settings: Path | None
@@ -197,11 +190,10 @@ class BaselineResult(Struct, frozen=True):
 def write_baseline(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> BaselineResult:
-    """Write a baseline of the findings that it may excuse: to the given path, that of the settings, or the default.
+    """Write a baseline of the findings that it may excuse to the given path, the settings' path or `.baseline.json`.
 
-    The default path is `.baseline.json`. It is also written to the settings, so that every run reads the baseline.
-    Records of checks that did not run stay. Raises SettingsError if the path contains a symbolic link, if the old
-    baseline is not valid, or if the settings cannot be changed, and EnvironmentFaultError if a file cannot be written.
+    The last is also written to the settings, so that every run reads it. Records of checks that did not run stay.
+    Raises SettingsError for a symbolic link, an invalid old baseline or settings, and EnvironmentFaultError.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
     name = given or stated or USUAL

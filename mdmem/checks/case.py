@@ -69,10 +69,7 @@ class Merge(Struct, frozen=True):
     conflicts: tuple[PathConflict, ...]
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Return the entries that the two sides superseded by different entries, by address.
-
-        Each has two tuples: the new successors of ours alone, and those of theirs alone.
-        """
+        """Return the entries that the two sides superseded differently, each with the successors of either side."""
         sides = (self.ancestor, self.ours, self.theirs)
         before, ours, theirs = (side.catalog.lineage.linked_successors for side in sides)
         found = {}
@@ -94,10 +91,9 @@ class Merge(Struct, frozen=True):
 class Case(Struct, frozen=True, dict=True):
     """The input of one run of the checks.
 
-    `facts` is None outside git. `base` is the tree before the change, or None without one. `merge` is set if the tree
-    is the result of a merge that is not made yet. `faults` are findings from preparing the case. `in_ci` makes some
-    findings more severe. `cached` has the facts of files by path. If `focus` is not None, checks of single files look
-    only at these paths.
+    `facts` is None outside git. `base` is the tree before the change. `merge` is set for a merge that is not made yet.
+    `faults` are findings from preparing the case. `in_ci` makes some findings more severe. `cached` has the facts of
+    files by path. If `focus` is not None, checks of single files look only at these paths.
     """
 
     catalog: Catalog
@@ -112,10 +108,7 @@ class Case(Struct, frozen=True, dict=True):
     focus: frozenset[str] | None = None
 
     def loaded(self, kind: str) -> Iterator[Finding]:
-        """Yield the findings of a kind that were made when the files were loaded.
-
-        The kind of a finding is its former code, or its code if it has no former one.
-        """
+        """Yield the findings with a former code (or else a code) that were made when the files were loaded."""
         for one in self._by_kind.get(kind, ()):
             # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):
@@ -212,10 +205,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
-        """Return the front matter links, without links to the own entry and without repetitions.
-
-        `needless-link` reports the links that are left out.
-        """
+        """Return the front matter links without those that `needless-link` reports (to the own entry, repetitions)."""
         distinct: dict[tuple[str, str, str], Link] = {}
         for link in self.links:
             if link.target != link.entry.address:
@@ -354,7 +344,7 @@ class GitFacts(Struct, frozen=True, dict=True):
     """What git knows about one root; paths are relative to the root unless a name says otherwise.
 
     `on_disk` are the paths to ask git about. `revisions` are the commits whose history is read; if empty, HEAD.
-    `access` limits every answer to the wings that the caller may read, and `hidden` are the folders that are left out.
+    `access` limits every answer to the wings that the caller may read.
     """
 
     repository: Repository
@@ -401,10 +391,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return, for each deleted path, the last commit that deleted it ("" for the index), and its new path.
-
-        The new path is None if the file did not move, or if the caller may not see it.
-        """
+        """Return the last commit that deleted each path ("" for the index), and its new path or None."""
         gone = list_deletions(self.repository, self.under, revisions=self.revisions)
         found = {}
         for path, (commit, moved) in gone.items():

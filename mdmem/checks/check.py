@@ -121,10 +121,7 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(code: str, severity: Severity, **traits: Any) -> Callable[[Rule], Check]:
-    """Return a decorator that registers a generator as a check; `traits` are further fields of `Check`.
-
-    The generator must not print, read files or ask for the time.
-    """
+    """Return a decorator that registers a generator as a check; it must not print, read files or ask for the time."""
 
     def register(rule: Rule) -> Check:
         _CHECKS[code] = Check(code=code, severity=severity, rule=rule, **traits)
@@ -172,10 +169,7 @@ NO_WING = WingSettings()
 
 
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that run for a file, by the settings of its wing or else of the root.
-
-    A former code in the result means only those findings that had this code.
-    """
+    """Return the codes that run for a file by its wing's or root's settings; a former code means only its findings."""
     wing = settings.wings.get(path.partition("/")[0], NO_WING)
     select: Collection[str] = wing.select or settings.select
     if not select:
@@ -188,19 +182,13 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
 
 
 def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
-    """Return the severity of a check in the settings, or None if they do not set it.
-
-    The wing's table comes before the root's. In each table, the former code comes before the present one.
-    """
+    """Return the severity in the settings or None: the wing's table first, and in each the former code first."""
     tables = (settings.wings.get(wing, NO_WING).severity, settings.severity)
     return next((table[one] for table in tables for one in (former, code) if one in table), None)
 
 
 def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the codes to run, sorted by theme; `select` replaces the choice in the settings.
-
-    Raises UsageError for an unknown code in the arguments, and SettingsError with the line for one in the settings.
-    """
+    """Return the codes to run, sorted by theme; raises UsageError and SettingsError for an unknown code."""
     selected = {get_check(code).code for code in select}
     for code in ignore:
         get_check(code)

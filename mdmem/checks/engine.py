@@ -47,10 +47,10 @@ _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Seve
 class CheckReport(Struct, frozen=True):
     """The result of one run: the findings in order, the number of entries, and the paths that could not be read.
 
-    `known` are the findings that the baseline excuses. `fixed` are findings that were fixed, or would be fixed with
-    `is_dry`. `base` is the name of the tree before the change. A finding at `fail_on` or above fails the run. A finding
-    is old if the base has it, too. An old finding fails the run only with `old_fails`, and is reported one by one only
-    with `shows_old`. `remarks` are about earlier codes of checks.
+    `known` are the findings that the baseline excuses. `fixed` are findings that were fixed, or would be with `is_dry`.
+    A finding at `fail_on` or above fails the run. A finding is old if the tree `base` has it, too; it fails the run
+    only with `old_fails`, and is reported one by one only with `shows_old`. `remarks` are about earlier codes of
+    checks.
     """
 
     tree: str
@@ -67,10 +67,7 @@ class CheckReport(Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def is_old(self, finding: Finding) -> bool:
-        """Return whether the base has the same finding.
-
-        A finding about an unreadable file is never old, because the file may hide other findings.
-        """
+        """Return whether the base has the same finding; never for an unreadable file, which may hide other findings."""
         return self.base is not None and not finding.new and not is_incomplete(finding)
 
     def fails(self, finding: Finding) -> bool:
@@ -121,9 +118,9 @@ def run_checks(
 ) -> list[Finding]:
     """Return the findings that no suppression excuses, with severity, sorted by file, place and code.
 
-    With `by_wing`, a check runs only for files whose wing's settings enable it, else for all files.
-    Findings with a former code in `without` are left out. A check that crashes becomes a finding, unless
-    `is_debugging`. `step` is called with the number of finished checks.
+    With `by_wing`, a check runs only for files whose wing's settings enable it. Findings with a former code in
+    `without` are left out. A check that crashes becomes a finding, unless `is_debugging`. `step` gets the number of
+    finished checks.
     """
     run = _Run(case, by_wing=by_wing, without=without)
     for number, code in enumerate(codes, 1):
@@ -202,8 +199,8 @@ class _Run:
     def _add(self, finding: Finding, check: Check) -> None:
         """Add a finding with its severity: the wing's setting, else the root's, else the check's own.
 
-        It is one level lower on deprecated and superseded entries, unless the rule itself set the severity. For a wing
-        of another repository it is info, unless the wing's table in the settings says otherwise.
+        It is one level lower on deprecated and superseded entries, unless the rule itself set the severity, and info
+        for a wing of another repository, unless the wing's table in the settings says otherwise.
         """
         settings, elsewhere = self._case.settings, self._case.fetched_wings
         if finding.fix is not None and any(edit.path.partition("/")[0] in elsewhere for edit in finding.fix.edits):
@@ -253,11 +250,10 @@ _QUOTED = re.compile(r"`([^`]*)`")
 def mark_new(
     findings: Iterable[Finding], base_findings: Iterable[Finding], *, moves: Mapping[str, str] = MappingProxyType({})
 ) -> list[Finding]:
-    """Return the findings, and mark those as new that the base does not have.
+    """Return the findings, and mark those as new that the base does not have, by the key of `sameness`.
 
-    Two findings are the same if `sameness` returns the same key, so a shifted line or a longer text makes no finding
-    new. If there are more of the same findings than before, the last ones are new. A finding that is more severe than
-    before is new. `moves` has the new address of each moved entry by the old one.
+    If there are more of the same findings than before, the last ones are new, and so is one that is more severe.
+    `moves` has the new address of each moved entry by the old one.
     """
 
     def moved(found: re.Match[str]) -> str:
@@ -296,20 +292,14 @@ _Known = dict[str, FileFacts]
 
 
 class FileCache(Struct):
-    """The facts of a root's files, by hash and path; all trees of the root share them.
-
-    An editor, in which texts change with each key, sets `is_written=False` to keep the facts in memory only.
-    """
+    """The facts of a root's files, by hash and path; an editor sets `is_written=False` to keep them in memory only."""
 
     folder: Path
     is_written: bool = True
     _known: _Known | None = None
 
     def with_facts(self, case: Case) -> Case:
-        """Return a case with the facts of its files; facts that are not cached are computed and added to the cache.
-
-        For a caller who sees only some wings the cache is not used, because it has facts about all wings.
-        """
+        """Return a case with the facts of its files; unchanged for a caller who sees only some wings."""
         if case.catalog.access.is_narrow:
             return case
         if self._known is None:

@@ -35,10 +35,9 @@ REVIEW_REASON = "x-review-reason"
 def with_fix(
     finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object, is_safe: bool = True
 ) -> Finding:
-    """Return a finding with a fix; `patch` is called with `given` when the fix is made, and returns the edits.
+    """Return a finding with a fix, which is made by `patch(*given)` when needed, unless the file cannot be patched.
 
-    The finding gets no fix if the file cannot be patched, or if there are no edits. A fix with `is_safe=False` makes a
-    decision that a person should confirm.
+    A fix with `is_safe=False` makes a decision that a person should confirm.
     """
 
     def make() -> Fix | None:
@@ -87,10 +86,7 @@ _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re
 
 
 def ended_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values:
-    """Return the fields that deprecate an entry today, without those that it has already; None removes a field.
-
-    `by` are all links to its successors, if they change.
-    """
+    """Return the fields that deprecate an entry today; `by` are all links to its successors, if they change."""
     values: Values = {"superseded_by": list(by)} if by else {}
     if entry.status is not Status.DEPRECATED:
         values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
@@ -132,8 +128,7 @@ def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
 def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
     """Return whether a safe fix may deprecate an entry: it is not current, or the current change added the link.
 
-    A person who adds such a link, in one of the two entries, has decided to deprecate the old entry. If the old entry
-    itself is new or imported, existing records are being taken over, and nobody has decided that now.
+    If the old entry itself is new or imported, nobody has decided that now.
     """
     if not case.catalog.entries[old].is_in_force:
         return True
@@ -193,10 +188,7 @@ def has_odd_extension(path: str) -> bool:
 
 
 def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:
-    """Return a finding with the fix that changes a link, in a front matter or in a body, to lead to an address.
-
-    If the field has a link to this address already, the fix removes the wrong link. No entry gets a link to itself.
-    """
+    """Return a finding with the fix that changes a link to an address, or removes it if the field has that already."""
     document = case.catalog.document(f"{link.address}.md")
     if isinstance(link, Reference):
         offset, width, text = link.link.offset, link.link.width, target
@@ -231,8 +223,7 @@ def below(case: Case, folder: str, new: str) -> dict[str, str]:
 class MoveFix(Struct, frozen=True, dict=True):
     """A move of files, from old to new paths, with all edits of links that it needs.
 
-    `folders` are the wings and rooms that move as a whole. `under` is the root's path in the repository, or None
-    outside git.
+    `folders` are the wings and rooms that move as a whole, `under` is the root's path in the repository.
     """
 
     case: Case
@@ -362,10 +353,7 @@ def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edi
 def with_move(
     finding: Finding, case: Case, moves: Mapping[str, str], title: str, *, folder: tuple[str, str] | None = None
 ) -> Finding:
-    """Return a finding with an unsafe fix that moves files, or a whole `folder`.
-
-    The fix is made when it is needed; there is none if a path is taken or a file cannot be moved, read or patched.
-    """
+    """Return a finding with an unsafe fix that moves files or a `folder`, if all are readable and no path is taken."""
     renames = tuple(sorted(moves.items()))
 
     def make() -> Fix | None:
@@ -381,10 +369,7 @@ def with_move(
 
 
 def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
-    """Return a finding with an unsafe fix that renames an entry, a room or a wing.
-
-    There is none if the new folder has files, if the settings mention the wing, or if `with_move` makes none.
-    """
+    """Return a finding with an unsafe fix that renames an entry, a room or a wing that the settings do not mention."""
     folder, _, old = place.rpartition("/")
     is_entry = place.count("/") == 2
     new = f"{folder}/{name}".lstrip("/") + (".md" if is_entry else "")

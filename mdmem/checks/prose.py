@@ -108,10 +108,7 @@ _NAME = re.compile(
 
 
 class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
-    """The offset of a verb such as "amends", and the names that follow it, each with its offset.
-
-    A name is an address, or a kind and a number such as `adr 7`. A link between `start` and `end` is a name, too.
-    """
+    """The offset of a verb such as "amends", and the names (an address, or `adr 7`) and links that follow it."""
 
     offset: int
     start: int
@@ -155,10 +152,7 @@ class Suppression(Struct, frozen=True):
 
 
 def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Suppression]:
-    """Yield all suppressions in an entry or a manifest, also invalid ones; none if its front matter is invalid.
-
-    `prose` returns the body without code.
-    """
+    """Yield all suppressions in an entry or a manifest, also invalid ones; none if its front matter is invalid."""
     is_entry = is_entry_place(document.path)
     is_plain = any(one.former == "front-matter-missing" for one in document.findings)
     if document.fields is None and (is_entry or not is_plain):
@@ -215,10 +209,7 @@ def written_items(document: Document, name: str) -> Iterator[tuple[int, str]]:
 
 
 class FileFacts(StoredRecord, frozen=True):
-    """The facts of one file, and the findings of the checks that depend only on this file.
-
-    `gives_reason` is only computed for an entry that supersedes or overrides another. Sizes are in bytes.
-    """
+    """The facts of one file, and the findings of the checks that depend only on this file. Sizes are in bytes."""
 
     links: tuple[WrittenLink, ...] = ()
     references: tuple[BodyLink, ...] = ()

@@ -43,9 +43,9 @@ _CONFLICT = "merge-conflict"
 class ComparedTrees(Struct, frozen=True):
     """The trees to compare with.
 
-    `base` is the tree before the change. `other_parents` are the other parents of a merge commit that is being made.
-    `elsewhere` are more trees; a finding that one of them has is old. `last_commit` is HEAD, for checks of the files in
-    `uncommitted` if there is no other base; it makes no finding old.
+    `base` is the tree before the change. `other_parents` are those of a merge commit that is being made. Findings that
+    a tree in `elsewhere` has are old. `last_commit` is HEAD, for checks of the files in `uncommitted` if there is no
+    other base.
     """
 
     base: Base | None = None
@@ -62,13 +62,11 @@ def compare(
 ) -> ComparedTrees:
     """Return the trees to compare with; if one cannot be read, `faults` says why, and the other checks still run.
 
-    - A given base means the merge base of it and the change.
-    - A merge is compared with the branch that it is merged into.
+    - A given base means the merge base of it and the change, and a merge is compared with the branch that it goes into.
     - Raises UnknownRevisionError if the base or that branch does not exist, unless a shallow clone may lack it.
     - Staged files are compared with HEAD. Their findings are old if the default branch, local or remote, has them, too.
     - A push is only compared with the remote's version, to tell old findings from new ones.
     - With `with_uncommitted`, the files on disk are compared with HEAD.
-    - Raises UsageError if a base is given for a merge into another branch.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
@@ -181,11 +179,10 @@ def _fault(error: MdmemError, repository: Repository | None) -> Finding:
 class CheckRequest(Struct, frozen=True, kw_only=True):
     """The options of one run of the checks.
 
-    `base` is the revision to compare with; `compare` explains the comparison without one. `baseline` is the path of a
-    baseline, relative to the root. Without it the baseline in the settings is used, unless `is_bare`. With `strict`,
-    warnings also fail. `with_info` includes findings of severity info. `shows_old` reports old findings one by one.
-    `with_uncommitted` also checks what a commit of the files on disk would change. `progress` is called with the number
-    of finished files and of all files.
+    `base` is the revision to compare with; `compare` explains the comparison without one. `baseline` is a path relative
+    to the root; without it that of the settings is used, unless `is_bare`. With `strict`, warnings also fail.
+    `with_uncommitted` also checks what a commit of the files on disk would change. `progress` gets the numbers of
+    finished and of all files.
     """
 
     select: tuple[str, ...] = ()
@@ -205,7 +202,7 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
 
 
 def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Check the whole tree, and return the report with the findings that the request asks for."""
+    """Return a decorator that registers a generator as a check; it must not print, read files or ask for the time."""
     return limited(check_all(workspace, request), request)
 
 
@@ -219,10 +216,7 @@ def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Check the whole tree, and return a report with the findings of every severity in the paths of the request.
-
-    Raises UsageError for an unknown code or path, SettingsError, and the errors of `compare`.
-    """
+    """Check the whole tree, and return the findings of every severity; raises UsageError and others."""
     compared = compare(workspace, request.base, pushed=request.pushed, with_uncommitted=request.with_uncommitted)
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be computed, so check the branch that would be merged.
@@ -369,10 +363,7 @@ def facts_of(workspace: Workspace) -> GitFacts | None:
 
 
 def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:
-    """Return the findings in or below some paths, or all without paths; raises UsageError for a missing path.
-
-    A path is relative to the working directory or to the root. It may be that of a deleted file with a finding.
-    """
+    """Return the findings in or below some paths, or all without paths; raises UsageError for a missing path."""
     root, wanted = workspace.location.root, list[str]()
     for name in paths:
         tried = (Path(os.path.normpath(folder / name)) for folder in (workspace.cwd, root))

@@ -81,10 +81,9 @@ _ASIDE_WITHIN = re.compile(
 
 
 class Section(Struct, frozen=True):
-    """A heading, and the text below it up to the next heading of any level.
+    """A heading and the text up to the next heading of any level; level 0 is the text before the first heading.
 
-    Level 0 is the text before the first heading. `span` is the start and end offset of the whole section in the body,
-    and `start` is the offset of its text.
+    `span` is the start and end offset of the whole section in the body, and `start` is the offset of its text.
     """
 
     heading: str
@@ -105,10 +104,7 @@ class Section(Struct, frozen=True):
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the heading announces an aside (context, alternatives and so on) and not the decision.
-
-        A text that begins with a pro or con in the words of MADR (`* Good, because`) is an aside, too.
-        """
+        """Return whether the heading, or a text such as `* Good, because` (MADR), announces an aside."""
         return _meaning(self.heading)[1] or _PRO.match(self.text) is not None
 
 
@@ -135,10 +131,7 @@ def _meaning(heading: str) -> tuple[int, bool]:
 # One answer asks several times for the sections of the same few bodies.
 @lru_cache(maxsize=32)
 def sections_of(body: str) -> tuple[Section, ...]:
-    """Return the sections of a body in order; text before the first heading is a section of level 0.
-
-    A heading inside fenced code or a comment does not count.
-    """
+    """Return the sections of a body in order; a heading inside fenced code or a comment does not count."""
     marks = list(_headings(body))
     edges = [start for start, *_ in marks] + [len(body)]
     first = Section("", 0, (0, edges[0]), 0, body[: edges[0]])
@@ -164,10 +157,7 @@ def without_asides(sections: Iterable[Section]) -> list[Section]:
 
 
 def decision_sections(sections: Sequence[Section]) -> list[Section]:
-    """Return the section that states the decision most clearly, and the sections below it that are not asides.
-
-    Sections without text are passed over. The list is empty if no section states a decision.
-    """
+    """Return the section that states the decision most clearly, and those below it that are not asides."""
     candidates = without_asides(sections)
     ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
     for _, level, at in ranked[:_TRIED]:
@@ -273,7 +263,7 @@ _CODE_INDENT = 4
 
 
 class Sentence(StoredRecord, frozen=True):
-    """A sentence on one line, with its start and end offset in the body; excerpts also use it for code and table rows.
+    """A sentence on one line, with its offsets in the body; excerpts also use it for code and table rows.
 
     Sentences with the same `block` belong to one paragraph. `is_item` is true for the first sentence of a list item.
     """
@@ -413,10 +403,7 @@ def is_title_alone(content: str) -> bool:
 
 
 def stated_fields(entry: Entry) -> list[str]:
-    """Return the texts of the fields that are part of an entry's content; a field without a value has an empty text.
-
-    They are the fields of patterns (such as the steps), of session notes (such as the open items), and the relations.
-    """
+    """Return the fields that are part of an entry's content, such as steps, as texts; empty without a value."""
     if entry.type is EntryType.PATTERN:
         return [
             f"When: {entry.trigger}" if entry.trigger else "",

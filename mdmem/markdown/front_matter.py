@@ -33,10 +33,7 @@ class FrontMatterError(ValueError):
 
 
 class Fields(dict[str, Any]):
-    """The parsed front matter: a mapping from key to text, list of text, nested values, or None for an empty value.
-
-    The object also knows the place of each key and value. `findings` are faults that did not prevent parsing.
-    """
+    """The parsed front matter: a mapping from key to text, list of text, nested values, or None for an empty value."""
 
     def __init__(self, values: Mapping[str, Any], nodes: Mapping[str, Nodes], findings: Sequence[Finding] = ()) -> None:
         """Store the values, the YAML nodes of each key and its value, and the faults."""
@@ -44,17 +41,11 @@ class Fields(dict[str, Any]):
         self._nodes, self.findings = nodes, tuple(findings)
 
     def nodes(self, name: str) -> Nodes:
-        """Return the YAML nodes of a key and its value; raises KeyError for a missing key.
-
-        The marks of the nodes count characters of the front matter.
-        """
+        """Return the YAML nodes of a key and its value; their marks count characters of the front matter."""
         return self._nodes[name]
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
-        """Return the place of a key, a value, or one item, without its path.
-
-        For an empty value it is the place of the key, and for a missing key that of the opening fence.
-        """
+        """Return the place of a value or item, or its key's if it is empty, or the opening fence's without the key."""
         if name not in self:
             return Place("")
         key, value = self._nodes[name]
@@ -127,10 +118,7 @@ def refuse_bad_fences(text: str) -> None:
 
 
 def body_of(content: bytes) -> str:
-    """Return the text below the front matter of a file, or the whole text if its fences are not exact.
-
-    Bytes that are not UTF-8 become U+FFFD.
-    """
+    """Return the text below a file's front matter, or the whole text if the fences are not exact; never raises."""
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         refuse_bad_fences(text)
@@ -179,11 +167,7 @@ def is_bare(text: str) -> bool:
 
 
 def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: bool = False) -> str:
-    """Return a text on one line in the style of an old value, or in quotes if that style cannot express the text.
-
-    `style` is the style of the YAML node: a quote character, or None for a plain value. With `is_typed`, dates and
-    numbers have no quotes.
-    """
+    """Return a text on one line in the style of an old value (its quote character, or None) if possible."""
     if style == '"':
         return quoted(text)
     if style == "'":
@@ -197,9 +181,6 @@ def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: b
 
 
 def compose_entry(fields: dict[str, str], body: str) -> str:
-    """Return the text of a whole entry: the fields in the given order, then the body with one final newline.
-
-    Dates (keys that end in `_at`) are written without quotes, and other values with quotes where YAML needs them.
-    """
+    """Return the text of a whole entry: the fields in the given order, then the body with one final newline."""
     lines = [f"{key}: {value if key.endswith('_at') else scalar(value)}" for key, value in fields.items()]
     return "\n".join(["---", *lines, "---", "", body.strip("\n"), ""])

@@ -25,10 +25,7 @@ class UnpatchableError(MdmemError, ValueError):
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes with all edits applied, inserts at one offset in order.
-
-    Raises ValueError if edits overlap or leave the file.
-    """
+    """Return the bytes with all edits applied, inserts at one offset in order; raises ValueError if edits overlap."""
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not end <= edit.start <= edit.end <= len(data):
@@ -39,7 +36,7 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def replace_span(document: Document, start: int, end: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces a range of characters in the document's text, or nothing if the text is the same.
+    """Return the edit that replaces a range of characters, or nothing if the text is the same.
 
     Raises ValueError for a range outside the text, and UnpatchableError if the new text is not valid Unicode.
     """
@@ -59,10 +56,7 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces `width` characters from an offset of the body, as `replace_span` does.
-
-    The new text gets the line breaks of the line above.
-    """
+    """Return the edit that replaces `width` characters in the body, with the line breaks of the line above."""
     if offset < 0:
         raise ValueError(f"{document.path} has no character {offset} in its body")
     start = len(document.text) - len(document.body) + offset
@@ -80,10 +74,9 @@ _COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 
 
 class Layout(Struct, frozen=True):
-    """The front matter of one document without its fences (`front`), and its fields.
+    """A front matter without its fences (`front`), its fields, and the line break after the opening fence.
 
-    `opening` is the line break after the opening fence. Unless stated otherwise, offsets count characters of `front`.
-    `colon`, `lines` and `comments` raise KeyError for a missing key.
+    Unless stated otherwise, offsets count characters of `front`. `colon`, `lines` and `comments` raise KeyError.
     """
 
     path: str
@@ -125,10 +118,7 @@ class Layout(Struct, frozen=True):
         return self.line_start(key.start_mark.index), self.next_line(end)
 
     def gap(self, name: str) -> int:
-        """Return the offset for a new key: after the nearest earlier field, else before the next field.
-
-        A key that is not a known field goes to the end.
-        """
+        """Return the offset for a new key: after the nearest earlier field, else before the next, else at the end."""
         names = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
         above = names
@@ -206,10 +196,7 @@ def layout_of(document: Document) -> Layout:
 
 
 def content_end(front: str, node: Any) -> int:
-    """Return the offset in the front matter at which a value's source ends.
-
-    PyYAML's own mark for a block is not used, because it extends to the next key and includes comments.
-    """
+    """Return the offset at which a value's source ends; PyYAML's mark of a block includes the comments after it."""
     start, end = int(node.start_mark.index), int(node.end_mark.index)
     if is_scalar(node) and node.style not in ("|", ">"):
         return end

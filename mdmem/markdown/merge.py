@@ -98,7 +98,7 @@ class Sides(Struct, Generic[Thing], frozen=True):
 class _Part(Struct, frozen=True):
     """The source text of one key: the comments above it, its own lines, its value, and the comments in these lines.
 
-    `items` are the pieces of a block list: the line of the key, then the lines of each item with the comments above it.
+    `items` are the line of the key and then the lines of each item of a block list.
     """
 
     name: str
@@ -283,10 +283,7 @@ BODY = "body"
 
 
 class EntryMerge(Struct, frozen=True):
-    """The merged bytes. `torn` are the keys in conflict, and `body` for a conflict in the body.
-
-    `is_plain` is true if git merged the whole file as text; then a conflict in it is `torn` as the body.
-    """
+    """The merged bytes, and the keys in conflict (or `body`); with `is_plain`, git merged the whole file as text."""
 
     content: bytes
     torn: tuple[str, ...] = ()
@@ -296,8 +293,7 @@ class EntryMerge(Struct, frozen=True):
 def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, marks: Marks | None = None) -> EntryMerge:
     """Return the merge of three versions of an entry. An empty ancestor means that both sides added the file.
 
-    If there is no conflict, the result parses to the fields that both sides meant. Where that is not possible, git
-    merges the file as text. Raises the errors of `merge_text`.
+    Where no merge key by key is possible, git merges the file as text. Raises the errors of `merge_text`.
     """
     one = sides.agreed()
     if one is not None:
@@ -384,11 +380,9 @@ def _is_meant(keys: Sequence[_Part | _Key], opening: str, tail: str, side: Confl
 
 
 def _merged_order(names: Sides[tuple[str, ...]]) -> list[str]:
-    """Return the keys of both sides in one order.
+    """Return the keys of both sides in one order: ours, unless only theirs differs from the ancestor's.
 
-    The order is ours, unless only theirs differs from the ancestor's order. A key that only the other side has comes
-    after the key that precedes it on that side. If both sides added a key at one place, the order of the fields
-    decides, then the name.
+    A key of the other side comes after the key that precedes it there; at one place, the order of the fields decides.
     """
     base, other = names.ours, names.theirs
     common = set(names.ancestor) & set(base) & set(other)

@@ -49,8 +49,8 @@ def handler() -> StrictHandler:
 class Document(Struct, frozen=True):
     """One file, split into front matter and body. The values of the fields are not yet converted from text.
 
-    `fields` is None if the front matter cannot be parsed. `text` does not include a byte order mark, and is empty if
-    the file is too large or not UTF-8. `body_line` is the line of the file on which the body begins.
+    `fields` is None if the front matter cannot be parsed. `text` has no byte order mark, and is empty for an unreadable
+    file.
     """
 
     path: str
@@ -167,10 +167,7 @@ def without_closing(heading: str) -> str:
 
 
 def without_code(body: str) -> str:
-    """Return the body with fenced code and code spans replaced by blanks. All other characters keep their offset.
-
-    A code span is from a run of backticks to the next run of the same length in the line.
-    """
+    """Return the body with fenced code and code spans (within a line) replaced by blanks, so that offsets stay."""
     if "`" not in body and "~~~" not in body:
         return body
     text = without_fenced(body)
@@ -216,19 +213,13 @@ def blank(text: str) -> str:
 
 
 def rationale_of(prose: str) -> str:
-    """Return the text after `Rationale:` or a heading of that name, up to the next heading, or else the whole text.
-
-    `prose` is a body whose code is replaced by blanks, so that an example inside code does not count as a rationale.
-    """
+    """Return the text after `Rationale:` or a heading of that name, up to the next heading, or else the whole text."""
     start, end = rationale_span(prose)
     return prose[start:end].strip()
 
 
 def rationale_span(prose: str) -> tuple[int, int]:
-    """Return the start and end offset of the text that `rationale_of` returns, before blanks are stripped.
-
-    The offsets are also valid in the body with its code.
-    """
+    """Return the start and end offset of the text that `rationale_of` returns, before blanks are stripped."""
     starts = [found.end() for mark in (_RATIONALE_LINE, _RATIONALE_HEADING) if (found := mark.search(prose))]
     if not starts:
         return 0, len(prose)
@@ -263,10 +254,7 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
 class BodyLink(Struct, frozen=True):
-    """One link in a body. With `is_path`, the target is a path relative to the entry's file, otherwise an address.
-
-    `offset` and `width` count characters and mark the target as it is written.
-    """
+    """A link in a body to an address, or with `is_path` to a file; `offset` and `width` mark the target as written."""
 
     target: str
     offset: int
@@ -280,10 +268,7 @@ def may_have_links(body: str) -> bool:
 
 
 def body_links(prose: str) -> Iterator[BodyLink]:
-    """Yield the links of a body whose code is blanked out, in order.
-
-    Images, links to the web and links to headings of the same file are left out.
-    """
+    """Yield the links of a body without code, in order, except images, web links and links to headings."""
     # Searching every line for a definition takes as long as everything else together.
     patterns = (_REFERENCE, _DEFINITION) if "]:" in prose else (_REFERENCE,)
     found = [link for pattern in patterns for one in pattern.finditer(prose) for link in _links_of(one)]
@@ -314,10 +299,7 @@ def path_of(written: str) -> str:
 
 
 def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> str:
-    """Return a body without the links that `is_cut` selects. The words that a removed link shows stay.
-
-    `prose` is the body with its code replaced by blanks, so that every character has the same offset in both.
-    """
+    """Return a body without the links that `is_cut` selects, but with their words; `prose` has its code blanked out."""
     found = [one for pattern in (_REFERENCE, _IMAGE, _DEFINITION) for one in pattern.finditer(prose)]
     for one in sorted(found, key=lambda match: -match.start()):
         links = list(_links_of(one))

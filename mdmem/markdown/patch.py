@@ -45,10 +45,9 @@ class _Change(NamedTuple):
 
 
 def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, ...]:
-    """Return the edits that set fields to new values: a text, a list, or None to remove the key.
+    """Return the edits that set fields to new values: a text, a list, or None (or an empty list) to remove the key.
 
-    A field that has its value already is not touched, and an empty list removes the key. A new key is inserted among
-    the existing keys by the order of the fields. Edits are sorted by their place.
+    A field that has its value already is not touched. A new key is inserted by the order of the fields.
     """
     layout = layout_of(document)
     changes = []
@@ -96,10 +95,7 @@ def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tu
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edit that renames a key. There is no edit if the key is missing or already has that name.
-
-    Raises UnpatchableError if the document has a key with the new name.
-    """
+    """Return the edit that renames a key, if it is there; raises UnpatchableError if the document has the new name."""
     layout = layout_of(document)
     if old == new or old not in layout.fields:
         return ()
@@ -149,10 +145,7 @@ def relation_item(relation: Relation) -> str:
 
 
 def fresh(name: str, text: str) -> str:
-    """Return the YAML source of a new value for the field `name`.
-
-    A date or number has no quotes if the field is of such a kind. Other texts have quotes where YAML needs them.
-    """
+    """Return the YAML source of a new value for a field: quoted where YAML needs it, but not for dates and numbers."""
     return text if is_typed(name) and is_bare(text) else scalar(text)
 
 
@@ -351,11 +344,7 @@ def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str
 
 
 class _Item(Struct):
-    """The source of one list item and of the rest of its lines.
-
-    `above` has the comment lines above the item. `lead` is the indentation, with the dash in a block list. `rest` is
-    the end of the line. If several items of a flow list share a line, each item only has `source`.
-    """
+    """The source of one list item: the comment lines above it, the indentation and dash, and the rest of the line."""
 
     source: str
     above: str = ""

@@ -46,11 +46,9 @@ def near_pairs(
 ) -> list[NearPair]:
     """Return the pairs of texts that share at least `share` of their words. Sort by similarity, then by name.
 
-    With `among`, exactly one text of each pair has one of these names. A text is compared with at most 500 others that
-    have a rare word in common with it. At most 50 pairs are returned for it.
-
-    Two texts that share so many words also share one of their rarest words (prefix filtering, Chaudhuri et al., ICDE
-    2006). Therefore only texts with a common rare word are compared.
+    With `among`, exactly one text of each pair has one of these names. A text is compared with at most 500 others, and
+    at most 50 pairs are returned for it. Two such texts also share one of their rarest words (prefix filtering,
+    Chaudhuri et al., ICDE 2006), so only texts with a common rare word are compared.
     """
     words_of = {name: words for name, words in texts if words}
     frequency = Counter(word for words in words_of.values() for word in words)
@@ -114,8 +112,7 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
     """Yield pairs of a project's entry and a shared entry of the same type and subject that the first does not link to.
 
     Two entries have the same subject if they have the same entry-id, or if their titles share at least .55 of their
-    words. Only shared wings that the project reads count. The pairs are sorted by address. At most 20 pairs are yielded
-    for an entry, and the reason of the last pair then says that there may be more.
+    words. At most 20 pairs are yielded for an entry, and the reason of the last pair then says that there may be more.
     """
     by_address = {one.address: one for one in entries}
     shared = {address for address, one in by_address.items() if wings[one.wing].is_shared}

@@ -142,10 +142,7 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Finding:
 
 
 class StrictHandler(BaseHandler):
-    """A strict handler for python-frontmatter: fences are exact, every scalar is text, and duplicate keys are refused.
-
-    `frontmatter.loads` strips texts and hides errors. Therefore `split` and `load` are called directly on the text.
-    """
+    """A strict handler for python-frontmatter, used directly: `frontmatter.loads` strips texts and hides errors."""
 
     FM_BOUNDARY = FENCE_LINE
     START_DELIMITER = END_DELIMITER = "---"
@@ -160,11 +157,7 @@ class StrictHandler(BaseHandler):
         return super().split(text)
 
     def load(self, fm: str, **_: object) -> Fields:
-        """Return the fields with their places and with faults that did not prevent parsing.
-
-        Raises FrontMatterError if the front matter is no valid YAML mapping, is too large, has syntax that is not
-        allowed (such as anchors or tags), or has a key twice.
-        """
+        """Return the fields with their places and with faults that did not prevent parsing; raises FrontMatterError."""
         if len(fm.encode("utf-8")) > FRONT_MATTER_LIMIT:
             message, help_ = "the front matter is over 16 KiB", "move the text into the body"
             raise FrontMatterError(Finding("front-matter-too-large", message, Place("", 2), help_))

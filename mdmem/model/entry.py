@@ -295,11 +295,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         return bool(self.why_ended) and set(successors) <= set(self.superseded_by)
 
     def why_replaced(self, by: Entry) -> str | None:
-        """Return why the entry `by` replaced this entry, or None if neither states a reason.
-
-        The `reason` of this entry counts only if this entry supersedes nothing. Otherwise it explains that
-        supersession.
-        """
+        """Return why `by` replaced this entry; the own `reason` counts only if this entry supersedes nothing."""
         return self.deprecated_reason or by.reason or (None if self.supersedes else self.reason)
 
     def links(self, name: str) -> tuple[str, ...]:
@@ -347,10 +343,7 @@ def title_of(address: str) -> str:
 
 
 class Flaw(Struct, frozen=True):
-    """One fault in the field `name` of a front matter, with how to correct it (`help`).
-
-    `item` is the index of the faulty item in a list, counted from 0. `on_key` is true if the key itself is the fault.
-    """
+    """One fault in a field (on the key itself with `on_key`, or in item `item` of a list), with how to correct it."""
 
     code: str
     name: str

@@ -62,10 +62,7 @@ class Severity(StrEnum):
 
 
 class Place(Struct, frozen=True):
-    """A part of one line in a file. Line and column count from 1; column and width count characters.
-
-    The width is 0 if only the start is known.
-    """
+    """A part of one line in a file, counted from 1 in characters; the width is 0 if only the start is known."""
 
     path: str
     line: int = 1

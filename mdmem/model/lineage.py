@@ -38,10 +38,7 @@ class Standing(StrEnum):
 
 
 class Stance(Struct, frozen=True):
-    """The standing of one entry. `note` says what a proposal would change, `amended_by` are proposed amendments.
-
-    `author` and `commit` are those of the proposal, if it is committed.
-    """
+    """The standing of one entry, with a proposal's author and commit, what it would change, and proposed amendments."""
 
     standing: Standing
     author: str | None = None
@@ -161,10 +158,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return self.claimants.get(address, ()) or self.disputes.get(address, ())
 
     def claimed_by(self, address: str) -> tuple[str, ...]:
-        """Return the current entries that claim to supersede a current entry, sorted.
-
-        If a claimant was itself superseded, its current successors are returned instead.
-        """
+        """Return the current entries (or their successors) that claim to supersede a current entry, sorted."""
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:
@@ -213,10 +207,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return address in self.contradictory and not self.heads(address)
 
     def is_current(self, address: str) -> bool:
-        """Return whether an entry is active or under review, and no other such entry follows it in its chain.
-
-        An entry on a cycle counts as current, unless its chain leaves the cycle and reaches another such entry.
-        """
+        """Return whether an entry is active or under review, and no other such entry follows it in its chain."""
         return address in self.heads(address)
 
     @cached_property

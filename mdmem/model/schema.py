@@ -198,10 +198,7 @@ def read_entry(
 
 
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
-    """Return the wing that a manifest's front matter describes, and its flaws.
-
-    Values that cannot be parsed are replaced by defaults.
-    """
+    """Return the wing that a manifest's front matter describes, with defaults for invalid values, and its flaws."""
     stated = _stated(front_matter)
     faults, values = _validate({key: value for key, value in stated.items() if key in WING_FIELDS})
     flaws = []

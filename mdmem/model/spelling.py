@@ -64,10 +64,7 @@ _NEVER_MEANT = frozenset({"ignore"})
 
 
 def meant_field(key: str) -> str | None:
-    """Return the field that a key of another format means, or else the field with the nearest spelling.
-
-    None if mdmem has no such field, or no field is spelt like the key.
-    """
+    """Return the field that a key of another format means, or else the field with the nearest spelling, or None."""
     plain = _plain(key)
     return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
 

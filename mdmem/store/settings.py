@@ -214,10 +214,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
     def line_of(self, key: str, value: str = "") -> int:
-        """Return the number of the line that sets a dotted key, else of the line of its table; 1 if there is neither.
-
-        With `value`, return the first line from there on that has this value in quotes, if there is one.
-        """
+        """Return the line that sets a dotted key, or from there on has a quoted value; else its table's, else 1."""
         lines = self.source.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
         keys = [f"{name}." for name in _dotted_keys(lines)]
         wanted = f"{key}."
@@ -392,10 +389,7 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 
 
 def with_key(content: bytes, key: str, value: str) -> bytes:
-    """Return the bytes of `mdmem.toml` with a dotted key set to a text, and everything else unchanged.
-
-    Raises SettingsError if the file has a mistake, or if every way to write the key would change another setting.
-    """
+    """Return the bytes of `mdmem.toml` with only a dotted key set to a text; raises SettingsError."""
 
     def tables(text: bytes) -> dict[str, Any]:
         return tomllib.loads(text.removeprefix(BOM_UTF8).decode())

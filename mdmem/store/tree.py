@@ -40,11 +40,7 @@ class FileKind(StrEnum):
 
 
 class TreeFile(StoredRecord, frozen=True):
-    """One path below the root, with `/` between its parts.
-
-    `digest` is git's hash of the content, set if git lists the file, so that the file need not be read. `target` is the
-    target of a symbolic link, also with `/`. `reason` says why a file is unreadable.
-    """
+    """One path below the root, with git's hash if git lists the file, and the target of a symbolic link."""
 
     path: str
     kind: FileKind = FileKind.FILE
@@ -60,10 +56,7 @@ class Unreadable(Struct, frozen=True):
 
 
 class MissingWing(Struct, frozen=True):
-    """A wing of another repository that could not be read: `message` says why, and `help` what to do.
-
-    `line` is its line in `mdmem.toml`.
-    """
+    """A wing of another repository that could not be read: why, what to do, and its line in `mdmem.toml`."""
 
     name: str
     message: str
@@ -74,9 +67,9 @@ class MissingWing(Struct, frozen=True):
 class Tree:
     """The files below a root at one moment.
 
-    `name` is used in messages. `access` is the access that the tree is limited to. `is_on_disk` says that the files are
-    those on disk, without planned changes. `fetched_wings` are the visible wings of other repositories that were read;
-    `missing_wings` could not be read.
+    `access` is what the tree is limited to. `is_on_disk` says that the files are those on disk, without planned
+    changes. `fetched_wings` are the visible wings of other repositories that were read; `missing_wings` could not be
+    read.
     """
 
     name: str
@@ -86,10 +79,7 @@ class Tree:
     missing_wings: tuple[MissingWing, ...] = ()
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return all files below the root, sorted by path, without hidden ones (a name that starts with a dot).
-
-        At the top of a repository, only the settings file and the files in wings are returned.
-        """
+        """Return the files by path, without hidden ones; at a repository's top only the settings and the wings."""
         raise NotImplementedError
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
@@ -101,10 +91,7 @@ class Tree:
         return {file.path: file.digest for file in files if file.digest}
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the sorted paths of files that look like entries, as `x/y/z.md`, but whose folder `x` is not a wing.
-
-        Empty unless the root is the top of a repository and the caller may see every wing.
-        """
+        """Return the sorted paths at a repository's top that look like entries, but whose folder is no wing."""
         return ()
 
     def hidden(self) -> frozenset[str]:
@@ -178,10 +165,7 @@ _KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}
 
 
 class GitTree(Tree, Struct, dict=True):
-    """The files that git lists below the folder `under`; files on disk are never read.
-
-    `commit` is a commit or one of git's tree objects; None means the index.
-    """
+    """The files that git lists below `under` in a commit or tree object, or in the index (None), not on disk."""
 
     repository: Repository
     under: str
@@ -277,10 +261,7 @@ class Digests(Protocol):
 
 
 class WorkingTree(Tree, Struct):
-    """The files on disk, including untracked and ignored files, listed once.
-
-    `is_top` says that the root is the top of a repository. `stats` is a cache of hashes.
-    """
+    """The files on disk, also untracked and ignored ones, listed once; with `is_top`, at a repository's top."""
 
     root: Path
     is_top: bool = False
@@ -293,10 +274,9 @@ class WorkingTree(Tree, Struct):
     is_on_disk = True
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return all files below the root, sorted by path. A folder that cannot be listed is one unreadable file.
+        """Return the files, sorted by path; a folder that cannot be listed is one unreadable file.
 
-        The files are listed at the first call. Raises GitError if a sparse checkout left out some files of the memory,
-        because an answer without them may be wrong.
+        Raises GitError if a sparse checkout left out some files, because an answer without them may be wrong.
         """
         if self._listed is None:
             if self.repository is not None:
@@ -374,10 +354,7 @@ class WorkingTree(Tree, Struct):
         return read_with_stat(f"{self.root}{os.sep}{path}", follow=False)
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return git's hash of each file; a file is read only if its stat is not in the cache of hashes.
-
-        The stat is the one from the listing, so that a file that changed since then is not mistaken for the listed one.
-        """
+        """Return git's hash of each file, read only if its stat from the listing is not in the cache of hashes."""
         self.files()
         new = [file for file in files if file.path not in self._digests]
         stats = {file.path: self._stats[file.path] for file in new if file.path in self._stats}
@@ -399,10 +376,8 @@ class WorkingTree(Tree, Struct):
 class TreeView(Tree, Struct):
     """A view of another tree that adds wings of other repositories, hides files, or replaces the bytes of files.
 
-    Paths in the trees of `wings` are relative to the wing's folder. `missing` are wings that could not be read.
-    `changed` has the new bytes of files by path, and `gone` the paths to leave out. If `changed` is not None, each file
-    is read only once and then cached, so that all results are from the same moment. The attributes of `Tree` are set
-    from the tree below.
+    Paths in the trees of `wings` are relative to the wing's folder. `changed` has the new bytes of files by path, and
+    `gone` the paths to leave out. With `changed`, each file is read only once, so that all results are from one moment.
     """
 
     below: Tree
@@ -428,10 +403,7 @@ class TreeView(Tree, Struct):
         self.missing_wings = tuple(one for one in (*below.missing_wings, *self.missing) if access.reads(one.name))
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return the files that the caller may see, with the planned changes applied, sorted by path.
-
-        The list is made at the first call and then cached.
-        """
+        """Return the files that the caller may see, with the planned changes applied, sorted by path."""
         if self._listed is None:
             changed = self.changed or {}
             files = [*self.below.files()]
@@ -482,10 +454,7 @@ class TreeView(Tree, Struct):
         return {file.path: found[file.path] for file in files if file.path in found}
 
     def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> TreeView:
-        """Return a copy with new bytes in some files, of which some are then renamed from an old to a new path.
-
-        A file that cannot be read is not renamed.
-        """
+        """Return a copy with new bytes in some files, some of which are then renamed, if they can be read."""
         changed, gone = {**(self.changed or {}), **contents}, set(self.gone)
         for old, new in renames:
             content = changed.pop(old) if old in changed else self.bytes_below(old)

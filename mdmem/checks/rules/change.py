@@ -194,10 +194,7 @@ def activated_by_agent(case: Case) -> Iterator[Finding]:
 
 
 def _activated_by_agents(case: Case) -> Iterator[tuple[Entry, str]]:
-    """Yield each entry that agents may only draft, but that became active without a person's approval, with its agent.
-
-    The settings before the change count, and so does an agent whose name the change removes from the entry.
-    """
+    """Yield each entry that became active though agents may only draft it, by the settings before, with its agent."""
     settings = case.base.settings if case.base and case.base.catalog.entries else case.settings
     for was, entry in case.changes.activated():
         agent = entry.agent or (was.agent if was else None)

@@ -349,10 +349,9 @@ def _fold(name: str) -> str:
 
 
 def _collisions(case: Case) -> Iterable[tuple[str, str, str, str]]:
-    """Return pairs of files or folders whose names differ only in case or Unicode form.
+    """Return pairs of files or folders whose names differ only in case or Unicode form, with the first file below each.
 
-    Each comes with the first file at or below it. The tree and the index are compared separately, since a file that was
-    renamed on disk is in both, under two names.
+    The tree and the index are compared separately, since a file that was renamed on disk is in both.
     """
     on_disk = {file.path for file in case.all_files}
     in_index: set[str] = set()

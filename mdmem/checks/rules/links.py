@@ -54,8 +54,7 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
 class _Fate(Struct, frozen=True):
     """What happened to a missing address, as the end of a sentence, and the addresses that may be meant, best first.
 
-    `certain` is the only address that can be meant: git says that it moved there, or it has the number. `unadded` is a
-    file that is not in git, quoted for a shell.
+    `certain` is the only address that can be meant. `unadded` is a file that is not in git, quoted for a shell.
     """
 
     story: str
@@ -119,10 +118,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return _Fate(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, near))
 
     def is_outside(self, written: str, near: str) -> bool:
-        """Return whether a text means a web page, or a document by its number, and cannot mean an entry of the memory.
-
-        It may mean an entry by its words, or by a number like those of the entries.
-        """
+        """Return whether a text means a web page, or a document by its number, and no entry of the memory."""
         if "://" in written or not _OUTSIDE.match(written):
             return "://" in written
         plain = "-".join(written.lower().split())

@@ -96,10 +96,7 @@ def may_hide_entries(file: TreeFile) -> bool:
 
 
 def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the address of the entry that a link means; None if there is no such entry.
-
-    The link may be a full address, a short one, or a path. `near` is the address of the entry with the link.
-    """
+    """Return the address that a link (a full or short address, or a path) in the entry at `near` means, or None."""
     if link in addresses:
         return link
     plain = link.removeprefix("./").removesuffix(".md").strip("/")

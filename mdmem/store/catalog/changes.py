@@ -59,10 +59,7 @@ def _masked(body: str, references: list[Reference]) -> list[str]:
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
-    """Return the first line of the second body that differs and is not blank: its index, from 0, and its text.
-
-    If only lines at the end were removed, the last line is returned.
-    """
+    """Return the first line of the second body that differs and is not blank (index and text), else the last."""
     old, new = seen_lines(before), seen_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
     number = next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))
@@ -136,10 +133,7 @@ class Changes(Struct, frozen=True):
 def changes_between(
     before: Catalog, after: Catalog, documents: Mapping[str, Document], *, left_out: frozenset[str] = frozenset()
 ) -> Changes:
-    """Return the changes from one tree to another; of the first tree, only the files that differ are read.
-
-    `documents` are the files of the second tree by address. Addresses in `left_out` are not compared.
-    """
+    """Return the changes from one tree to another (its files are `documents`), without the addresses `left_out`."""
     digests = before.file_digests
     common = (documents.keys() & before.entries.keys() & after.entries.keys()) - left_out
     differing = sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))
@@ -177,9 +171,7 @@ def _find_moves(
 ) -> dict[str, str]:
     """Return the new address of each moved entry by its old address, from the entries and bodies on both sides.
 
-    An entry moved to a file with the same words. Otherwise it moved to the most similar file, which must share at least
-    half of the words of the longer text. The checks then report the difference as a change of the text, as for an entry
-    that did not move.
+    An entry moved to a file with the same words, else to the most similar file with half of the longer text's words.
     """
 
     def may_be(new: str, old: str) -> bool:

@@ -49,10 +49,7 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """A link in the body of the entry at `address`; `target` is the address of the entry that it leads to, or None.
-
-    For a Markdown link, `path` is the linked file, relative to the root.
-    """
+    """A link in the body of the entry at `address`, the entry that it leads to or None, and a Markdown link's file."""
 
     address: str
     link: BodyLink
@@ -97,8 +94,7 @@ _ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "rela
 def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
     """Return the entries that are linked with an entry, sorted by relationship, direction and address.
 
-    A superseded neighbour is replaced by its current successors, unless the link itself is the supersession. Links in
-    bodies are only found in `body`, since reading all other bodies would take too long.
+    A superseded neighbour is replaced by its current successors. Links in bodies are only found in `body`.
     """
     outgoing = list(catalog.derived.outgoing.get(address, ()))
     # Skip a body without links, since removing its code is the slowest step.

@@ -55,10 +55,7 @@ Finder = Callable[[str, WingSettings], Tree | NotHere]
 
 
 def with_remote_wings(tree: Tree, find: Finder) -> Tree:
-    """Return a tree with the wings of other repositories that its settings list.
-
-    If the tree has a folder with the name of such a wing, the folder is read and the wing counts as missing.
-    """
+    """Return a tree with the wings of other repositories; a folder with a wing's name hides that wing."""
     settings = settings_of(tree)
     if not settings.remote_wings:
         return tree
@@ -127,8 +124,8 @@ _MOST_BYTES = 32 * 1024 * 1024
 def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     """Load the entries and wings of a tree; raises GitError if its files cannot be listed.
 
-    With a cache, only files that the cache does not have are read. Links into wings that the caller may not see are
-    removed from entries. Without a cache, all documents stay in memory and entries keep such links.
+    With a cache, only files that it does not have are read, and links into hidden wings are removed. Without a cache,
+    all documents stay in memory and entries keep such links.
     """
     entry_files, others = list[TreeFile](), list[TreeFile]()
     for file in tree.files():

@@ -39,10 +39,7 @@ _PROPERTIES = "x-relation-properties"
 
 
 class SeenAddresses(Set[str]):
-    """The visible addresses of a tree, as a set that claims to contain every address in a hidden or missing wing, too.
-
-    A link to such an address is treated like a link to an unreadable file, so that it reveals nothing.
-    """
+    """The visible addresses, as a set that also claims to contain every address in a hidden or missing wing."""
 
     def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
         """Take the visible addresses, the access, and the wings that could not be fetched."""
@@ -195,10 +192,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
         return found
 
     def amended_by(self, address: str, *, project: str | None = None) -> tuple[str, ...]:
-        """Return the sorted addresses of the entries that amend an entry; `project` leaves out other projects' entries.
-
-        The entry must exist. Amendments from its own wing are always included.
-        """
+        """Return the sorted entries that amend an entry; `project` leaves out those of other projects."""
         found, wing = self._amended_by.get(address, ()), self.entries[address].wing
         return tuple(one for one in found if project is None or self.entries[one].wing in (wing, project))
 
@@ -271,11 +265,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             force_setattr(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
-        """Return this catalog with another tree in place of its own.
-
-        The caller makes sure that both have the same files. Cached documents are dropped, so bodies are read from the
-        new tree.
-        """
+        """Return this catalog with another tree that has the same files; bodies are then read from that tree."""
         return replace(self, tree=tree, _documents={})
 
     def with_own_documents(self) -> Catalog:
@@ -419,9 +409,8 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         """Yield the address, body and hash of each entry whose file can still be read, with its content as it is now.
 
-        Bodies still contain hidden links, so use them for the index and comparisons and do not show them. If a file
-        changed after its entry was loaded, its hash is `CHANGED`, because the old entry and the new body do not belong
-        together.
+        Bodies still contain hidden links, so do not show them. The hash of a file that changed since loading is
+        `CHANGED`.
         """
         listed = self.file_digests
         for path, content in self.tree.read([f"{address}.md" for address in addresses if address in self.entries]):

@@ -25,11 +25,7 @@ from mdmem.store.tree import FileKind, Stat, Tree, TreeFile, Unreadable
 
 
 class LoadedFile(StoredRecord, frozen=True):
-    """The result of loading one file of an entry or a manifest.
-
-    `entry` or `wing` is None if the file has no valid one. `has_short_links` says that the meaning of a link may depend
-    on which other files exist.
-    """
+    """The result of loading one file; `entry` or `wing` is None if the file has no valid one."""
 
     path: str
     entry: Entry | None = None
@@ -191,7 +187,6 @@ class EntryCache:
         """Cache the hash of a file that was read with this stat.
 
         A file that changed less than two seconds ago may change again without a new time, so its stat is not trusted.
-        The later of mtime and ctime is compared, since programs can set back the mtime, but not the ctime.
         """
         if max(stat[:2]) >= time.time_ns() - RACY_NS:
             stat = _UNTRUSTED

@@ -51,13 +51,10 @@ class LockHeldError(Exception):
 
 
 def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
-    """Run a function under mdmem's own lock, and return its result.
+    """Run a function under mdmem's own lock, and again while it raises LockHeldError; return its result.
 
-    While it raises LockHeldError, because another process holds git's lock, it is run again.
-
-    mdmem's own lock is needed because `git commit --only` reads the index before it locks the index. If two such
-    commits ran at once, the second would write an old index, in which the first commit looks reverted. Raises
-    GitLockedError if git's lock stays for `wait` seconds, or if mdmem's own lock is taken for six times as long.
+    `git commit --only` reads the index before it locks it, so of two commits at once the second would revert the first.
+    Raises GitLockedError if git's lock stays for `wait` seconds, or mdmem's own for six times as long.
     """
     own_lock = repository.git_dir / "mdmem" / "commit.lock"
     with ExitStack() as stack:
@@ -92,10 +89,9 @@ def commit_paths(
 ) -> str | None:
     """Commit exactly these files (paths from the top) as they are on disk; return the commit, or None for no change.
 
-    The staged changes of all other files stay staged and are not committed. If a file has staged changes, they must
-    have exactly the content in `before`: the file before mdmem wrote it, or None for a new file. Waits `wait` seconds
-    for git's lock. Raises NotCommittedError, of which GitLockedError is a subclass. The index is then as before, and
-    the written files stay on disk. Raises a plain GitError if the commit was made, but the index could not be written.
+    Staged changes of other files stay staged. A file with staged changes must have the content in `before` there (None
+    for a new file). Raises NotCommittedError (or GitLockedError after `wait` seconds), with the index as before; a
+    plain GitError means that the commit was made, but the index could not be written.
     """
     commit = _Commit(repository, tuple(dict.fromkeys(paths)), message, before or {})
     try:
@@ -110,10 +106,7 @@ def commit_paths(
 
 
 def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5.0) -> None:
-    """Stage these paths (from the top of the repository) as they are on disk; a missing file is staged as deleted.
-
-    Other staged changes stay. Waits up to `wait` seconds for git's lock; raises GitError.
-    """
+    """Stage these paths (from the top) as they are on disk, a missing file as deleted; raises GitError."""
     if paths:
         specs = _specs(tuple(dict.fromkeys(paths)))
         run_exclusively(repository, lambda: _add(repository, "--all", specs), wait=wait)

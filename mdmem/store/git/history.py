@@ -117,10 +117,7 @@ def _logged(printed: bytes) -> Iterator[_Logged]:
 
 
 def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
-    """Return the commits up to `until` (None means HEAD) that changed any of the paths, newest first.
-
-    The paths are git's pathspecs. The list is empty if git fails.
-    """
+    """Return the commits up to `until` that changed any of the pathspecs, newest first; empty if git fails."""
     # A repository without commits, or one that was deleted, has no history.
     with suppress(GitError):
         found = _logged(_ask(repository, *_LOG, until or "HEAD", "--", *paths))
@@ -133,10 +130,7 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 
 
 def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
-    """Return the author and abbreviated hash of the last commit in `since..tip` that changed each path below a folder.
-
-    The paths start at the top of the repository. Raises GitError.
-    """
+    """Return the author and short hash of the last commit in `since..tip` for each changed path; raises GitError."""
     printed = repository.run(*_LOG, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
     found: dict[str, tuple[str, str]] = {}
     for commit in _logged(printed):
@@ -150,8 +144,8 @@ def list_deletions(
 ) -> dict[str, tuple[str, str | None]]:
     """Return each path that the history deleted or moved, with the newest such commit and the new path, or None.
 
-    Commits are abbreviated hashes, and paths start at the top of the repository. If git fails, paths may be missing.
-    `revisions` are the commits to start from. Without any, the staged changes count, too; their commit is empty.
+    Without `revisions` to start from, the staged changes count, too; their commit is empty. If git fails, paths may be
+    missing.
     """
     options, printed = ("-M", "--diff-filter=DR"), b""
     with suppress(GitError):
@@ -168,10 +162,7 @@ def list_deletions(
 
 
 def first_days(repository: Repository, folders: Sequence[str]) -> dict[str, str]:
-    """Return the ISO day of the first commit of each file at or below some paths, following renames among them.
-
-    Empty in a shallow clone, in which every file would look new.
-    """
+    """Return the ISO day of the first commit of each file, following renames; empty in a shallow clone."""
     days: dict[str, str] = {}
     for day, change in reversed(_arrivals(repository, folders)):
         days.setdefault(change.path, days.get(change.old, day))
@@ -189,10 +180,7 @@ def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str,
 
 
 def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
-    """Return the ISO day on which the status of each file below a folder became deprecated, by path from the top.
-
-    Empty in a shallow clone, or if git fails.
-    """
+    """Return the ISO day on which each file's status became deprecated; empty in a shallow clone, or if git fails."""
     current: dict[str, str] = {}
     for _, change in _arrivals(repository, [under]):
         current.setdefault(change.old, current.get(change.path, change.path))
@@ -236,12 +224,10 @@ class Activity(Struct, frozen=True):
 
 
 def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
-    """Return the day of the last change of each file at or below some paths, by path from the top.
+    """Return the day of the last change of each file at or below some paths (all files for more than 256), by path.
 
-    With more than 256 paths, all files of the repository are included.
-    Changes from before the day `since` are left out, except some of the day before it. Changes that a merge brought in
-    count on the day of the merge. `until` is the commit to start from; None means HEAD. A repository without commits
-    has no changes. Raises GitError if git fails.
+    Changes before the day `since` are left out, except some of the day before it. Changes that a merge brought in count
+    on the day of the merge. Raises GitError if git fails.
     """
     # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones. git needs a date after 1970.
     start = max(since, date(1970, 1, 2)) - timedelta(days=1)
@@ -274,8 +260,7 @@ def _cut_commits(repository: Repository) -> frozenset[str]:
 class FileRevision(Struct, frozen=True):
     """One commit's change of a file, with the hashes of the content before and after; None if there was no file.
 
-    `path` is relative to the top of the repository. `moved_from` is the earlier path, and `moved_to` the later path of
-    a file that was moved away. `when` is the committer's date in ISO 8601.
+    `moved_from` is the earlier path, and `moved_to` the later path of a file that was moved away.
     """
 
     commit: str
@@ -298,8 +283,8 @@ class FileRevision(Struct, frozen=True):
 def file_changes(repository: Repository, path: str, *, until: str | None = None) -> tuple[FileRevision, ...]:
     """Return the commits that changed a file, newest first, following renames; empty if there is no commit.
 
-    `until` is the commit to start from; None means HEAD. At a merge, only the side that the file came from is followed,
-    as in `git log`. A merge itself is listed only if its version differs from all its parents.
+    At a merge, only the side that the file came from is followed, and a merge counts only if it differs from all
+    parents.
     """
     try:
         start = resolve(repository, until or "HEAD")
@@ -371,8 +356,7 @@ class PathConflict(Struct, frozen=True, order=True):
 class MergeResult(Struct, frozen=True):
     """The result of merging `commit` into `into`: its tree, the merge base, and the conflicts, sorted by path.
 
-    `repository` can also read the new objects of the result; they are deleted together with it. Paths are relative to
-    the top of the repository.
+    `repository` can also read the new objects of the result; they are deleted together with it.
     """
 
     tree: str
@@ -384,10 +368,9 @@ class MergeResult(Struct, frozen=True):
 
 
 def merge(repository: Repository, into: str, commit: str) -> MergeResult:
-    """Return the result of merging a revision into another one, without changing the repository.
+    """Return the result of merging a revision into another one, without changing the repository; raises GitError.
 
-    The result is the same on every machine and in a host's bare repository. Attributes and settings of the work tree
-    are therefore ignored, and no merge driver runs. Raises UnknownRevisionError and subclasses of GitError.
+    Attributes and settings of the work tree are ignored, and no merge driver runs, so that every machine gets the same.
     """
     ours, theirs = resolve(repository, into), resolve(repository, commit)
     ancestor = merge_base(repository, into, commit)
@@ -446,11 +429,7 @@ def _conflicts(printed: str) -> set[PathConflict]:
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
-    """Return the hash of a merge base of two revisions.
-
-    Raises UnknownRevisionError for an unknown revision. Without a merge base, raises ShallowHistoryError in a shallow
-    clone, else NoCommonAncestorError.
-    """
+    """Return the merge base; raises UnknownRevisionError, ShallowHistoryError and NoCommonAncestorError."""
     commits = (resolve(repository, one), resolve(repository, other))
     found = repository.run("merge-base", *commits, ok=(0, 1)).decode().split()
     if found:
@@ -481,10 +460,7 @@ def merge_file(
     labels: tuple[str, str, str] = ("ours", "base", "theirs"),
     width: int = 7,
 ) -> tuple[bytes, bool]:
-    """Return the three-way merge of `versions` (ours, base, theirs), and whether the result has conflicts.
-
-    The conflict style is read from git's settings in `folder`. Raises GitError for binary content.
-    """
+    """Return the merge of `versions` (ours, base, theirs), and whether it has conflicts; binaries raise GitError."""
     named = [part for label in labels for part in ("-L", label)]
     with TemporaryDirectory(prefix="mdmem-") as temporary:
         files = [Path(temporary) / name for name in ("ours", "base", "theirs")]

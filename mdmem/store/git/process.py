@@ -54,10 +54,7 @@ class GitLockedError(NotCommittedError):
 
 
 class ObjectStore:
-    """A temporary folder for new git objects; git can also read the objects of the real repository.
-
-    The folder is deleted together with this object. In `empty`, git can run without finding attributes.
-    """
+    """A temporary folder for new git objects, deleted with this object; `empty` is a folder without attributes."""
 
     def __init__(self, real: Path) -> None:
         """Create the folder; `real` is the object folder of the repository. Raises GitError."""
@@ -117,8 +114,8 @@ SAFE = (*(part for setting in SETTINGS for part in ("-c", setting)), "--no-pager
 class Repository(Struct, frozen=True):
     """One git worktree: its top folder, its own git directory, and the git directory that all worktrees share.
 
-    `objects` is another folder of objects that is read, too. A bare repository is its own top. With `is_literal`, git
-    ignores the replacements of `git replace`. `index` is the index file to read, if it is not the worktree's own.
+    A bare repository is its own top. With `is_literal`, git ignores the replacements of `git replace`. `index` is the
+    index file to read, if it is not the worktree's own.
     """
 
     top: Path
@@ -174,10 +171,7 @@ def run(
     ok: tuple[int, ...] = (0,),
     seconds: float | None = None,
 ) -> bytes:
-    """Run git in a folder and return its output.
-
-    Raises GitError with git's own message for an exit code that is not in `ok`, or after `seconds`.
-    """
+    """Run git in a folder and return its output; raises GitError for an exit code not in `ok`, or after `seconds`."""
     try:
         done = subprocess.run(
             ["git", *SAFE, *arguments],
@@ -206,10 +200,9 @@ def run_as_user(
     variables: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that writes, with the user's hooks, signing and helpers; return its output and exit code.
+    """Run a git command that writes, with the user's hooks, signing and helpers; raises OSError and TimeoutExpired.
 
-    With a timeout, git has no terminal on which ssh could prompt, and all processes that it starts end with it. Raises
-    OSError and TimeoutExpired.
+    With a timeout, git has no terminal on which ssh could prompt, and all processes that it starts end with it.
     """
     environment = environment_for(os.environ, variables)
     # A command that writes may refresh the index, unlike a command that reads.
@@ -480,10 +473,9 @@ _KEYS = r"^(mdmem\.defaultbranch|init\.defaultbranch|checkout\.defaultremote|rem
 
 
 class DefaultBranch(Struct, frozen=True):
-    """The default branch of a repository.
+    """The default branch: the local `ref`, or the remote-tracking one such as `origin/main`, and its commit.
 
-    `ref` is the local branch, or the remote-tracking branch such as `origin/main`. `is_here` says whether the branch is
-    checked out in this worktree. `at_remote` is the commit of the remote-tracking branch, or None without one.
+    `is_here` says whether it is checked out in this worktree. `at_remote` is the commit of the remote-tracking branch.
     """
 
     name: str

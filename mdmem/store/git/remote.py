@@ -30,10 +30,7 @@ _SHOWN_LINES = 40
 def run_unattended(
     folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, timeout: float = TIMEOUT
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that never prompts, and return the finished process, whatever its exit code.
-
-    Raises GitError after `timeout` seconds, or if git cannot be started.
-    """
+    """Run a git command that never prompts, whatever its exit code; raises GitError after `timeout` seconds."""
     try:
         return run_as_user(
             folder,
@@ -53,10 +50,7 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
 
 
 class Upstream(Struct, frozen=True):
-    """A branch and its upstream: the remote, the ref (the same here and there), and the remote-tracking ref.
-
-    `name` is the short name of the upstream, such as `origin/main`.
-    """
+    """A branch, its remote, its ref (the same here and there), the remote-tracking ref and the ref's short name."""
 
     branch: str
     remote: str
@@ -90,10 +84,7 @@ def get_upstream(repository: Repository) -> Upstream:
 
 
 def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str, str]:
-    """Fetch the upstream branch, and return the local commit, the upstream's commit, and their merge base.
-
-    Raises GitError and its subclasses ShallowHistoryError and NoCommonAncestorError.
-    """
+    """Fetch the upstream, and return the local commit, the upstream's, and their merge base; raises GitError."""
     # Skip git's maintenance, which could make the user wait.
     options = ("--no-auto-maintenance", "--quiet", "--no-recurse-submodules")
     done = run_unattended(
@@ -114,10 +105,7 @@ _OVERTAKEN = re.compile(
 
 
 def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
-    """Push a commit to the upstream branch; return False if somebody else pushed first.
-
-    The user's hooks run. If the push is refused, raises GitError with the output of the hook or the remote.
-    """
+    """Push a commit; return False if somebody else pushed first. Raises GitError with the output of the hook."""
     done = run_unattended(repository.top, "push", "--porcelain", "--", upstream.remote, f"{commit}:{upstream.ref}")
     if not done.returncode:
         return True
@@ -151,11 +139,9 @@ def has_merges(repository: Repository, onto: str, commit: str) -> bool:
 
 
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
-    """Rebase a commit in a temporary worktree; return the new commit, and the paths that git cannot merge.
+    """Rebase a commit in a temporary worktree; return the new commit, or the old one and the unmergeable paths.
 
-    If there are such paths, the given commit is returned in place of a new one.
-    The branch, the index and the work tree do not change. Merge drivers, hooks and signing work as in any rebase. Only
-    one process may call this function at a time. Raises GitError if git fails for another reason than a conflict.
+    The branch, the index and the work tree do not change. Only one process may call this at a time. Raises GitError.
     """
     folder = repository.git_dir / "mdmem" / "sync" / "tree"
     # A process that was killed may have left its worktree behind.
@@ -202,11 +188,10 @@ def _must(folder: Path, *arguments: str) -> None:
 
 
 def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
-    """Move the current branch from one commit to another; return False if it was no longer at the first commit.
+    """Move the current branch `ref` to a commit, with the files on disk; False if it was no longer at `old`.
 
-    `ref` is the full name of the branch, such as `refs/heads/main`. The files on disk are changed, too.
-    Staged and uncommitted changes stay as they are. Raises UsageError and moves nothing if the new commit changes a
-    file that has such changes. Raises GitLockedError after `wait` seconds.
+    Staged and uncommitted changes stay. Raises UsageError and moves nothing if the new commit changes such a file, and
+    GitLockedError after `wait` seconds.
     """
     lock = repository.git_dir / "index.lock"
     copy = repository.git_dir / "mdmem" / "sync" / "index"
@@ -269,10 +254,7 @@ def make_bare(folder: Path) -> Repository:
 
 
 def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
-    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository, and return its hash.
-
-    Raises GitError if that fails.
-    """
+    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository; raises GitError."""
     incoming = f"refs/mdmem/incoming-{os.getpid()}"
     try:
         # Fetch only one commit, since its history is not needed and may be large.
@@ -285,10 +267,7 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit of another repository; raises GitError if that fails.
-
-    If the server sends no single commits, the history of the branch or tag `ref` (None means HEAD) is fetched.
-    """
+    """Fetch one commit, or the history of `ref` if the server sends no single commits; raises GitError."""
     try:
         _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
     except GitError:

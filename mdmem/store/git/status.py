@@ -69,10 +69,9 @@ def _status(repository: Repository, specs: Sequence[str], *options: str) -> list
 
 
 def list_changed(repository: Repository, *places: str) -> tuple[str | None, frozenset[str]]:
-    """Return the commit of HEAD (None before the first commit), and the changed paths at or below some places.
+    """Return the commit of HEAD (None before the first), and the changed or untracked paths at or below some places.
 
-    A path is changed if it differs from HEAD or the index, or is untracked. If git converts line ends or filters a
-    file, other bytes on disk may count as unchanged.
+    If git converts line ends or filters a file, other bytes on disk may count as unchanged.
     """
     printed = _status(repository, [*map(pathspec, places)], "--branch", "--no-ahead-behind")
     heads = (one.removeprefix("# branch.oid ") for one in printed if one.startswith("# branch.oid "))
@@ -108,10 +107,7 @@ def list_not_added(repository: Repository, under: str) -> frozenset[str]:
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
-    """Return the sorted paths, from the top, of the tracked files with a name, in any folder.
-
-    If there is none, untracked files that git does not ignore are returned.
-    """
+    """Return the sorted tracked files with a name, in any folder; if there is none, the untracked ones."""
     wanted = ("-z", "--", f":(glob)**/{name}")
     # Use a set, because git lists a file in conflict once for each side.
     tracked = set(records(repository.run("ls-files", *wanted)))
@@ -129,8 +125,7 @@ def search_lines(
 ) -> list[tuple[str, int, str]]:
     """Return path, line number and text of at most `limit` tracked lines that contain any of the words, ignoring case.
 
-    A file gives at most twenty lines. Folders in `without` are left out. With `whole`, only whole words match. Raises
-    GitError after `seconds` seconds.
+    A file gives at most twenty lines. Raises GitError after `seconds` seconds.
     """
     patterns = [part for word in words for part in ("-e", word)]
     options = ("-n", "-I", "-i", "-F", "-z", "--no-color", "--no-column", "--no-textconv", "--max-count=20")
@@ -148,10 +143,7 @@ def search_lines(
 
 
 def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
-    """Return the lines that begin with `start`, a basic regular expression, in the files below a folder.
-
-    Untracked files are searched, ignored files are not.
-    """
+    """Return the lines, also of untracked files, that begin with `start`, a basic regular expression."""
     options = ("-h", "-I", "-G", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
     where = [pathspec(under)] if under else []
     printed = repository.run("grep", *options, "--", *where, ok=(0, 1))
@@ -161,8 +153,7 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
 class FileStatus(Struct, frozen=True):
     """The state of one file: the two letters of `git status`, or `u` (in conflict), `?` (untracked) or `!` (ignored).
 
-    `head` and `staged` are its hashes in HEAD and in the index, None for no file. `is_untracked` says that it is on
-    disk, but not in the index.
+    `head` and `staged` are its hashes in HEAD and in the index. `is_untracked` means on disk, but not in the index.
     """
 
     path: str
@@ -243,10 +234,7 @@ def refuse_while_busy(repository: Repository) -> None:
 
 
 def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
-    """Return the last commit of a first-parent history at or before a moment, and its time in UTC as a text.
-
-    None means that there is no such commit.
-    """
+    """Return the last commit of a first-parent history until a moment, and its time in UTC as a text, or None."""
     # The dates of commits may not be in order, so the commit nearest to the tip counts, as for `git rev-list --before`.
     found = _line(repository, tip, f"--min-age={max(0, int(moment.timestamp()))}", "--max-count=1")
     return found[0] if found else None

@@ -72,10 +72,7 @@ class Token(Struct, frozen=True, eq=False):
 
 
 class QueryTerms(Struct, frozen=True):
-    """The terms of a question, and the word that the user `typed` for each.
-
-    `wholes` maps each identifier to those terms of the question that every document with this identifier contains, too.
-    """
+    """The terms of a question, the word that the user typed for each, and the terms that each identifier implies."""
 
     terms: tuple[str, ...]
     typed: Mapping[str, str]
@@ -133,10 +130,7 @@ def ask(text: str) -> QueryTerms:
 
 
 def spans(text: str) -> Iterator[tuple[int, int, Token]]:
-    """Yield the start, the end and the terms of each run of a text.
-
-    The text should be in Unicode's form NFC, because an accent that is a separate character splits a run.
-    """
+    """Yield the start, the end and the terms of each run of a text, which should be in Unicode's form NFC."""
     for found in _pattern_for(text).finditer(text):
         yield found.start(), found.end(), split(fold(found.group()), singles=True)
 
@@ -150,10 +144,7 @@ def fold(text: str) -> str:
 
 
 def normal(text: str, form: Literal["NFC", "NFKD"] = "NFC") -> str:
-    """Return a text in a normal form of Unicode. Of a long run of combining marks, the first 64 characters stay.
-
-    Sorting the marks of one letter takes n² steps.
-    """
+    """Return a text in a normal form; runs of combining marks are cut to 64, since sorting them takes n² steps."""
     return unicodedata.normalize(form, _MARKS.sub(_cut_marks, text))
 
 

@@ -93,10 +93,7 @@ _View = tuple[Searcher, Sequence[str], frozenset[int]]
 
 
 def rank(view: _View, question: ParsedQuestion, among: Collection[str] | None) -> list[Match]:
-    """Return the documents of `view`, an opened index, that match and have a key in `among` (None means all).
-
-    The best match is the first; matches with equal scores are sorted by key.
-    """
+    """Return the documents that match and have a key in `among` (None means all), by score, then by key."""
     searcher, keys, masked = view
     if not keys:
         return []
@@ -172,11 +169,7 @@ _Stamp = tuple[tuple[str, int, int], ...]
 
 
 class _OpenIndex(Struct, eq=False):
-    """One state of the index on disk, loaded into memory.
-
-    Whoosh gives each document a number. `keys` has the key of each number. `digests` and `numbers` have the hash and
-    the number of each key that is not deleted. `lengths` has the lengths of the fields for each of these numbers.
-    """
+    """A state of the index in memory: the key of each number, and the live documents' hashes, numbers, lengths."""
 
     stamp: _Stamp
     readers: Sequence[Any] = ()
@@ -226,11 +219,10 @@ class FullTextIndex:
         may_refresh: bool = True,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the documents that match a question, of those in `among` (None means all).
+        """Return the documents that match a question, of those in `among` (None means all); raises QuerySyntaxError.
 
-        With `syntax` the question is in the query language, otherwise any of its words may match. The index is updated
-        first if `may_refresh`, which needs a corpus with all documents of the tree. If the answer has a time limit, a
-        new index is built only in part. Raises QuerySyntaxError.
+        The index is updated first if `may_refresh`, which needs a corpus with all documents of the tree. If the answer
+        has a time limit, a new index is built only in part.
         """
         parsed = parse(question) if syntax else plain(question)
         terms = tuple(parsed.words)
@@ -290,10 +282,10 @@ class FullTextIndex:
     def refresh(
         self, corpus: Corpus, *, rebuild: bool = False, wait: float = _WAIT, is_timed: bool = False
     ) -> RefreshResult:
-        """Update the index on disk; with `is_timed`, stop after the first commit.
+        """Update the index on disk, or build a damaged one again; with `is_timed`, stop after the first commit.
 
-        With `rebuild`, or if the index is damaged, a new one is built. Raises IndexBusyError if another process writes
-        the index for `wait` seconds, and IndexWriteError if it cannot be written or is not stored on disk.
+        Raises IndexBusyError if another process writes it for `wait` seconds, and IndexWriteError if it cannot be
+        written.
         """
         folder = self._folder
         if folder is None or not self._writes:

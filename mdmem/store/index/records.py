@@ -11,11 +11,7 @@ Source = Literal["index", "scan", "hub"]
 
 
 class IndexDocument(Struct, frozen=True):
-    """One entry as the index stores it.
-
-    `key` is the address. `digest` is the hash of the file and tells whether the stored document is up to date. `body`
-    is Markdown with its headings. `fields` are the texts of the searched fields by name; dates are ISO texts.
-    """
+    """One entry as the index stores it: its address, its file's hash, its Markdown, and its searched fields."""
 
     key: str
     digest: str
@@ -28,10 +24,7 @@ Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
 
 
 class Corpus(Struct, frozen=True):
-    """The documents to search: the hash of each by its key, and a function that reads some of them.
-
-    `titles` reads documents without their bodies, for a search while the index is being built.
-    """
+    """The documents to search: the hash of each by key, and functions to read some, whole or without bodies."""
 
     live: Mapping[str, str]
     read: Read
@@ -53,8 +46,8 @@ class Match(NamedTuple):
 class TextAnswer(Struct, frozen=True):
     """The matches of a question, best first; matches with equal scores are sorted by key.
 
-    `terms` are the different stems of the question, in their order. `words` has the word that the user typed for each
-    stem. `degraded` says that the index could not be used in full, and `why` gives the reason.
+    `terms` are the stems of the question, `words` has the word that the user typed for each. `degraded` says that the
+    index could not be used in full, and `why` gives the reason.
     """
 
     matches: Sequence[Match]
@@ -66,10 +59,7 @@ class TextAnswer(Struct, frozen=True):
 
 
 class RefreshResult(Struct, frozen=True):
-    """The number of all documents, and how many a refresh added or updated, and removed.
-
-    A refresh with a time limit may leave some documents for the next one.
-    """
+    """The number of all documents, and how many a refresh (perhaps with a time limit) added or updated, and removed."""
 
     total: int
     added: int
@@ -78,10 +68,7 @@ class RefreshResult(Struct, frozen=True):
 
 
 class IndexState(Struct, frozen=True, kw_only=True):
-    """The index on disk; `stale` counts the files that are missing or outdated in it, `gone` those that were deleted.
-
-    `bytes` is its size. `why` says why it cannot be used, or is None.
-    """
+    """The index on disk; `stale` counts missing and old files, `gone` deleted ones. `why` is why it is unusable."""
 
     exists: bool = False
     usable: bool = False

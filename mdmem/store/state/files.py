@@ -51,10 +51,7 @@ def _own(folder: Path) -> Path:
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return the absolute path in a variable, else a folder in the user's home directory.
-
-    Without a home directory, return a path at which nothing can be written.
-    """
+    """Return the absolute path in a variable, else one in the home directory, else one that cannot be written."""
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated
@@ -66,11 +63,7 @@ WING = "private"
 
 
 def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
-    """Return the root of a caller's private memory.
-
-    The local user (None) has one private memory for all roots. The holder of a token has one for each root, since the
-    same token name may mean another person in another root.
-    """
+    """Return the root of a caller's private memory: one for the local user (None), and for a token one in each root."""
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
     if caller is None:
         return folder / "own"
@@ -140,10 +133,7 @@ def _temporary(path: Path, parts: Iterable[bytes], *, durable: bool) -> Iterator
 
 
 def write_whole(path: Path, *parts: bytes, durable: bool = True) -> None:
-    """Replace a file so that it has its old or its new content at any time; raises OSError.
-
-    With `durable`, this is so even after a crash of the machine.
-    """
+    """Replace a file so that it has its old or its new content at any time, even after a crash with `durable`."""
     with _temporary(path, parts, durable=durable) as temporary:
         with contextlib.suppress(OSError):
             # Keep the permissions of the old file, but not of a symbolic link, whose mode allows everything.
@@ -238,10 +228,7 @@ def try_lock(path: Path) -> int | None:
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
 class OvertakenError(Exception):
-    """A file was not replaced or removed, because it changed since it was read.
-
-    If somebody saved it during the attempt, `kept` may be a file with one of the saved texts; else it is None.
-    """
+    """A file changed since it was read, so it was not replaced or removed; `kept` may be a file with a saved text."""
 
     def __init__(self, kept: Path | None = None) -> None:
         """Store the path of the file with a saved text, or None."""
@@ -260,8 +247,7 @@ def has_content(path: Path, content: bytes) -> bool:
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
     """Exchange a prepared file with the target file if the target did not change since it was read.
 
-    `read` are the bytes that the target had, and `written` the bytes of the prepared file. After the exchange the old
-    file is compared again. If somebody saved it meanwhile, the exchange is undone. Raises OvertakenError, and OSError.
+    If somebody saved the target meanwhile, the exchange is undone. Raises OvertakenError, and OSError.
     """
     if not has_content(target, read):
         raise OvertakenError
@@ -279,10 +265,7 @@ def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Exchange two files of one folder; raises OSError.
-
-    The other file first gets a second name, so that a save by somebody else just before the exchange is not lost.
-    """
+    """Exchange two files of one folder; the other first gets a second name, so that a save just before is not lost."""
     spare = one.with_name(f".{one.name}")
     try:
         os.link(other, spare)
@@ -300,10 +283,7 @@ def exchange(one: Path, other: Path) -> None:
 
 
 def take_away(target: Path, aside: Path, *, read: bytes) -> None:
-    """Rename a file to `aside` if it did not change since it was read; raises OvertakenError, and OSError.
-
-    If somebody saved the file at the same time, the rename is undone.
-    """
+    """Rename a file to `aside` unless somebody changed it since it was read; raises OvertakenError, and OSError."""
     if not has_content(target, read):
         raise OvertakenError
     target.replace(aside)

@@ -210,10 +210,7 @@ def append_audit(
     caller: str | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """Append a question and its answer to the audit log; return a message if that fails, else None.
-
-    `caller` is the name of the caller's token, and `more` has further fields of the line.
-    """
+    """Append a question, its answer and `more` fields to the audit log; return a message if that fails, else None."""
     texts = {name: one[:_LONGEST_TEXT] if isinstance(one, str) else one for name, one in asked.items()}
     content = {"when": written_time(when), "caller": caller, "verb": verb, "asked": texts, "returned": list(returned)}
     try:
@@ -280,10 +277,7 @@ _NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
 class PendingWrite(Struct, frozen=True, kw_only=True):
-    """A write that failed; if the last attempt was `refused`, it is not tried again by itself.
-
-    The arguments are JSON values.
-    """
+    """A write that failed; if the last attempt was `refused`, it is not tried again by itself."""
 
     verb: str
     arguments: Mapping[str, Any]
@@ -307,10 +301,8 @@ def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
 class Blocked(Struct, frozen=True, kw_only=True):
     """A write that was stopped because a similar entry exists; kept until the write succeeds or is dropped.
 
-    `key` is the wing and the fingerprint of the write. `confidence` is the lowest that was stated for it. `candidate`
-    is the address of the similar entry. `title` and `project` are
-    empty in records of an earlier version. `request` is the id of the pending write that was stopped, or empty for a
-    call.
+    `key` is the wing and the fingerprint of the write, and `confidence` the lowest that was stated for it. `title` and
+    `project` are empty in records of an earlier version. `request` is the id of the pending write, or empty for a call.
     """
 
     key: str
@@ -370,18 +362,13 @@ def _read(path: Path, kind: type[_Record]) -> _Record | None:
 class PendingWrites(Struct, frozen=True):
     """The pending and blocked writes of one root, one file each; every method may raise EnvironmentFaultError.
 
-    Many processes share them, so a process claims (locks) a write before it retries the write. The kernel holds the
-    lock and releases it if the process dies.
+    A process claims (locks) a write before it retries the write; the kernel releases the lock if the process dies.
     """
 
     state: Path
 
     def keep(self, record: PendingWrite) -> str:
-        """Store a write that failed and return its id.
-
-        If the same request is stored already, its record keeps `created`, counts all attempts and gets the latest
-        error. A record that another process is retrying at this moment does not change.
-        """
+        """Store a write that failed and return its id; attempts of the same request are counted together."""
         with self._changing():
             known = _read(self._path(_PENDING, record.id), PendingWrite)
             if known is None:

@@ -104,11 +104,7 @@ _LONGEST = 64
 
 
 class BearerToken(Struct, frozen=True, kw_only=True):
-    """A stored bearer token; `sha256` is the hash of its text.
-
-    `readable` are the wings that its holder may read (None for all), and `writable` those that the holder may also
-    write to (None for all of these).
-    """
+    """A stored bearer token: the hash of its text, and the wings that its holder may read and write (None for all)."""
 
     name: str
     sha256: str

@@ -25,9 +25,8 @@ _NO_FILTERS = Filters()
 def resolve_names(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the addresses that names mean, without duplicates; a folder with a slash at its end means all its entries.
 
-    If a short name means entries in several wings, the one in the first of `wings` is returned. Without `wings`, it is
-    the one in the active wing. Raises NotFoundError that suggests similar addresses, and UsageError if a name is
-    ambiguous or a wing does not exist.
+    Of entries in several wings, a short name means the one in the first of `wings`, or in the active wing. Raises
+    NotFoundError that suggests similar addresses, and UsageError if a name is ambiguous or a wing does not exist.
     """
     filters = Filters(wings=tuple(wings))
     if wings:
@@ -41,10 +40,7 @@ def resolve_name(workspace: Workspace, name: str) -> str:
 
 
 def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
-    """Return the address in a field of an agent's write, which must be written in full.
-
-    Raises UsageError for a short name, because it may mean another entry, and NotFoundError if it means none.
-    """
+    """Return the address in a field of an agent's write; raises UsageError for a short name, and NotFoundError."""
     plain = from_root(workspace, name)
     if plain in workspace.catalog.entries:
         return plain
@@ -100,9 +96,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
     """Return the addresses that a handle means: a number such as `4` or `ADR-4`, or the beginning of an entry-id.
 
-    Entries that cannot be read are found, too.
-    If several entries match, those in the folder of the working directory are returned, else those in the active wing,
-    else all.
+    Those in the working directory's room come first, else those in the active wing, else all, also unreadable ones.
     """
     location = workspace.location
     folder, _, wanted = plain.rpartition("/")
@@ -204,10 +198,7 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return an address, or a path from the working directory or the repository's top, relative to the root.
-
-    A `.md` at the end and slashes at both ends are removed. The entry need not exist.
-    """
+    """Return an address or a path (from here or the repository's top) relative to the root, without `.md`."""
     root = workspace.location.root
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")

@@ -32,9 +32,7 @@ from mdmem.store.git.status import commit_at, first_day, list_changed_in_index, 
 class Snapshot(Struct, frozen=True):
     """The state of the files that is read: the working tree, git's index, a revision, or a merge that is not made yet.
 
-    If `merge_into` is set, the snapshot is the result of merging `revision` (None means HEAD) into `merge_into`. `name`
-    is the revision as the user typed it. `is_dated` says whether the user typed a date. `remarks` are shown with
-    answers.
+    With `merge_into`, it is the merge of `revision` (None means HEAD) into that. `name` is what the user typed.
     """
 
     revision: str | None = None
@@ -88,8 +86,8 @@ class NoMemoryError(RootNotFoundError):
 class Location(Struct, frozen=True):
     """One root: its folder, why it was chosen, its repository (None outside git), and the message if git failed.
 
-    `source` is the name of the data source in answers that use no index. `typed` is the command line for this root,
-    with `{}` in place of the arguments.
+    `source` is the data source in answers without an index, `typed` the command line with `{}` in place of the
+    arguments.
     """
 
     root: Path
@@ -134,9 +132,8 @@ class Location(Struct, frozen=True):
 
 
 def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
-    """Return the root of a command: of several, the one whose parent is the working directory or the nearest above it.
+    """Return the root whose parent is the working directory or nearest above it, else the one nearest to all `files`.
 
-    If there is none, the root that is nearest to all `files` is returned, which are relative to the working directory.
     Raises RootNotFoundError, and SeveralRootsError if no root is nearest.
     """
     found = locate_each(given, environment, cwd)
@@ -166,8 +163,7 @@ def _nearest(found: Sequence[Location], path: Path) -> Location | None:
 def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) -> tuple[Location, ...]:
     """Return the root that is meant, or all roots of the repository if the working directory is in none of them.
 
-    The first of these that exists is returned: the option `--root`, the variable `MDMEM_ROOT`, the nearest directory
-    above with `mdmem.toml`, every tracked `mdmem.toml` of the repository. Raises RootNotFoundError.
+    The first that exists counts: `--root`, `MDMEM_ROOT`, the nearest `mdmem.toml` above, every tracked `mdmem.toml`.
     """
     named = given or environment.get("MDMEM_ROOT")
     if named:
@@ -225,8 +221,8 @@ def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot
     """Return the snapshot of a revision or a date, and the day on which entries are judged.
 
     A branch or tag comes before a date. A date means the last commit until then on the first-parent history of the
-    default branch, and that day. A day ends in UTC, and a time without an offset is in UTC, so that the answer is the
-    same in every time zone. Raises UnknownRevisionError, UsageError and GitError.
+    default branch. A day ends in UTC, and a time without an offset is in UTC. Raises UnknownRevisionError, UsageError
+    and GitError.
     """
     repository = location.get_repository()
     is_date = _DATE.fullmatch(name) is not None or _AGO.fullmatch(name) is not None
@@ -273,10 +269,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
-    """Return the real path of a folder to write to; `base` is the project's folder.
-
-    Raises UsageError for a folder in git's own folder, and if a link in the project leads out of it.
-    """
+    """Return the real path of a folder to write to; raises UsageError for git's, and for links out of the project."""
     real, project = folder.resolve(), base.resolve()
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
     below = real.relative_to(project) if real.is_relative_to(project) else real
@@ -290,10 +283,7 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
-    """Return the roots that contain one of the paths, else every root that `locate_each` finds.
-
-    A hook without `--root` may have none. Otherwise raises RootNotFoundError if there is none.
-    """
+    """Return the roots that contain one of the paths, else every root; a hook without `--root` may have none."""
     try:
         found = locate_each(given, environment, cwd)
     except RootNotFoundError:
@@ -306,10 +296,7 @@ def roots_to_check(
 
 
 class PushTarget(Struct, frozen=True):
-    """A push in progress; `revision` is the commit that is pushed, and `remote` the name of the remote.
-
-    `old` is the commit that the remote has, or None for a new branch.
-    """
+    """A push in progress: the pushed commit, the remote, and the commit that it has (None for a new branch)."""
 
     revision: str
     remote: str
@@ -328,10 +315,7 @@ def push_target(environment: Mapping[str, str]) -> PushTarget | None:
 def snapshot_to_check(
     push: PushTarget | None, *, revision: str | None, staged: bool, merge_into: str | None
 ) -> Snapshot:
-    """Return the snapshot that the options select; during a push, `--staged` selects the commit that is pushed.
-
-    Raises UsageError for `--staged` together with another option.
-    """
+    """Return the snapshot that the options select; during a push, `--staged` selects the commit that is pushed."""
     if not staged:
         return Snapshot(revision, merge_into=merge_into)
     if revision is not None or merge_into is not None:

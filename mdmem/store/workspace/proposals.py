@@ -52,11 +52,9 @@ _MANIFEST = re.compile(r"[^/]+/README\.md")
 class Standings(Struct, frozen=True):
     """The differences between the files of a tree and the default branch, by path from the root.
 
-    `found` has the standing of each file that differs, without those that only the default branch added. `displaced`
-    has the files of the default branch that a proposal changed or removed, with their hashes. `touches` has the author
-    and the commit that last changed a path (from the top of the repository) on this branch. `settings` is the hash of
-    the default branch's settings file, or None. `is_agreed` is true if the default branch itself is read, now or at an
-    earlier commit.
+    `found` has the standing of each file that differs. `displaced` has the hashes of the default branch's files that a
+    proposal changed or removed. `touches` has the author and commit that last changed a path (from the top) on this branch.
+    `settings` is the hash of the default branch's settings. `is_agreed` means that the default branch itself is read.
     """
 
     branch: DefaultBranch
@@ -68,11 +66,7 @@ class Standings(Struct, frozen=True):
 
 
 def find_standings(workspace: Workspace) -> Standings | None:
-    """Return the differences between the files of a workspace and the default branch; None if they are unknown.
-
-    The index and merges are not compared (None). Every entry in a commit of the default branch's own history counts as
-    approved.
-    """
+    """Return the differences between the files and the default branch; None for the index, merges, or if unknown."""
     snapshot, repository = workspace.snapshot, workspace.location.repository
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
@@ -153,8 +147,8 @@ _EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend
 class View(Struct, frozen=True):
     """Two workspaces for one answer: `checkout` has the files as they are, `effective` has what answers use.
 
-    Both catalogs have the standing of each entry, if it is known. `overridden` are the addresses of entries whose
-    versions in the two workspaces differ; for those in `alternatives`, the version in `checkout` is shown, too.
+    `overridden` are the addresses whose versions differ; for those in `alternatives`, the one in `checkout` is shown,
+    too.
     """
 
     effective: Workspace
@@ -163,10 +157,7 @@ class View(Struct, frozen=True):
     alternatives: frozenset[str] = frozenset()
 
     def over(self, workspace: Workspace) -> View:
-        """Return this view with its files read through another workspace, for example one with a time limit.
-
-        Both workspaces keep their catalogs. The caller makes sure that the files are the same.
-        """
+        """Return this view over another workspace with the same files, such as one with a time limit."""
         checkout = _laid_over(self.checkout, workspace)
         if self.effective is self.checkout:
             return replace(self, effective=checkout, checkout=checkout)
@@ -183,10 +174,7 @@ def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
 
 
 def view_of(workspace: Workspace) -> View:
-    """Return two workspaces: the files as they are, and the versions that answers use.
-
-    Made at the first call, then cached.
-    """
+    """Return two workspaces, the files as they are and the versions that answers use, made at the first call."""
     return workspace.once(_view_of)
 
 
@@ -262,10 +250,7 @@ class _Composition(Struct, frozen=True):
         return View(effective, self.checkout, overridden, frozenset(alternatives))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the default branch's version of each file that a proposal changed or removed.
-
-        An entry that is not current on the default branch keeps its proposed version, unless proposals are hidden.
-        """
+        """Yield the default branch's current (or any hidden) version of each file that a proposal changed or removed."""
         displaced, repository = self.standings.displaced, self.checkout.location.repository
         if not displaced or repository is None:
             return

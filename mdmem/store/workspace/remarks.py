@@ -19,10 +19,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 def record_given(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
-    """Record which entries an agent got, and by which tool or hook, unless the settings switch the count off.
-
-    Errors are ignored.
-    """
+    """Record which entries an agent got, and how, unless the settings switch that off; errors are ignored."""
     if addresses and _is_counted(workspace):
         record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
 
@@ -40,11 +37,7 @@ def _is_counted(workspace: Workspace) -> bool:
 
 
 class Freshness(StrEnum):
-    """How long ago an entry was verified or created: at most 30 days (current), at most 180 days (recent), or longer.
-
-    The MCP contract has these three words but no days. Hygiene is due every 30 days, and decisions are reviewed after
-    half a year.
-    """
+    """How long ago an entry was verified or created: at most 30 days (current), at most 180 (recent), or longer."""
 
     CURRENT = "current"
     RECENT = "recent"
@@ -60,10 +53,7 @@ def last_review(entry: Entry) -> date | None:
 
 
 def age_of(entry: Entry, today: date) -> int | None:
-    """Return the days since an entry was created or verified, whichever is later.
-
-    It is 0 for a future date, and None without a valid date.
-    """
+    """Return the days since an entry was created or verified (the later one); None without a valid date."""
     day = last_review(entry)
     return None if day is None else max(0, (today - day).days)
 
@@ -92,8 +82,7 @@ def is_hygiene_due(workspace: Workspace, project: str) -> bool:
 def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     """Return the last hygiene of the active wing; without an active wing, of the wing with the oldest run.
 
-    The day is None if one of these wings had no run yet. Such a wing is due if it has an entry that is at least 30 days
-    old and was not imported.
+    A wing without a run is due if it has an entry that is at least 30 days old and was not imported.
     """
     catalog, times = workspace.catalog, read_times(workspace.state_folder)
     days: dict[str, date | None] = {}

@@ -25,10 +25,7 @@ class AmbiguousWingError(UsageError):
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """The filters of a question; an empty tuple means no filter. A focus is the topic of an agent's session.
-
-    `all_wings` reads every wing. `include_deprecated` and `include_drafts` add entries that are not current.
-    """
+    """The filters of a question; an empty tuple means no filter, and a focus is the topic of an agent's session."""
 
     wings: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
@@ -58,11 +55,7 @@ class Filters(Struct, frozen=True, kw_only=True):
 
 
 class ScopeState(StrEnum):
-    """How certain a scope is.
-
-    RESOLVED: its wing and focus exist. UNCERTAIN: one of them was named and does not exist. UNRESOLVED: no wing was
-    named, or none is active.
-    """
+    """How certain a scope is: its wing and focus exist, one of them does not, or no wing is named or active."""
 
     RESOLVED = "resolved"
     UNCERTAIN = "uncertain"
@@ -72,9 +65,8 @@ class ScopeState(StrEnum):
 class Scope(Struct, frozen=True, kw_only=True):
     """The wings that a question reads, with the active wing first, and the filters on rooms and on the focus.
 
-    Of `wings`, `shared_wings` are shared. The invariants of `binding_wings` always apply, also in other rooms.
-    `starts_shared` means that the question is about shared knowledge. Shared entries then come first, and an override
-    by a project does not remove them.
+    The invariants of `binding_wings` always apply, also in other rooms. With `starts_shared`, shared entries come first,
+    and an override by a project does not remove them.
     """
 
     wing: str | None
@@ -117,10 +109,9 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
-    """Return the name of the wing that a name means, or None: the wing with this `project_id`, else with this name.
+    """Return the wing that a name means, or None: by `project_id`, else by name, else by the folded name.
 
-    Else the name is changed to the form of a wing's name: lower case, with `_` for other characters. A wing of that
-    name does not count if it has another `project_id`.
+    A folded name is in lower case with `_` for other characters; a wing with another `project_id` does not count.
     """
     by_id = [wing.name for wing in wings.values() if wing.project_id == name]
     if by_id or name in wings:
@@ -148,10 +139,7 @@ def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> 
 
 
 def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
-    """Return the names of the shared wings that a wing's manifest lists and that exist.
-
-    Without a list, a project reads all shared wings, and a shared wing none.
-    """
+    """Return the existing shared wings in a manifest; without a list, all for a project, none for a shared wing."""
     wing = wings.get(name, Wing(name=name))
     if wing.shared_wings is not None:
         return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
@@ -188,14 +176,8 @@ def resolve_scope(
     """Return the scope of a retrieval: the active wing, the wings in the filters, and the shared wings of all these.
 
     The active wing is the first wing in the filters, else the wing that applies to `paths`, else the default or only
-    wing.
-
-    The invariants of a shared wing always apply if the manifest of the active wing, or of a wing in the filters, lists
-    it. If one of these manifests has no such list, the invariants of the other shared wings always apply, too. An
-    exception is a wing whose `applies_to` matches no tracked file. `tracked` returns the tracked files relative to the
-    top of the repository; it is called only if a wing has `applies_to`.
-
-    The scope of a memory without wings is empty. Raises UsageError for a missing wing or room, SettingsError for a
+    wing. The invariants of a shared wing always apply if one of the manifests lists it, or has no list, unless the
+    wing's `applies_to` matches no tracked file. Raises UsageError for a missing wing or room, SettingsError for a
     missing default wing, and AmbiguousWingError if no wing is active and not all wings are asked for.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
@@ -316,11 +298,7 @@ def _all_wings(catalog: Catalog) -> dict[str, Wing]:
 
 
 class ScopeAnswer(Struct, frozen=True, kw_only=True):
-    """How certain the scope of a project and a focus is, with a message for the caller.
-
-    A focus is the topic of an agent's session. `focus_exists` is None if no focus was given. `nearest` are similar
-    names. `is_writable` says whether the caller may write to the project.
-    """
+    """How certain the scope of a project and a focus is, with a message for the caller, and similar names."""
 
     state: ScopeState
     wing: str | None = None
@@ -373,11 +351,7 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
 
 
 def wing_name_for(project_id: str, catalog: Catalog) -> str:
-    """Return the name of the wing for a new project: its id in lower case, with `_` between the words.
-
-    Raises UsageError if the id gives no valid name, if the name is taken (ignoring case), or if an unreadable wing may
-    already belong to the project.
-    """
+    """Return the wing's name for a new project; raises UsageError if it is invalid or may be taken."""
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
     name = "_".join(words)
     # Most systems allow at most 255 bytes for the name of a folder.

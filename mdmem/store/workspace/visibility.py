@@ -92,10 +92,7 @@ def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Com
 
 
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
-    """Raise AccessDeniedError unless the caller may write to a project, and with `is_global` to the shared wing.
-
-    Call it before other checks, because their errors could reveal which wings exist.
-    """
+    """Raise AccessDeniedError unless the caller may write; call this first, as other errors reveal which wings exist."""
     if project_id is not None and not workspace.access.writes(wing_of(workspace.catalog, project_id)):
         raise AccessDeniedError(project_id)
     if is_global:
@@ -155,12 +152,11 @@ def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
 
 
 def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:
-    """Return the wings that a question about a project reads.
+    """Return the wings that a question about a project reads; `widely` adds all wings if `project` is None.
 
-    A project that does not exist yet reads only the shared wings, and none of their invariants always applies. If
-    `project` is None, the scope of the active wing is returned, with `widely` also all other wings. If no wing is
-    active, the scope has all wings, and no invariant always applies. Raises AccessDeniedError for a project that the
-    caller may not read, and, if the caller sees only some wings, for one that does not exist.
+    A project that does not exist yet reads only the shared wings, and none of their invariants always applies. Raises
+    AccessDeniedError for a project that the caller may not read, and for a missing one if the caller sees only some
+    wings.
     """
     if project is None:
         try:

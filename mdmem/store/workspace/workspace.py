@@ -103,9 +103,8 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     """One root at one snapshot, on one day and for one caller; each part is loaded when it is first needed.
 
     Nothing that the caller's access hides is in any part. `index_source` is another workspace whose files update the
-    index; None means this one. `is_timed` says that answers have a time limit. `given_tree` and `given_catalog` replace
-    the tree and the catalog that would be loaded. `opened` has the index after its first use; workspaces of the same
-    root share it.
+    index. `is_timed` says that answers have a time limit. `given_tree` and `given_catalog` replace those that would be
+    loaded. `opened` has the index after its first use; workspaces of the same root share it.
     """
 
     location: Location
@@ -127,10 +126,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
-        """Return the same root at a revision or on a date; None returns this workspace.
-
-        Raises UnknownRevisionError, UsageError and GitError.
-        """
+        """Return the same root at a revision or on a date (None for this one); raises the errors of `snapshot_at`."""
         if name is None:
             return self
         snapshot, day = snapshot_at(self.location, name, today=self.today)
@@ -179,10 +175,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return all files of the snapshot and of the wings that it reads from other repositories.
-
-        Raises UnknownRevisionError and GitError.
-        """
+        """Return all files, also of wings in other repositories; raises UnknownRevisionError and GitError."""
         if self.given_tree is not None:
             return self.given_tree
         location, snapshot, under = self.location, self.snapshot, self.location.under
@@ -329,10 +322,10 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
-        """Return the matches of some words in the entries `among`; the full-text index is updated first if needed.
+        """Return the matches of some words in the entries `among`; with `syntax`, raises QuerySyntaxError.
 
-        With `syntax`, the words are in the query language; raises QuerySyntaxError. All callers share the index, so it
-        is always updated from all files, also for a caller who sees only some of them.
+        All callers share the index, so it is always updated from all files, also for a caller who sees only some of
+        them.
         """
         index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
