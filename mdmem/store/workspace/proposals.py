@@ -250,7 +250,7 @@ class _Composition(Struct, frozen=True):
         return View(effective, self.checkout, overridden, frozenset(alternatives))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the default branch's current (or any hidden) version of each file that a proposal changed or removed."""
+        """Yield the default branch's version of each file that a proposal changed or removed."""
         displaced, repository = self.standings.displaced, self.checkout.location.repository
         if not displaced or repository is None:
             return
