@@ -53,8 +53,9 @@ class Standings(Struct, frozen=True):
     """The differences between the files of a tree and the default branch, by path from the root.
 
     `found` has the standing of each file that differs. `displaced` has the hashes of the default branch's files that a
-    proposal changed or removed. `touches` has the author and commit that last changed a path (from the top) on this branch.
-    `settings` is the hash of the default branch's settings. `is_agreed` means that the default branch itself is read.
+    proposal changed or removed. `touches` has the author and commit that last changed a path (from the top) on this
+    branch. `settings` is the hash of the default branch's settings. `is_agreed` means that the default branch itself is
+    read.
     """
 
     branch: DefaultBranch

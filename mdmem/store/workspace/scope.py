@@ -65,8 +65,8 @@ class ScopeState(StrEnum):
 class Scope(Struct, frozen=True, kw_only=True):
     """The wings that a question reads, with the active wing first, and the filters on rooms and on the focus.
 
-    The invariants of `binding_wings` always apply, also in other rooms. With `starts_shared`, shared entries come first,
-    and an override by a project does not remove them.
+    The invariants of `binding_wings` always apply, also in other rooms. With `starts_shared`, shared entries come
+    first, and an override by a project does not remove them.
     """
 
     wing: str | None
