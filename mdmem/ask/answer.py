@@ -308,17 +308,13 @@ class Answers(Struct, frozen=True):
     """The answers of one call: the main answer, about the current work (or None), then one for each question.
 
     `unread` are the wings of other projects, if no question named a wing. `shown` is for the session to store: the
-    version of each shown entry, by address. `prefix` is the room or wing that all shown entries share, if the rest of
-    each address is unique; otherwise it is empty. `ambiguous` are the entry-ids of shown entries that other entries of
-    the memory have, too.
+    version of each shown entry, by address.
     """
 
     main: Answer | None
     short: tuple[Answer, ...] = ()
     unread: tuple[str, ...] = ()
     shown: Mapping[str, str] = field(default_factory=dict)
-    prefix: str = ""
-    ambiguous: frozenset[str] = frozenset()
 
     @property
     def all(self) -> tuple[Answer, ...]:

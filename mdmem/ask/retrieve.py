@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -208,29 +207,10 @@ def retrieve(
             known |= notes
         unread = _unread_wings(reading, short[0]) if short and not at_work else ()
         files = {_AT_WORK: "\0".join(at_work)} if at_work else {}
-        listed = [one for answer in (first, *short) if answer for one in (*answer.items, *answer.proposed)]
-        addresses = {one.address for one in listed}
-        entries = reading.view.checkout.catalog.entries
-        prefix = _shared_folder(addresses, entries)
-        ids = Counter(one.rpartition("/")[2] for one in entries.keys() | addresses)
-        ambiguous = frozenset(name for name in (one.rpartition("/")[2] for one in addresses) if ids[name] > 1)
         new = {address: note for address, note in known.items() if shown.get(address) != note}
-        return Answers(first, tuple(short), unread, {**new, **files}, prefix, ambiguous)
+        return Answers(first, tuple(short), unread, {**new, **files})
 
     return read_steadily(workspace, read)
-
-
-def _shared_folder(shown: Collection[str], known: Collection[str]) -> str:
-    """Return the room or else the wing that all shown addresses share, with a slash at the end.
-
-    It is empty if they share none, or if the rest of an address would not be unique among the `known` addresses.
-    """
-    for parts in (2, 1):
-        folders = {"/".join(one.split("/")[:parts]) for one in shown}
-        ends = {one.split("/", parts)[-1] for one in shown}
-        if len(folders) == 1 and sum(one.split("/", parts)[-1] in ends for one in known) <= len(ends):
-            return f"{folders.pop()}/"
-    return ""
 
 
 def _answer(

@@ -31,7 +31,7 @@ from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
-from mdmem.render.context import pack_markdown, pack_text
+from mdmem.render.context import pack_markdown
 from mdmem.render.json import dump, entries_json, search_json
 from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
@@ -245,9 +245,8 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
         if given.root and isinstance(error, RootNotFoundError):
             raise
         pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))
-    given.remark(*pack["remarks"])
-    text = pack_markdown(pack) if given.form == "markdown" else pack_text(pack, given.style)
-    given.print_result({**pack, "markdown": pack_markdown(pack)}, text)
+    text = pack_markdown(pack)
+    given.print_result({**pack, "markdown": text}, text)
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from mdmem.ask.answer import (
-    MENTIONED,
     OVER_BUDGET,
     RELATIONS,
     WEAK,
     Answer,
     AnswerBasis,
     Answers,
-    Contradiction,
     Form,
     Item,
     Mention,
@@ -24,8 +22,8 @@ from mdmem.ask.answer import (
 )
 from mdmem.ask.limits import NEXT_BEST, SMALL_BUDGET
 from mdmem.ask.question import Coverage, Tier
-from mdmem.markdown.body import is_title_alone, quoted
-from mdmem.model.entry import Entry, Status, day_of
+from mdmem.markdown.body import cut_at_word, is_title_alone, quoted
+from mdmem.model.entry import Status
 from mdmem.model.lineage import standing_marks
 from mdmem.render.json import answer_json
 from mdmem.render.style import Style
@@ -37,11 +35,9 @@ SOURCES = {
     "index": "the index",
     "scan": "the files themselves",
     "hub": "the hub",
-    "docs": "docs/architecture.md",
-    "readme": "README.md",
-    "workspace": "a search of the workspace",
+    **dict.fromkeys(("docs", "readme", "workspace"), "docs/architecture.md, README.md and a search of the workspace"),
 }
-# The most characters of a question that are repeated above its answer.
+# The most bytes of a question that are repeated above its answer.
 _QUESTION = 48
 _MOST_WINGS, _MOST_ROOMS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 12, 3, 4, 120, 160
 # If an entry matches at most this many words of the question, its line lists these words.
@@ -54,11 +50,8 @@ def _item(item: Item, style: Style) -> str:
     title = item.content or entry.title if item.form.is_line else entry.title
     is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, title))
     called = "" if is_said else f": {one_line(title)}"
-    address = entry.address.removeprefix(style.prefix)
-    # Plain mentions by other shown entries become one line of ids.
-    known = [one for one in item.mentions if one.how == MENTIONED and one.address in style.shown and not one.does]
-    lines = [mention_line(one, style) for one in item.mentions if one not in known]
-    lines += [f"{MENTIONED} {', '.join(one.address.removeprefix(style.prefix) for one in known)}"] if known else []
+    address = entry.address
+    lines = [mention_line(one, style) for one in item.mentions]
     if not style.is_markdown:
         head = f"{style.bold(f'[{entry.type}] {address}')}{called}{marks}"
         content = [indent(item.content)] if item.content and not item.form.is_line else []
@@ -70,7 +63,7 @@ def _item(item: Item, style: Style) -> str:
 
 
 def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
-    """Yield entries as blocks; one-line entries in a row are one block, and those already shown are ids at the end."""
+    """Yield entries as blocks; one-line entries in a row are one block, and those already shown are one line."""
     shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.stance))]
     lines: list[str] = []
     for item in (one for one in items if one not in shown):
@@ -80,35 +73,25 @@ def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
         yield from ["\n".join(lines)] if lines else []
         lines = []
         yield _item(item, style)
-    names: dict[str, list[str]] = {}
-    for item in shown:
-        short = item.address.rpartition("/")[2]
-        name = item.address if short in style.ambiguous else short
-        names.setdefault(item.entry.type, []).append(name)
-    listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
-    lines += [f"Already shown: {'; '.join(listed)}"] if listed else []
+    lines += [f"Already shown: {', '.join(item.address for item in shown)}"] if shown else []
     yield from ["\n".join(lines)] if lines else []
 
 
 def answers_text(answers: Answers, style: Style) -> str:
     """Return the answers of a call; in Markdown, contents are block quotes, to tell them from instructions."""
     blocks: list[str] = []
-    named = sum(item.form is not Form.GIVEN for one in answers.all for item in (*one.items, *one.proposed))
-    style = replace(style, ambiguous=answers.ambiguous)
-    if len(answers.prefix) * named > len(_prefix_text(answers.prefix)):
-        style = replace(style, prefix=answers.prefix)
     if answers.main is not None:
         blocks.append(_main(answers.main, style))
     elif answers.short:
         # All questions of a call have the same scope, so they have the same problems.
-        blocks += [*problems_text(answers.short[0].basis), *([_prefix_text(style.prefix)] if style.prefix else [])]
+        blocks += problems_text(answers.short[0].basis)
     blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
     blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one))
     if answers.short:
         bases = [one.basis for one in answers.short]
         most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
         foot = f"Each answer omits up to {count(most, 'entry', 'entries')}. " if most else ""
-        foot += f"Source: {' and '.join(dict.fromkeys(map(source_of, bases)))}"
+        foot += f"Source: {' and '.join(dict.fromkeys(SOURCES[basis.source] for basis in bases))}"
         unread = ", ".join(answers.unread[:_MOST_WINGS])
         blocks.append(style.foot(f"{foot}{f'; not read: {unread} (--wing, --all-wings)' if unread else ''}"))
     return "\n\n".join(blocks)
@@ -125,30 +108,24 @@ def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = a
     return {**first, "answers": [{"query": one.question.words, **shown(one)} for one in answers.short]}
 
 
-def _prefix_text(prefix: str) -> str:
-    return f"Addresses begin with {prefix}."
-
-
 def _main(answer: Answer, style: Style) -> str:
     """Return the main answer: problems, the verdict on coverage, the entries, the proposals, and the counts."""
     basis, style = answer.basis, _style_of(answer, style)
     blocks = [*problems_text(basis)]
     if basis.degraded:
-        blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {source_of(basis)}.")
-    verdict = f"{_verdict(answer)} {_prefix_text(style.prefix)}" if style.prefix else _verdict(answer)
-    blocks += [verdict, *_elsewhere(answer), *_unread(basis), *_ended(answer), *_items(answer.items, style)]
+        blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {SOURCES[basis.source]}.")
+    blocks += [_verdict(answer), *_elsewhere(answer), *_unread(basis), *_ended(answer), *_items(answer.items, style)]
     if answer.proposed:
         blocks += [style.heading("Proposed (not binding)"), *_items(answer.proposed, style)]
     blocks += map(style.warn, contradictions_text(answer))
     if basis.fallback:
         lines = [f"  {one.path}:{one.line}: {one.text}" for one in basis.fallback]
         blocks.append("\n".join(["Outside the memory, not binding:", *lines]))
-    blocks.append(style.foot(_foot(answer, style)))
+    blocks.append(style.foot(_foot(answer)))
     if basis.absent:
         # These paths have a typing error, or are new.
-        names = [one_line(path) for path in basis.absent]
-        cut = [f"`{one if len(one) <= _LONGEST_PATH else f'…{one[1 - _LONGEST_PATH :]}'}`" for one in names]
-        blocks.append(f"Not in this working tree now: {first_of(cut, _MOST_ABSENT)}")
+        paths = [f"`{cut_at_word(one_line(path), _LONGEST_PATH)}`" for path in basis.absent]
+        blocks.append(f"Not in this working tree now: {first_of(paths, _MOST_ABSENT)}")
     return "\n\n".join(blocks)
 
 
@@ -160,8 +137,7 @@ def _style_of(answer: Answer, style: Style) -> Style:
 def _short(number: int, answer: Answer, style: Style) -> str:
     """Return the short answer to one of several questions: gaps in coverage, entries, and contradictions."""
     basis, words, style = answer.basis, one_line(answer.question.words), _style_of(answer, style)
-    cut = words if len(words) <= _QUESTION else f"{words[:_QUESTION].rpartition(' ')[0] or words[:_QUESTION]} …"
-    blocks = [style.heading(f"{number}. {cut}")]
+    blocks = [style.heading(f"{number}. {cut_at_word(words, _QUESTION)}")]
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}.")
     blocks += [*filter(None, [_coverage(answer)]), *_unread(basis)]
@@ -208,8 +184,6 @@ def _verdict(answer: Answer) -> str:
         return coverage
     where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
     where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
-    if answer.items and answer.likely_room and len(answer.searched) > 1:
-        where += f", mostly {answer.likely_room.partition('/')[2]}"
     unmatched = f" {in_no_entry(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
     if basis.coverage is Coverage.FULL:
         return f"{entries(len(answer.items))}{where}.{unmatched}"
@@ -222,7 +196,7 @@ def _verdict(answer: Answer) -> str:
     return f"{coverage}{unmatched}{searched or ' There is no entry yet.'}"
 
 
-def _foot(answer: Answer, style: Style) -> str:
+def _foot(answer: Answer) -> str:
     """Return the last line of an answer: the omitted entries by reason, the best of them, and the size in tokens."""
     counts: dict[str, Counter[str]] = {}
     for one in (*count_omitted(answer.basis.omitted), *answer.basis.omitted_counts):
@@ -233,10 +207,10 @@ def _foot(answer: Answer, style: Style) -> str:
     size = f"{answer.tokens} of {answer.budget} tokens"
     if answer.over_budget:
         size = f"{answer.tokens} tokens, {answer.tokens - answer.budget} over the budget for invariants"
-    best = [one.address.removeprefix(style.prefix) for one in answer.basis.omitted if one.why in (OVER_BUDGET, WEAK)]
+    best = [one.address for one in answer.basis.omitted if one.why in (OVER_BUDGET, WEAK)]
     if best and answer.weights and answer.budget > SMALL_BUDGET:
         omitted += f". Next best: {', '.join(best[:NEXT_BEST])}"
-    return f"{f'Omitted: {omitted}. ' if omitted else ''}{settled}{size}; from {source_of(answer.basis)}"
+    return f"{f'Omitted: {omitted}. ' if omitted else ''}{settled}{size}; from {SOURCES[answer.basis.source]}"
 
 
 def _settled(answer: Answer) -> str:
@@ -251,15 +225,6 @@ def _settled(answer: Answer) -> str:
     other = "other " if any(item.on_path for item in answer.items) else ""
     files = "this file" if len(paths) == 1 else f"one of these {len(paths)} files"
     return f"No {other}rule names {files} in `applies_to`."
-
-
-def source_of(basis: AnswerBasis) -> str:
-    """Return the source of an answer as text; without a memory there may be several sources."""
-    if basis.source not in ("docs", "readme", "workspace"):
-        return SOURCES[basis.source]
-    paths = {one.path for one in basis.fallback}
-    documents = [name for name in (SOURCES["docs"], SOURCES["readme"]) if name in paths]
-    return ", ".join(documents if paths and paths <= {*documents} else [*documents, SOURCES["workspace"]])
 
 
 def _elsewhere(answer: Answer) -> Iterator[str]:
@@ -295,7 +260,7 @@ _OBVIOUS = ("contains ", "invariant of the scope", "in scope", "matches the quer
 
 def mention_line(one: Mention, style: Style) -> str:
     """Return a related entry as one line; without its title if the answer shows the entry itself."""
-    is_shown, address = one.address in style.shown, one.address.removeprefix(style.prefix)
+    is_shown, address = one.address in style.shown, one.address
     day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""
     title = f": {one_line(one.title)}" if one.title and not is_shown and not repeats(address, one.title) else ""
@@ -308,59 +273,32 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
     if len(places) == 1:
         one = basis.problems[0]
         head = "1 file of this scope cannot be read in full, and may apply:"
-        yield f"{head}\n  {places[0]}: {_cut_reason(one.message)} ({one.code})"
+        yield f"{head}\n  {places[0]}: {cut_at_word(one_line(one.message), _LONGEST_REASON)} ({one.code})"
     elif places:
         head = f"{len(places)} files of this scope cannot be read in full, and may apply:"
         yield f"{head} {first_of(places, _MOST_FILES)} (`mdmem check`)"
 
 
 def contradictions_text(answer: Answer) -> Iterator[str]:
-    """Yield a block that lists the contradictions of an answer, if any.
-
-    An entry of the answer is called by its entry-id if that is unique in the answer, any other entry by its address.
-    """
-    if conflicts := answer.basis.conflicts:
-        shown = {item.address: item.entry for item in answer.items}
-        ids = Counter(address.rpartition("/")[2] for address in shown)
-
-        def named(address: str) -> str:
-            short = address.rpartition("/")[2]
-            return short if address in shown and ids[short] == 1 else address
-
-        lines = [f"  {named(one.a)} against {named(one.b)}: {one.why}{_weighed(one, shown)}" for one in conflicts]
+    """Yield a block that lists the contradictions of an answer, if any, and which entry outranks the other."""
+    shown = {item.address: item.entry.type for item in answer.items}
+    lines = []
+    for one in answer.basis.conflicts:
+        kinds = sorted({shown[it] for it in (one.a, one.b) if it in shown}, key=lambda kind: kind.rank)
+        weighed = f"; the {kinds[0]} outranks the {kinds[1]}" if len(kinds) == 2 else ""
+        lines.append(f"  {one.a} against {one.b}: {one.why}{weighed}")
+    if lines:
         yield "\n".join(["Contradictions, for a person to resolve:", *lines])
-
-
-def _weighed(one: Contradiction, shown: Mapping[str, Entry]) -> str:
-    """Return which of two contradicting entries outranks the other or is newer; empty if one is not shown."""
-    a, b = shown.get(one.a), shown.get(one.b)
-    if a is None or b is None:
-        return ""
-    if a.type is not b.type:
-        stronger, weaker = sorted((a.type, b.type), key=lambda kind: kind.rank)
-        return f"; the {stronger} outranks the {weaker}"
-    if a.created_at is None or b.created_at is None or day_of(a.created_at) == day_of(b.created_at):
-        return ""
-    newer, older = sorted((day_of(a.created_at), day_of(b.created_at)), reverse=True)
-    which = "former" if day_of(a.created_at) == newer else "latter"
-    return f"; neither outranks the other, the {which} is newer ({newer} and {older})"
 
 
 def ended_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield a line about a match that is not current, with its successors and the reason."""
     for one in basis.ended:
-        why = _cut_reason(one.reason) if one.reason else ""
+        why = f" Reason: {cut_at_word(one_line(one.reason), _LONGEST_REASON)}" if one.reason else ""
         if named := [*one.heads, *(f"{address}, which cannot be read" for address in one.unread)]:
-            after = f": {why}" if why else ""
-            yield f"The best match is not current: {one.address}, replaced by {', '.join(named)}{after}"
+            yield f"The best match is not current: {one.address}, replaced by {', '.join(named)}.{why}"
         else:
-            after = f" Reason: {why}" if why else ""
-            yield f"Not current, and {UNREPLACED}: {one.address} ({one_line(one.title)}).{after}"
-
-
-def _cut_reason(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
+            yield f"Not current, and {UNREPLACED}: {one.address} ({one_line(one.title)}).{why}"
 
 
 _AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}

@@ -19,16 +19,13 @@ _HANGING = 2
 class Style(Struct, frozen=True):
     """How to print a result: as Markdown, or as text, with colours if `color`.
 
-    A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `prefix` is left out of
-    addresses, because a line above states it. `shown` are the entries whose text is in the answer, so that lines that
-    mention them do not repeat their titles. `ambiguous` are entry-ids that several entries have.
+    A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `shown` are the entries
+    whose text is in the answer, so that lines that mention them do not repeat their titles.
     """
 
     color: bool = False
     is_markdown: bool = False
-    prefix: str = ""
     shown: frozenset[str] = frozenset()
-    ambiguous: frozenset[str] = frozenset()
 
     def heading(self, text: str) -> str:
         """Return a heading inside an answer."""

@@ -60,7 +60,7 @@ def test_best_match_has_text_however_much_mentions_it(folder: Path, capsys: Capt
 def test_work_at_hand_comes_first_and_its_entries_are_already_shown(folder: Path, capsys: Capture) -> None:
     out = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
     last = out.split("\n\n1. which threads has navigation?\n")[1]
-    assert last.startswith("Already shown: [decision] threads")
+    assert last.startswith("Already shown: nav/architecture/threads")
     assert "\n\nEach answer omits" in last or "\n\nSource: the index" in last
 
 
@@ -169,27 +169,6 @@ def test_entries_already_shown_take_the_place_of_no_new_one(folder: Path, capsys
         texts += [one["address"] for one in answer["items"] if one["content"]]
     given = [one["address"] for one in answer["items"] if one["form"] == "given"]
     assert (len(texts), len(set(texts)), set(given)) == (4, 4, set(texts[:2]))
-
-
-def test_entry_that_was_shown_is_named_in_full_if_another_entry_has_its_id(folder: Path, capsys: Capture) -> None:
-    put_belts(folder)
-    put_belts(folder, "lifts")
-    asked = ("retrieve", "--type", "decision", "--room", "belts", "belt carries parcels", "--session", "one")
-    run_here(capsys, *asked, cwd=folder)
-    assert "Already shown: [decision] nav/belts/b0, nav/belts/" in run_here(capsys, *asked, cwd=folder).out
-
-
-@pytest.mark.parametrize("form", ["text", "markdown"])
-def test_common_start_of_the_addresses_is_printed_once(folder: Path, capsys: Capture, form: str) -> None:
-    put_belts(folder)
-    asked = ("retrieve", "--type", "decision", "--room", "belts", "belt carries parcels", "--format", form)
-    out = run_here(capsys, *asked, cwd=folder).out
-    assert (out.count("nav/belts/"), "Addresses begin with nav/belts/." in out) == (1, True)
-    assert "Belt 0" in run_here(capsys, "show", "b0", cwd=folder).out
-    # The entry-id alone would mean two entries.
-    put_belts(folder, "lifts")
-    out = run_here(capsys, *asked, cwd=folder).out
-    assert ("Addresses begin" in out, "nav/belts/b0" in out) == (False, True)
 
 
 def test_json_and_markdown_have_one_answer_a_question(folder: Path, capsys: Capture) -> None:

@@ -148,7 +148,9 @@ def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     write(root, f"{NEW}.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
     basis = found(root, "queue").basis
     assert basis.ended == (EndedMatch(OLD, "Queue", None, (), (NEW,)),)
-    assert list(ended_text(basis)) == [f"The best match is not current: {OLD}, replaced by {NEW}, which cannot be read"]
+    assert list(ended_text(basis)) == [
+        f"The best match is not current: {OLD}, replaced by {NEW}, which cannot be read."
+    ]
 
 
 # --- on the command line ---

@@ -1,7 +1,6 @@
 """The context pack: which entries come, under which facet, in which order, and with what."""
 
 import shutil
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ from mdmem.ask.context import compile_context, items_of
 from mdmem.ask.facets import Facet, Intent, Layer
 from mdmem.ask.question import read_request
 from mdmem.model.access import Access, AccessDeniedError
-from mdmem.render.context import pack_markdown, pack_text
-from mdmem.render.style import Style
+from mdmem.render.context import pack_markdown
 from mdmem.store.state.local_records import read_audit
 
 from .context_builders import again, context, facets, ids, make_memory, of, put, workspace
@@ -148,9 +146,8 @@ def test_wake_gives_rules_without_reasons_what_is_open_and_titles(tmp_path: Path
 def test_wake_is_a_third_of_recall(tmp_path: Path, project: str, goal: str) -> None:
     root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
     packs = [context(root, goal, project=project, layer=layer) for layer in ("wake", "recall")]
-    for form in (pack_markdown, partial(pack_text, style=Style())):
-        sizes = [len(form(pack).encode()) for pack in packs]
-        assert 3 * sizes[0] <= sizes[1]
+    sizes = [len(pack_markdown(pack).encode()) for pack in packs]
+    assert 3 * sizes[0] <= sizes[1]
 
 
 def test_superseded_entry_never_answers(tmp_path: Path) -> None:
@@ -265,8 +262,8 @@ def test_what_a_draft_says_of_an_entry_in_force_is_marked(tmp_path: Path) -> Non
     root = make_memory(tmp_path)
     put(root, "app/architecture/kept", "The pool of walruses")
     put(root, "app/architecture/hoped", "Seals", status="draft", supersedes=["app/architecture/kept"], reason="room")
-    said = pack_text(context(root, "the pool of walruses"), Style())
-    assert "  supersedes (incoming): `app/architecture/hoped`, decision: Seals (draft)\n" in f"{said}\n"
+    said = pack_markdown(context(root, "the pool of walruses"))
+    assert "- supersedes (incoming): `app/architecture/hoped`, decision: Seals (draft)\n" in f"{said}\n"
 
 
 def test_narrow_caller_sees_nothing_of_other_wings(tmp_path: Path) -> None:
@@ -334,7 +331,7 @@ def test_contradiction_is_reported(tmp_path: Path) -> None:
     assert [(one["a"], one["b"]) for one in pack["conflicts"]] == [
         ("app/architecture/other", "app/architecture/pool-size")
     ]
-    assert "## Contradictions, for a person to resolve" in pack_markdown(pack)
+    assert "**Contradictions, for a person to resolve:**" in pack_markdown(pack)
 
 
 def test_texts_of_entries_stand_in_quotes(tmp_path: Path) -> None:
@@ -447,7 +444,6 @@ def test_claims_and_amendments_are_said_beneath_an_item(tmp_path: Path, layer: s
     claim = "claimed by app/architecture/pool-by-load: Threads follow the load"
     assert said["pool-size"] == [claim, "amended by app/architecture/pool-names: Its threads have names"]
     assert f"- {claim}" in pack_markdown(pack)
-    assert f"\n  {claim}" in pack_text(pack, Style())
 
 
 def test_session_begins_without_lines_from_outside_where_the_memory_has_any(tmp_path: Path) -> None:

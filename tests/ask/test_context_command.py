@@ -16,13 +16,15 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_text_groups_by_facet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run_here(capsys, "context", "two", "threads", "for", "navigation", cwd=memory(tmp_path / "repo"))
     assert ran.code == 0
-    assert [line for line in ran.out.splitlines() if line[:1] not in ("", " ")][1:] == [
-        "Constraints (1)",
-        "[invariant] nav/rules/callbacks (project)",
-        "Decisions (1)",
-        "[decision] nav/architecture/threads (project)",
+    assert [line for line in ran.out.splitlines() if line[:1] in ("#", "`")][1:] == [
+        "## Constraints",
+        "### invariant: Callbacks do not block",
+        "`nav/rules/callbacks` (project); invariant of the scope",
+        "## Decisions",
+        "### decision: Use two threads",
+        "`nav/architecture/threads` (project); contains two, threads, navigation",
     ]
-    assert "\n    Rationale: the robot stops.\n  why: invariant of the scope\n" in ran.out
+    assert "\n> Rationale: the robot stops.\n" in ran.out
 
 
 def test_json_is_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +54,7 @@ def test_unreadable_file_stands_first(tmp_path: Path, capsys: pytest.CaptureFixt
     write(folder / "memory", "nav/rules/broken.md", "---\ntype: [\n---\n")
     ran = run_here(capsys, "context", "threads", cwd=folder)
     assert ran.code == 0
-    assert ran.out.startswith("These files cannot be read in full, and may contain rules:\n  nav/rules/broken.md:")
+    assert "\n\n**These files cannot be read in full, and may contain rules:**\n- nav/rules/broken.md:" in ran.out
     assert ran.out.count("cannot be read in full") == 1
 
 
@@ -79,13 +81,12 @@ def test_intent_that_is_none_is_a_usage_error(tmp_path: Path, capsys: pytest.Cap
     assert "--intent" in ran.err
 
 
-def test_audit_that_fails_is_said_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_audit_that_fails_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = memory(tmp_path / "repo")
     (folder / ".git/mdmem/state/memory/audit.jsonl").mkdir(parents=True)
     ran = run_here(capsys, "context", "threads", cwd=folder)
     assert ran.code == 0
-    assert "not in the audit log" in ran.err
-    assert "not in the audit log" not in ran.out
+    assert "not in the audit log" in ran.out
 
 
 def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:

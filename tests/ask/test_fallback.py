@@ -97,7 +97,7 @@ def test_answer_where_nothing_says_anything_is_still_one(repository: Path, capsy
 def test_answer_as_text_says_where_it_comes_from(repository: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retrieve", "queue", cwd=repository)
     assert ran.out.startswith("Degraded: no memory here: no mdmem.toml in ")
-    assert "this answer comes from docs/architecture.md, README.md, a search of the workspace.\n" in ran.out
+    assert "this answer comes from docs/architecture.md, README.md and a search of the workspace.\n" in ran.out
     assert "docs/architecture.md:3: The queue retries." in ran.out
     assert "othing binding" not in ran.out
 

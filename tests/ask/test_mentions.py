@@ -80,8 +80,8 @@ def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, capsys: p
     write_entry(root, "nav/adr/0153-tickets", "We closed #148 in the tracker.\n", title="Tickets")
     write_entry(root, "arm/adr/0009-grip", "The grip of ADR-0148 is another one.\n", title="Grip")
     shown = run_here(capsys, "retrieve", "--wing", "nav", "orders in postgres", cwd=root).out
-    assert "mentioned by 0150-amounts" in shown
-    assert "mentioned by 0152-pools" in shown
+    assert "mentioned by nav/adr/0150-amounts" in shown
+    assert "mentioned by nav/adr/0152-pools" in shown
     assert "mentioned by nav/adr/0153-tickets" not in shown
     assert "0009-grip" not in shown
 
@@ -94,7 +94,7 @@ def test_mention_by_an_entry_with_a_text_in_the_answer_is_its_id(
     write_entry(root, "nav/adr/0152-pools", "Orders in Postgres pools follow ADR 148.\n", title="Pools")
     write_entry(root, "nav/adr/0153-rows", "This amends ADR 148: orders in Postgres are long.\n", title="Rows")
     out = run_here(capsys, "retrieve", "orders in postgres", cwd=root).out
-    assert "\n  mentioned by nav/adr/0152-pools\n" in out
+    assert "\n  mentioned by nav/adr/0152-pools" in out
     said = "“This amends ADR 148: orders in Postgres are long.”"
     assert f"\n  mentioned by nav/adr/0153-rows (amends it; 2026-03-05): {said}\n" in out
 

@@ -91,7 +91,7 @@ def test_session_is_shown_an_entry_once_until_it_changes_or_a_fresh_start(folder
     commit_all(folder)
     assert forms("--session", "one") == ["given", "full"]
     ran = run("retrieve", "threads", "--session", "one")
-    assert "\nAlready shown: [invariant] callbacks; [decision] threads\n" in ran.out
+    assert "\nAlready shown: nav/rules/callbacks, nav/architecture/threads\n" in ran.out
 
 
 def test_session_has_not_seen_what_was_not_printed(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

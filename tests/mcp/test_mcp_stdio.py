@@ -114,7 +114,7 @@ def test_a_client_lists_tools_and_is_given_an_entry_whole_once(repository: Path,
     assert snapshot(repository) == before, "reading changes no file"
     assert {"retrieve", "search", "propose"} <= names
     assert "\n> Navigation uses two threads." in first
-    assert "\nAlready shown: [invariant] callbacks; [decision] threads\n" in second
+    assert "\nAlready shown: nav/rules/callbacks, nav/architecture/threads\n" in second
     assert "> Navigation" not in second
 
 
