@@ -26,14 +26,14 @@ from mdmem.model.finding import Finding
 from mdmem.model.globs import all_matches, fixed_part
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
-from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, record_hygiene
+from mdmem.store.state.local_records import Blocked, PendingWrite, record_hygiene
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
 from mdmem.store.workspace.scope import find_wing, get_wing
-from mdmem.store.workspace.visibility import is_visible, visible_findings
+from mdmem.store.workspace.visibility import visible_findings
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
 from mdmem.write.records import blocked_fields
-from mdmem.write.save import blocked_saves, concerns
+from mdmem.write.save import WaitingSaves, waiting_saves
 from mdmem.write.similar import REVIEW_FROM, subject_of
 from mdmem.write.write import WriteOptions, WriteResult, write
 
@@ -309,18 +309,20 @@ def _with_pending(
     report: HygieneReport, workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str]
 ) -> HygieneReport:
     """Return the report with the request, the writes that failed or that a similar entry stopped, and all remarks."""
-    unresolved, blocked = tuple[PendingWrite, ...](), tuple[Blocked, ...]()
+    found = WaitingSaves()
     try:
-        ledger = PendingWrites(workspace.state_folder)
-        pending, torn = [one for one in ledger.pending() if is_visible(workspace, one)], ledger.unreadable()
-        blocked = blocked_saves(workspace, ledger, project=wing, scope=scope)
-        # Only a request for a project needs the catalog.
-        wings = workspace.catalog.wings if pending and wing is not None else {}
-        unresolved = tuple(one for one in pending if concerns(one, wings, project=wing, scope=scope))
-        remarks += [f"{path} cannot be read; it may be a pending write" for path in torn]
+        found = waiting_saves(workspace, project=wing, scope=scope)
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
-    return replace(report, project_id=wing, scope=scope, unresolved=unresolved, blocked=blocked, remarks=tuple(remarks))
+    remarks += [f"{path} cannot be read; it may be a pending write" for path in found.unreadable]
+    return replace(
+        report,
+        project_id=wing,
+        scope=scope,
+        unresolved=found.pending,
+        blocked=found.blocked,
+        remarks=tuple(remarks),
+    )
 
 
 def _record_in_manifests(

@@ -17,13 +17,12 @@ from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missing_install
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
-from mdmem.store.state.local_records import PendingWrites, Tally
+from mdmem.store.state.local_records import Tally
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_hygiene, tally_of
 from mdmem.store.workspace.scope import Filters, resolve_scope
-from mdmem.store.workspace.visibility import is_visible
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.save import blocked_saves
+from mdmem.write.save import waiting_saves
 
 
 class WingCount(Struct, frozen=True, kw_only=True):
@@ -120,15 +119,11 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
         yield from _unguarded(workspace.location.repository, workspace.location.root)
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
         yield "a merge left conflicts; `mdmem resolve` lists them"
-    ledger = PendingWrites(workspace.state_folder)
-    try:
-        waiting = sum(is_visible(workspace, one) for one in ledger.pending())
-        blocked = len(blocked_saves(workspace, ledger))
-    except EnvironmentFaultError:
-        waiting = blocked = 0
-    if waiting or blocked:
-        counts = f"{waiting} pending, {blocked} stopped by a similar entry"
-        yield f"writes that did not complete: {counts}; `mdmem save --waiting` lists them"
+    with suppress(EnvironmentFaultError):
+        found = waiting_saves(workspace)
+        if found.pending or found.blocked:
+            counts = f"{len(found.pending)} pending, {len(found.blocked)} stopped by a similar entry"
+            yield f"writes that did not complete: {counts}; `mdmem save --waiting` lists them"
     owners = []
     for name in _WHOOSHES:
         with suppress(PackageNotFoundError):

@@ -20,7 +20,7 @@ from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.records import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.write.save import GlobalWritesForbiddenError, Saver, ask_for_token, blocked_saves
+from mdmem.write.save import GlobalWritesForbiddenError, Saver, request_approval, waiting_saves
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 _ALL = "all"
@@ -116,17 +116,15 @@ def token_command(given: Globals, preview: str | None) -> int:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return 0
-    workspace = given.open()
     try:
-        token = ask_for_token(workspace, datetime.now(UTC))
+        content = request_approval(given.open())
     except GlobalWritesForbiddenError as error:
         if given.form == "text":
             raise
         print_text(dump({"blocked": True, "reason": str(error)}))
         return error.exit_code
-    seconds, expires_at = workspace.settings.token_seconds, token.expires_at.isoformat(timespec="seconds")
-    content = {"token": token.text, "expires_at": expires_at, "ttl_seconds": seconds}
-    given.print_result(content, f"{token.text}\nexpires {expires_at}, in {seconds} s; good for one write")
+    until = f"expires {content['expires_at']}, in {content['ttl_seconds']} s"
+    given.print_result(content, f"{content['token']}\n{until}; good for one write")
     if preview:
         given.remark(f"for: {preview}")
     return 0
@@ -179,11 +177,9 @@ def remove(given: Globals, name: str) -> None:
 
 
 def _list_waiting(given: Globals) -> int:
-    workspace = given.open()
-    ledger = Saver(workspace).ledger
-    listed = ledger.pending(), blocked_saves(workspace, ledger), ledger.unreadable()
-    given.print_result(rendered.pending_json(*listed), rendered.pending_text(*listed))
-    if not any(listed):
+    found = waiting_saves(given.open())
+    given.print_result(rendered.pending_json(found), rendered.pending_text(found))
+    if not found:
         given.remark("no write waits")
     return 0
 

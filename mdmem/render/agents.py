@@ -11,6 +11,7 @@ from mdmem.render.text import count, entries
 from mdmem.store.state.local_records import Blocked, PendingWrite
 from mdmem.store.state.tokens import BearerToken
 from mdmem.write.records import blocked_fields
+from mdmem.write.save import WaitingSaves
 
 ID_LENGTH = 12
 RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`"
@@ -22,29 +23,27 @@ def stopped_save(blocked: Blocked) -> str:
     return f"{named}, since {blocked.at.date()}: {blocked.candidate} is similar"
 
 
-def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
+def pending_text(found: WaitingSaves) -> str:
     """Return two lines for each save that waits or that a similar entry stopped, and one for each unreadable file."""
     lines = []
-    for one in waiting:
+    for one in found.pending:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
         since = one.created.isoformat(timespec="seconds")
         lines.append(f"{one.id[:ID_LENGTH]}  {one.verb}  {visible(title_of_write(one))}  ({tries}, since {since})")
         lines.append(f"  {visible(one.error)}")
-    for stopped in blocked:
+    for stopped in found.blocked:
         lines += [f"{stopped.id[:ID_LENGTH]}  {visible(stopped_save(stopped))}", f"  {RESOLVING}"]
-    lines += [f"{path} cannot be read; it may be a pending write" for path in unreadable]
+    lines += [f"{path} cannot be read; it may be a pending write" for path in found.unreadable]
     return "\n".join(lines)
 
 
-def pending_json(
-    waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]
-) -> dict[str, Any]:
+def pending_json(found: WaitingSaves) -> dict[str, Any]:
     """Return the saves that are not done as JSON values: waiting, stopped by a similar entry, or unreadable."""
     names = ("id", "verb", "arguments", "created", "attempts", "error", "refused")
     return {
-        "pending": [record_json(one, *names) for one in waiting],
-        "blocked": [blocked_fields(one) for one in blocked],
-        "unreadable": unreadable,
+        "pending": [record_json(one, *names) for one in found.pending],
+        "blocked": [blocked_fields(one) for one in found.blocked],
+        "unreadable": found.unreadable,
     }
 
 

@@ -14,19 +14,19 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError, UsageError
-from mdmem.model.entry import Wing
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.status import state_of
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
-from mdmem.store.state.tokens import ApprovalToken, ApprovalTokenError, check_token, request_token, use_token
+from mdmem.store.state.tokens import ApprovalTokenError, check_token, request_token, use_token
 from mdmem.store.workspace.scope import find_wing
-from mdmem.store.workspace.visibility import may_retry, require_writable
+from mdmem.store.workspace.visibility import is_visible, may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.plan import PlannedSave, plan_save, start_save
@@ -80,27 +80,22 @@ def require_token(workspace: Workspace, wing: str, token: str | None, now: datet
     check_token(workspace.state_folder, token, now)
 
 
-def ask_for_token(workspace: Workspace, now: datetime) -> ApprovalToken:
-    """Return a new token for one write. Raises GlobalWritesForbiddenError and EnvironmentFaultError."""
-    _refuse_where_forbidden(workspace.settings)
-    return request_token(workspace.state_folder, now, seconds=workspace.settings.token_seconds)
+def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
+    """Return a token for one write to a shared wing as JSON. Raises UsageError where the settings forbid such writes.
+
+    Raises EnvironmentFaultError if the token cannot be stored.
+    """
+    fresh = workspace.reread()
+    _refuse_where_forbidden(fresh.settings)
+    seconds = fresh.settings.token_seconds
+    token = request_token(fresh.state_folder, now(), seconds=seconds)
+    return {"token": token.text, "expires_at": token.expires_at.isoformat(timespec="seconds"), "ttl_seconds": seconds}
 
 
 def _refuse_where_forbidden(settings: Settings) -> None:
     if not settings.global_writes:
         reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
         raise GlobalWritesForbiddenError(reason)
-
-
-def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
-    """Return the JSON answer with a token for one write of scope `global`, or with the reason why there is none."""
-    try:
-        fresh = workspace.reread()
-        token = ask_for_token(fresh, now())
-    except MdmemError as error:
-        return {"blocked": True, "reason": str(error)}
-    seconds = fresh.settings.token_seconds
-    return {"token": token.text, "expires_at": token.expires_at.isoformat(), "ttl_seconds": seconds}
 
 
 class Saver:
@@ -417,65 +412,76 @@ def write_new_entry(
     return remark
 
 
-def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
-    """Return as JSON the state of the writes of a project, or of all, that wait or that a similar entry stopped.
+class WaitingSaves(Struct, frozen=True):
+    """Saves that failed and are kept, saves that a similar entry stopped, and files of the ledger that are unreadable.
 
-    Nothing is tried again. The ids are the oldest first, those of waiting writes before those of stopped ones.
+    The oldest are the first.
     """
-    try:
-        wings = workspace.reread().catalog.wings
-    except (MdmemError, OSError):
-        wings = {}
-    project = project_id.strip() or None if isinstance(project_id, str) else None
+
+    pending: tuple[PendingWrite, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether any save waits."""
+        return bool(self.pending or self.blocked or self.unreadable)
+
+
+def waiting_saves(workspace: Workspace, *, project: str | None = None, scope: str | None = None) -> WaitingSaves:
+    """Return the saves in visible wings that are not done. None for project or scope means any.
+
+    A blocked save that is also a pending write is left out. Raises EnvironmentFaultError.
+    """
     ledger = PendingWrites(workspace.state_folder)
+    pending, known = [one for one in ledger.pending() if is_visible(workspace, one)], set[str]()
+    blocked = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
+    if blocked:
+        known = {one.id for one in ledger.pending()}
+        blocked = [one for one in blocked if one.request not in known]
+    if project is not None and (pending or blocked):
+        wings = workspace.catalog.wings
+        meant = find_wing(project, wings)
+
+        def is_meant(named: object) -> bool:
+            return named == project or (
+                meant is not None and isinstance(named, str) and find_wing(named, wings) == meant
+            )
+
+        pending = [one for one in pending if is_meant(one.arguments.get("project_id"))]
+        blocked = [one for one in blocked if one.project == project or one.wing == meant]
+    if scope == "focus":
+        pending, blocked = [one for one in pending if one.arguments.get("focus")], []
+    elif scope is not None:
+        shared = {name for name, wing in workspace.catalog.wings.items() if wing.is_shared} if blocked else set()
+        pending = [one for one in pending if _is_global(one) is (scope == "global")]
+        blocked = [one for one in blocked if (one.wing in shared) is (scope == "global")]
+    return WaitingSaves(tuple(pending), tuple(blocked), ledger.unreadable())
+
+
+def _is_global(record: PendingWrite) -> bool:
+    stated = record.arguments.get(VERBS.get(record.verb, ""))
+    return isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
+
+
+def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
+    """Return as JSON the state of the saves of a project, or of all, that are not done. Nothing is tried again.
+
+    The ids are the oldest first, those of pending writes before those of blocked ones.
+    """
+    project = project_id.strip() or None if isinstance(project_id, str) else None
     try:
-        records = [
-            one for one in ledger.pending() if may_retry(workspace, one) and concerns(one, wings, project=project)
-        ]
-        blocked = blocked_saves(workspace, ledger, project=project)
-    except EnvironmentFaultError:
+        found = waiting_saves(workspace.reread(), project=project)
+    except (MdmemError, OSError):
         return {"status": SaveStatus.FAILED, "count": 0, "oldest_pending_at": None, "artifact_ids": []}
     # A save that a similar entry stopped is not refused. It succeeds after the caller says how both are related.
-    refused = {*(one.refused for one in records), *(False for _ in blocked)}
+    refused = {*(one.refused for one in found.pending), *(False for _ in found.blocked)}
     one_kind = SaveStatus.FAILED if True in refused else SaveStatus.PENDING_RETRY if refused else SaveStatus.SAVED
-    oldest = min((*(one.created for one in records), *(one.at for one in blocked)), default=None)
+    oldest = min((*(one.created for one in found.pending), *(one.at for one in found.blocked)), default=None)
+    ids = [*(one.id for one in found.pending), *(one.id for one in found.blocked)]
     return {
         "status": SaveStatus.PARTIAL if len(refused) > 1 else one_kind,
-        "count": len(records) + len(blocked),
+        "count": len(ids),
         "oldest_pending_at": oldest.isoformat() if oldest else None,
-        "artifact_ids": [*(one.id for one in records), *(one.id for one in blocked)],
-        **({"blocked": [blocked_fields(one) for one in blocked]} if blocked else {}),
+        "artifact_ids": ids,
+        **({"blocked": [blocked_fields(one) for one in found.blocked]} if found.blocked else {}),
     }
-
-
-def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None = None) -> bool:
-    """Return whether a write belongs to a project and a scope. None means any."""
-    named = record.arguments.get("project_id")
-    if project is not None and named != project:
-        meant = find_wing(project, wings)
-        if meant is None or not isinstance(named, str) or find_wing(named, wings) != meant:
-            return False
-    if scope == "focus":
-        return bool(record.arguments.get("focus"))
-    stated = record.arguments.get(VERBS.get(record.verb, ""))
-    is_global = isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
-    return scope is None or is_global is (scope == "global")
-
-
-def blocked_saves(
-    workspace: Workspace, ledger: PendingWrites, *, project: str | None = None, scope: str | None = None
-) -> tuple[Blocked, ...]:
-    """Return the saves that a similar entry stopped, in visible wings. None for project or scope means any.
-
-    A save that is also a waiting write is left out. Raises EnvironmentFaultError.
-    """
-    stopped = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
-    waiting = {one.id for one in ledger.pending()} if stopped else set()
-    found = [one for one in stopped if one.request not in waiting]
-    if project is not None and found:
-        meant = find_wing(project, workspace.catalog.wings)
-        found = [one for one in found if project == one.project or meant == one.wing]
-    if scope is not None and found:
-        shared = {name for name, wing in workspace.catalog.wings.items() if wing.is_shared}
-        found = [one for one in found if (one.wing in shared) is (scope == "global") and scope != "focus"]
-    return tuple(found)

@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter, WithJsonSchema
 
 from mdmem.ask.bundle import get_scope_state, memory_surface, retrieve_context
 from mdmem.change.hygiene import run_hygiene
+from mdmem.errors import MdmemError
 from mdmem.mcp.tools.core import from_top
 from mdmem.mcp.tools.tool import (
     Agent,
@@ -334,7 +335,10 @@ def _request_global_write_approval(
     """Right before a write of scope `global` or to a shared wing. It returns a token for one write, valid for
     `ttl_seconds`; pass it as `governance_token`. `blocked` is true where such writes are forbidden.
     """
-    return request_approval(workspace)
+    try:
+        return request_approval(workspace)
+    except MdmemError as error:
+        return {"blocked": True, "reason": str(error)}
 
 
 SAVING = (
