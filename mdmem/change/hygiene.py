@@ -390,31 +390,14 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
         ]
     if hygiene.blocked:
         fields["blocked_saves"] = [blocked_fields(one) for one in hygiene.blocked]
-    recorded = {"recorded": list(hygiene.recorded), "commit": hygiene.commit, "remarks": list(hygiene.remarks)}
-    return fields | _decisions_left(hygiene) | recorded
-
-
-def _decisions_left(hygiene: HygieneReport) -> dict[str, str]:
-    """Return the decisions that a person has to make, with the commands for them."""
-    kinds = (
-        ("saves that a similar entry stopped", hygiene.blocked),
-        ("groups of near-duplicates", hygiene.duplicates),
-        ("groups of entities with one name", hygiene.drifted),
-    )
-    named = [f"{kind} ({len(found)})" for kind, found in kinds if found]
-    if not named:
-        return {}
-    ways = []
-    if hygiene.blocked:
-        ways.append("read its `candidate_id`, then save it again with `supersedes` or `distinct_from`")
-    if hygiene.duplicates or hygiene.drifted:
-        ways.append(
-            "let a person type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each entry but the one to keep"
+    if hygiene.blocked or hygiene.duplicates or hygiene.drifted:
+        fields["message"] = "nothing was merged or changed: a person decides"
+        fields["next_step"] = (
+            "read the `candidate_id` of a blocked save, then save it again with `supersedes` or `distinct_from`; let a "
+            "person keep one entry of a group: `mdmem supersede ADDRESS --by KEPT --reason WHY` for each of the others"
         )
-    return {
-        "message": f"nothing was merged or changed: a person decides on {' and '.join(named)}",
-        "next_step": "; ".join(ways),
-    }
+    recorded = {"recorded": list(hygiene.recorded), "commit": hygiene.commit, "remarks": list(hygiene.remarks)}
+    return fields | recorded
 
 
 def _flat(groups: Groups) -> list[str]:

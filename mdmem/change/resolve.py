@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -129,15 +128,6 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
 
 
-def left_to_stage(workspace: Workspace) -> str | None:
-    """Return the command that stages the files resolved in the current merge, or None if nothing is left to stage."""
-    repository = workspace.location.repository
-    if repository is None or state_of(repository) is None:
-        return None
-    paths = sorted(_list_unstaged(workspace))
-    return completing_commands(workspace, paths)[0] if paths else None
-
-
 def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     """Return the commands that stage the given files and let git continue; none if nothing is in progress."""
     repository = workspace.location.repository
@@ -155,9 +145,6 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
     shown = from_here(workspace if is_inside else replace(workspace, cwd=top))
     files = [shown(path) for path in paths]
     program = "git" if is_inside else f"git -C {shlex.quote(str(top))}"
-    # Such a name would be an option, or a pattern that other files match, too.
-    if any(re.search(r"^[-:]|[*?\[\\]", one) for one in files):
-        program, verb = f"{program} --literal-pathspecs", f"{verb.removesuffix(' --')} --"
     return " ".join([program, verb, *map(shlex.quote, files)])
 
 

@@ -139,14 +139,10 @@ def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
         (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
     except MdmemError:
         return
-    has_driver = driver is None or driver.state is not HookState.ABSENT
     if not hook.is_checking:
         by_framework = missing_install(repository.top, STAGES)
-        if by_framework is None and not has_driver:
-            yield "this clone has no hook that checks commits, and no merge driver: `mdmem hooks install` sets up both"
-            return
         yield f"no hook checks commits in this clone: `{by_framework or 'mdmem hooks install'}` sets it up"
-    if not has_driver:
+    if driver is not None and driver.state is HookState.ABSENT:
         yield "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up"
 
 

@@ -98,7 +98,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     code = 3 if any(one.incomplete for one in reports) else 0
     code = code or int(any(one.is_failing or (options["diff"] and one.fixed) for one in reports))
     if code and staged:
-        _remark_on_the_commit(given, workspaces, runs)
+        _remark_on_the_commit(given, runs)
     return code
 
 
@@ -115,12 +115,8 @@ def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: st
             stream.write(sent(get_format("markdown")(runs, style)) + "\n")
 
 
-def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: list[CheckedRoot]) -> None:
-    """Print which resolved conflicts are not staged, and how to continue if a git hook called the command."""
-    from mdmem.change.resolve import left_to_stage
-
-    for step in filter(None, map(left_to_stage, workspaces)):
-        given.remark(f"resolved on disk, but not staged: `{step}`")
+def _remark_on_the_commit(given: Globals, runs: list[CheckedRoot]) -> None:
+    """Print how to continue if a git hook called the command."""
     # git sets this variable when it runs a hook.
     if "GIT_INDEX_FILE" in os.environ:
         # The user may want to commit in spite of errors that were there before.

@@ -19,14 +19,14 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, Resource, TextContent
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, TextContent
 from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
 from mdmem.change.status import refresh_index
 from mdmem.errors import MdmemError
 from mdmem.mcp.calls import Calls
-from mdmem.mcp.resources import add_prompts, add_resources, list_wings
+from mdmem.mcp.resources import add_prompts, add_resources
 from mdmem.mcp.tools import PROFILES, TOOLS, tools_of
 from mdmem.mcp.tools.tool import short_json
 from mdmem.mcp.workspaces import Provider
@@ -202,14 +202,6 @@ class MemoryServer(MCPServer[Any]):
             tasks.cancel_scope.cancel()
         text = TextContent(type="text", text=page.text)
         return CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
-
-    async def list_resources(self) -> list[Resource]:
-        """Return the resources that every memory has, and those of the wings if they can be read in time."""
-        listed = await super().list_resources()
-        # Listing the resources must not fail if there is no memory yet.
-        with contextlib.suppress(MdmemError, OSError):
-            listed += await self.on_memory(list_wings)
-        return listed
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None

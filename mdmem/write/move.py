@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from shlex import quote
@@ -14,10 +13,11 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import baseline_bytes, read_baseline
 from mdmem.checks.case import Case
 from mdmem.checks.fixes import MoveFix, below
-from mdmem.errors import LostRaceError, MdmemError, NotFoundError, UsageError, taken
+from mdmem.errors import LostRaceError, MdmemError, NotFoundError, SettingsError, UsageError, taken
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
 from mdmem.model.finding import Edit
+from mdmem.store.settings import parse_settings
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
@@ -166,26 +166,22 @@ def _changed_settings(moving: MoveFix) -> Iterator[Change | str]:
     settings, before, wings = moving.case.settings, moving.case.settings.source, moving.wings
     if not before or {settings.default_wing, settings.default_shared_wing, *settings.wings}.isdisjoint(wings):
         return
-    # Values of a wrong type stay the same.
-    meant = tomllib.loads(before.decode("utf-8-sig"))
-    for key in ("default_wing", "default_shared_wing"):
-        if isinstance(meant.get(key), str):
-            meant[key] = wings.get(meant[key], meant[key])
-    if isinstance(meant.get("wings"), dict):
-        meant["wings"] = {wings.get(name, name): table for name, table in meant["wings"].items()}
+    meant = replace(
+        settings,
+        default_wing=wings.get(settings.default_wing or "", settings.default_wing),
+        default_shared_wing=wings.get(settings.default_shared_wing, settings.default_shared_wing),
+        wings={wings.get(name, name): table for name, table in settings.wings.items()},
+    )
     text = before.decode()
     for old, new in wings.items():
         # Do not change comments.
         text = re.sub(rf"(?m)^([^#\n]*?)(?<![\w/-]){re.escape(old)}(?![\w/-])", rf"\g<1>{new}", text)
-    try:
-        is_meant = tomllib.loads(text.removeprefix("\ufeff")) == meant
-    except tomllib.TOMLDecodeError:
-        is_meant = False
-    if is_meant:
-        yield Change(SETTINGS_NAME, SETTINGS_NAME, before, text.encode())
-    else:
-        names = ", ".join(f"`{old}`" for old in wings)
-        yield f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}"
+    with suppress(SettingsError):
+        if parse_settings(text.encode()) == meant:
+            yield Change(SETTINGS_NAME, SETTINGS_NAME, before, text.encode())
+            return
+    names = ", ".join(f"`{old}`" for old in wings)
+    yield f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}"
 
 
 def _changed_baseline(moving: MoveFix) -> Iterator[Change | str]:

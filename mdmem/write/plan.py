@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -172,8 +171,7 @@ def _new(
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
     is_draft = saving.status is Status.DRAFT
     if is_draft:
-        is_old_draft = old in saving.catalog.entries and saving.catalog.entries[old or ""].status is Status.DRAFT
-        until = f"; {old} {'is replaced then' if is_old_draft else 'stays current until then'}" if old else ""
+        until = f"; {old} stays as it is until then" if old else ""
         message = f"{address} is saved as a draft: it applies once a person approves it{until}"
     else:
         message = f"{address} is saved" + (f" and supersedes {old}, which is deprecated now" if old else "")
@@ -355,10 +353,7 @@ def _related_address(saving: Saving, related: RelatedEntity) -> str:
     near = [(name, one.address) for name, one in _entities(catalog) if one.wing in wings]
     if named := [one for name, one in near if _is_same(name, typed)]:
         return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
-    known = dict(near) | {one: one for one in catalog.entries}
-    close = difflib.get_close_matches(typed, known, n=1, cutoff=0.4)
-    hint = f"did you mean `{known[close[0]]}`?" if close else "save that one first"
-    raise NotFoundError(f"there is no entity `{typed}` to relate to; {hint}")
+    raise NotFoundError(f"there is no entity `{typed}` to relate to; save that one first")
 
 
 def _with_fact(document: Document, fact: str) -> bytes:

@@ -136,10 +136,10 @@ def test_json_has_the_keys_of_the_contract(worn: Path, run: Run) -> None:
             "unresolved_saves": [pending],
         },
         "checked_at": "2026-11-21",
-        "message": "nothing was merged or changed: a person decides on groups of near-duplicates (1) "
-        "and groups of entities with one name (1)",
-        "next_step": "let a person type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each entry but the one "
-        "to keep",
+        "message": "nothing was merged or changed: a person decides",
+        "next_step": "read the `candidate_id` of a blocked save, then save it again with `supersedes` or "
+        "`distinct_from`; let a person keep one entry of a group: `mdmem supersede ADDRESS --by KEPT --reason WHY` for "
+        "each of the others",
         "duplicate_groups": [[old, new]],
         "entity_groups": [queues],
         "pending_writes": [

@@ -45,7 +45,7 @@ def _calls() -> list[tuple[str, dict[str, Any]]]:
 _ENTRIES = ("app/rules/granite", "app/rules/marble", "vault/rules/onyx")
 _RESOURCES = (
     *("mdmem://invariants", "mdmem://wing/app", "mdmem://wing/vault", "mdmem://wing/vaul"),
-    *(f"mdmem://{kind}/{one}" for kind in ("entry", "lineage") for one in _ENTRIES),
+    *(f"mdmem://entry/{one}" for one in _ENTRIES),
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, run_here, write, write_entry
+from builders import commit_all, write, write_entry
 from clients import ERAS, OpenedProvider, refusal, server_over, with_client
 from mcp import Client
 
@@ -15,9 +15,9 @@ from mdmem.guide import page, topics
 from mdmem.mcp.workspaces import Provider
 from mdmem.store.settings import Settings
 
-FIXED = ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *(f"mdmem://guide/{topic}" for topic in topics())]
+FIXED = ["mdmem://invariants", "mdmem://guide", *(f"mdmem://guide/{topic}" for topic in topics())]
 _ENTRY = "mdmem://entry/{wing}/{room}/{entry_id}"
-TEMPLATES = [_ENTRY, "mdmem://lineage/{wing}/{room}/{entry_id}", "mdmem://wing/{wing}"]
+TEMPLATES = [_ENTRY, "mdmem://wing/{wing}"]
 
 
 def read(server: Any, uri: str, *, mode: str = "auto") -> Any:
@@ -44,8 +44,7 @@ def test_resources_and_templates_are_listed(root: Path, mode: str) -> None:
         return [one.uri for one in listed], [one.uri_template for one in templates]
 
     listed, templates = with_client(server_over(root), work, mode=mode)
-    assert listed == [*FIXED, "mdmem://wing/nav"]
-    assert templates == TEMPLATES
+    assert (listed, templates) == (FIXED, TEMPLATES)
 
 
 def test_entry_is_quoted_below_its_state(root: Path) -> None:
@@ -77,10 +76,9 @@ def test_entry_has_an_escaped_name_and_nothing_that_acts_on_a_terminal(root: Pat
     assert ("`nav/rules/größe`" in said, "One <U+001B>]0;owned<U+0007> <U+202E>" in said) == (True, True)
 
 
-@pytest.mark.parametrize("uri", ["mdmem://wing/nav", "mdmem://lineage/nav/rules/odd"])
-def test_title_is_no_markup(uri: str, root: Path) -> None:
+def test_title_is_no_markup(root: Path) -> None:
     write_entry(root, "nav/rules/odd", title="'![x](http://example.org) <script>'")
-    content = read(server_over(root), uri)
+    content = read(server_over(root), "mdmem://wing/nav")
     assert ("![x](http://example.org)" in content.text, content.mime_type) == (True, "text/plain")
 
 
@@ -122,15 +120,6 @@ def test_long_text_is_cut_and_says_so(uri: str, root: Path) -> None:
     assert said.endswith("\n(cut: this is all that a client takes; `get_entry` and `retrieve` give the rest)\n")
 
 
-def test_lineage_is_what_why_says(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_entry(root, "nav/architecture/threads", title="Use two threads", superseded_by=["nav/architecture/one"])
-    write_entry(root, "nav/architecture/one", title="'Use \"one\" #1'", supersedes=["nav/architecture/threads"])
-    write_entry(root, "nav/architecture/none", status="draft", title="None", supersedes=["nav/architecture/one"])
-    commit_all(root.parent)
-    content = read(server_over(root), "mdmem://lineage/nav/architecture/threads")
-    assert content.text == run_here(capsys, "why", "nav/architecture/threads", cwd=root).out.rstrip("\n")
-
-
 def test_without_a_memory_the_fixed_ones_are_read_and_the_others_say_why(nowhere: Provider) -> None:
     said = read(server_over(nowhere), "mdmem://guide").text
     assert all(f"`{one}`" in said for one in TEMPLATES)
@@ -145,7 +134,6 @@ def test_without_a_memory_the_fixed_ones_are_read_and_the_others_say_why(nowhere
     ("uri", "said"),
     [
         ("mdmem://entry/nav/architecture/thread", "did you mean nav/architecture/threads?"),
-        ("mdmem://lineage/nav/rules/callback", "did you mean nav/rules/callbacks?"),
         ("mdmem://wing/nva", "there is no wing `nva`; did you mean `nav`?"),
         ("mdmem://guide/setings", "Unknown resource: mdmem://guide/setings"),
         ("mdmem://entry/..%2F..%2Fetc/x/passwd", "Unknown resource"),

@@ -155,7 +155,7 @@ def test_review_is_passed_by_naming_what_is_superseded(saves: Agent, root: Path)
     assert outcome(result) == ("saved", "supersede", known)
     assert result.message == (
         "nav/architecture/worda is saved as a draft: it applies once a person approves it; "
-        "nav/architecture/known stays current until then"
+        "nav/architecture/known stays as it is until then"
     )
     assert "supersedes:\n  - nav/architecture/known\n" in (root / "nav/architecture/worda.md").read_text()
     assert (root / f"{known}.md").read_bytes() == before
