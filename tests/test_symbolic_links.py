@@ -77,7 +77,7 @@ def test_baseline_is_not_read_through_a_link(tmp_path: Path, capsys: Capture) ->
     write(outside, "known.json", "[]\n")
     laid_baseline(top, outside)
     ran = run_here(capsys, "check", cwd=top)
-    said = "mdmem.toml: a symbolic link is on the way to the baseline sub/known.json; name a file without"
+    said = "mdmem.toml: the path of the baseline sub/known.json contains a symbolic link; choose another path"
     assert (ran.code, said in ran.err) == (2, True)
 
 

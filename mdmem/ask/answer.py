@@ -153,7 +153,7 @@ class Contradiction(Struct, frozen=True):
 
 
 class EndedMatch(Struct, frozen=True):
-    """A matching entry that is not current, with the reason why it ended, if one is stated.
+    """A matching entry that is not current, with the stated reason, if there is one.
 
     `heads` are the current entries that replaced it. `unread` are its successors whose files cannot be read.
     """
@@ -261,7 +261,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
         return tuple(one for one in self.conflicts if one.a in shown or one.b in shown)
 
     def as_json(self, *names: str) -> dict[str, Any]:
-        """Return the named fields as JSON values, in the order of the arguments."""
+        """Return the fields with the given names as JSON values, in the order of the arguments."""
         return {name: _json(getattr(self, name)) for name in names}
 
 

@@ -46,9 +46,10 @@ _TITLE, _DOUBTS = 160, 200
 
 
 class Brief(Struct, frozen=True):
-    """The text of a brief, which may be empty. `gave` is for later briefs, which do not repeat it.
+    """The text of a brief, which may be empty.
 
-    It has the digest of each shown entry by address, and keys that are not addresses for what else was reported.
+    `gave` records what was reported, so that later briefs do not repeat it: the digest of each shown entry by address,
+    and a key for each other message.
     """
 
     text: str = ""
@@ -82,13 +83,13 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
 
 
 def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
-    """Return a brief that says that the memory cannot be read; empty if the same problem was reported before."""
+    """Return a brief that says that the memory cannot be read; empty if an earlier brief reported the same problem."""
     line = f"mdmem: the memory cannot be read, so rules may be missing here: {plain(why, _LONGEST_COMMAND)}"
     return _reported_once(line, given or {})
 
 
 def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
-    """Return a line that counts the invariants for all files and says which command shows them; None without any.
+    """Return a line that counts the invariants for all files, and says which command shows them. None if none exist.
 
     A brief omits these invariants, since a brief may be shown at each edit. Raises the errors of loading the memory.
     """

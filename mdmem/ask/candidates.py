@@ -31,7 +31,7 @@ _OLDEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ContextRequest(Struct, frozen=True, kw_only=True):
-    """A request for a context pack: a goal, and options; numbers out of range count as the nearest valid number."""
+    """A request for a context pack: a goal, and options. Numbers out of range become the nearest valid number."""
 
     goal: str
     intent: Intent = Intent.BUILD
@@ -108,7 +108,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def is_far(self) -> bool:
-        """Return whether shared wings come first in this request and the entry belongs to a project."""
+        """Return whether the request puts shared wings first and this entry belongs to a project."""
         return self.memory.scope.starts_shared and self.item.tier is not Tier.SHARED
 
     @property

@@ -100,8 +100,8 @@ def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
         if here == there or is_there(here) != is_there(there) or "\\" in path:
             continue
         if is_there(here):
-            return f"`{path}` is read from the working folder, as `{read}`; there is one at the top, too"
-        return f"`{path}` is not there yet; it is read as `{read}`"
+            return f"`{path}` means `{read}`, from the working folder; the repository's top has one, too"
+        return f"`{path}` does not exist yet; it means `{read}`"
     return None
 
 

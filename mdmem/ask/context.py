@@ -91,9 +91,9 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
 
 
 def context_without_root(cwd: Path, request: ContextRequest, *, why: str, scope: Scope = NO_SCOPE) -> Pack:
-    """Return a pack with lines from outside the memory, as `answer_elsewhere` finds them.
+    """Return a pack for a folder without a memory, or with one that cannot be read; `why` says why.
 
-    It is for a folder without a memory, or with one that cannot be read; `why` says why.
+    The pack has lines from outside the memory, as `answer_elsewhere` finds them.
     """
     return _pack(request, scope, basis_without_root(cwd, request.query, why=why))
 
@@ -104,7 +104,7 @@ def items_of(pack: Pack) -> list[dict[str, Any]]:
 
 
 def stance_marks(item: Mapping[str, Any]) -> list[str]:
-    """Return the mark of an item that is not binding, for example `merged, not approved`, as a list of at most one."""
+    """Return a list with the mark of an item, such as `merged, not approved`; empty for a binding item."""
     if "standing" not in item:
         return []
     by = item.get("proposed_by", {})

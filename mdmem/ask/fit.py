@@ -80,7 +80,7 @@ class Texts(Struct, frozen=True):
     def mentions(self, item: Item, *, searches: bool) -> tuple[Mention, ...]:
         """Return the lines to print under an item; without `searches`, only links count as mentions.
 
-        There are none if the item is another version of the entry than that in the memory.
+        The result is empty if the item is another version of the entry than the one in the memory.
         """
         if self.workspace.catalog.entries.get(item.address) != item.entry:
             return ()
@@ -99,9 +99,10 @@ def fit(
 ) -> tuple[Answer, dict[str, str]]:
     """Return the answer within a budget in tokens, and the notes for the session.
 
-    Unconditional invariants are always shown, even over the budget: whole, or as one line if the session has seen them,
-    or if they apply only to some files and match a question without paths weakly. `proposed` are the texts of drafts
-    and proposed versions, if they differ from `texts`. `is_short` is for one of several questions in a call.
+    Unconditional invariants are always shown, even over the budget. They are whole, or one line if the session has seen
+    them. They are also one line if they apply only to some files and weakly match a question without paths. `proposed`
+    are the texts of drafts and proposed versions, if they differ from `texts`. `is_short` is for one of several
+    questions in a call.
     """
     slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else SLOTS
     fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, texts, shown)
@@ -165,7 +166,7 @@ class _Fitting(Struct, dict=True):
 
     @cached_property
     def scale(self) -> float:
-        """Return by how much the budget is larger than the usual one, for which the slots were chosen, or 1."""
+        """Return the factor by which the budget exceeds the usual one, for which the slots were chosen; at least 1."""
         usual = SHORT_BUDGET if self.slots is SHORT_SLOTS else USUAL_BUDGET
         return max(1.0, self.limit / (usual * BYTES_A_TOKEN))
 
@@ -176,7 +177,7 @@ class _Fitting(Struct, dict=True):
 
     @cached_property
     def has_selected_lines(self) -> bool:
-        """Return whether only near matches get a line: in all answers but those of wings with few decisions."""
+        """Return whether only near matches get a line. In a wing with few decisions, every decision gets one."""
         decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
         return bool(self.best) and (len(decisions) > FEW_DECISIONS or self.slots is not SLOTS)
 

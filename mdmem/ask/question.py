@@ -41,10 +41,9 @@ _Request = TypeVar("_Request", bound=Struct)
 
 
 def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request:
-    """Convert named values to a request of class `kind`; each such class has a `goal`.
+    """Convert named values to a request of class `kind`. Raises UsageError if there is no `goal`.
 
-    None and blank texts count as absent, and white space in a text becomes single spaces. Raises UsageError without
-    `goal`.
+    None and blank texts count as absent, and white space in a text becomes single spaces.
     """
     tidied = {name: tidy(value) for name, value in stated.items()}
     if not tidied.get("goal"):
@@ -53,7 +52,7 @@ def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request
 
 
 def tidy(value: object) -> Any:
-    """Return a text with single spaces as white space, and any other value unchanged.
+    """Replace white space in a text by single spaces; return any other value unchanged.
 
     A list becomes a tuple of such values, without duplicates and empty texts.
     """

@@ -102,7 +102,7 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
 
 
 def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
-    """Return the reasons why an entry is not current, for each step to its current successors; None without any."""
+    """Return the reason for each step from an entry to its current successors; None if no step states one."""
     lineage, entries = catalog.lineage, catalog.entries
     chain, heads = lineage.with_descendants([entry.address]), lineage.heads(entry.address)
     # The `reason` of a superseded entry itself says why that entry replaced an older one.

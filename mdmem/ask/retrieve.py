@@ -98,8 +98,8 @@ def read_steadily(
 ) -> _T:
     """Return an answer; if files disappear meanwhile, reload the memory and try once more.
 
-    Git removes files during a checkout, for example. `unsettled` are the errors that cause the second attempt. Errors
-    of the second attempt are raised.
+    Git removes files during a checkout, for example. `unsettled` are the errors that cause the second attempt. An error
+    of the second attempt is raised.
     """
     try:
         return answer(reading_of(workspace))
@@ -113,7 +113,7 @@ def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Answe
 
 
 def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
-    """Return the answer of a selection; `source` says where it comes from if the question has no words."""
+    """Return the answer of a selection; `source` is its source if the question has no words."""
     catalog, scope, question, answer = selection.catalog, selection.scope, selection.question, selection.answer
     items = selection.select()
     decisions = selection.unmatched_decisions(items)

@@ -116,7 +116,7 @@ def passes(entry: Entry, filters: Filters, today: date) -> bool:
 def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     """Return whether an entry itself may be a result: it is current, or the filters ask for its status.
 
-    An entry on a cycle of deprecated entries, of which none is current, may be a result, too.
+    If a cycle of deprecated entries has no current entry, each of them may be a result, too.
     """
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses

@@ -142,7 +142,7 @@ def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, s
 
 
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
-    """Return how a listed entry compares with the default branch (binding, proposed, …); None if not known."""
+    """Return how a listed entry compares with the default branch, such as binding or proposed; None if unknown."""
     return _catalog_of(workspace, entry).stance(entry.address)
 
 

@@ -173,7 +173,10 @@ class _Planner(Struct, frozen=True, dict=True):
             if not heads:
                 missing.append(f"`{address}` is no longer current, and nothing supersedes it")
             for head in heads:
-                reasons = ("named as a source", *([f"replaces {address}, which was named"] if head != address else []))
+                reasons = (
+                    "named as a source",
+                    *([f"replaces {address}, which was requested"] if head != address else []),
+                )
                 item = self.everything.item(self.catalog.entries[head])
                 chosen.setdefault(head, replace(item, reasons=reasons))
         return list(chosen.values()), missing

@@ -371,7 +371,7 @@ def _chain(
 ) -> ChangeSet:
     """Return the changes after which `first` supersedes the entry, and the other successor supersedes `first`."""
     if len(others) != 1:
-        many = f"{join_addresses(others)} would all supersede it" if others else "no other one could supersede it"
+        many = f"{join_addresses(others)} supersede it, too" if others else "no other entry supersedes it"
         raise UsageError(f"{first} supersedes {old}, and {many}; `mdmem supersede` replaces one at a time")
     then = catalog.entries[others[0]]
     if then.status is Status.DEPRECATED:

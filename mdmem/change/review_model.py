@@ -76,7 +76,10 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, its successors (some `was_there` before) and the reason; or a new entry."""
+    """An entry that is no longer current, with its successors and the reason; without `before`, a new entry.
+
+    `was_there` are the successors that existed before the change.
+    """
 
     before: Ref | None
     after: tuple[Ref, ...]

@@ -151,7 +151,7 @@ _WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
 
 
 def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResult:
-    """Update the search index; raises EnvironmentFaultError if somebody writes it, or if it cannot be written."""
+    """Update the search index; raises EnvironmentFaultError if another process writes it, or if writing fails."""
     # All callers share the index, so it also contains the entries that this caller may not see.
     try:
         return workspace.index.refresh(workspace.unlimited().corpus, rebuild=rebuild)

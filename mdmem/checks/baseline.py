@@ -227,4 +227,6 @@ def write_baseline(
 def _refuse_link(root: Path, stated: str) -> None:
     """Raise SettingsError if the path of the baseline contains a symbolic link, which could lead out of the root."""
     if leads_away(root, stated):
-        raise SettingsError(f"mdmem.toml: a symbolic link is on the way to the baseline {stated}; name a file without")
+        raise SettingsError(
+            f"mdmem.toml: the path of the baseline {stated} contains a symbolic link; choose another path"
+        )

@@ -324,7 +324,7 @@ class Case(Struct, frozen=True, dict=True):
 
 
 def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
-    """Return the value of a field as the file has it, or "" without fields. An `Entry` has all times in UTC."""
+    """Return the value of a field as the file has it, or "" without fields; an `Entry` has times converted to UTC."""
     fields = catalog.document(entry.path).fields
     return str(fields.get(name)) if fields is not None else ""
 

@@ -41,13 +41,13 @@ _MOST_FIXES, _MOST_RENAMES = 25, 100
 
 
 class LateFix(Fix, frozen=True):
-    """A fix that a rule offers, and that is made only for the first findings of the check; it may have `renames`."""
+    """A fix that is computed only for the first findings of a check, to save time; it may have `renames`."""
 
     make: Callable[[], Fix | None] = lambda: None
 
 
 def with_made_fix(finding: Finding) -> Finding:
-    """Return a finding whose late fix is made now, or without a fix if none is possible; other findings as they are."""
+    """Return a finding with its late fix computed, or without a fix if none is possible; other findings unchanged."""
     return replace(finding, fix=finding.fix.make()) if isinstance(finding.fix, LateFix) else finding
 
 

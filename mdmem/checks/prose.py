@@ -209,7 +209,7 @@ def written_items(document: Document, name: str) -> Iterator[tuple[int, str]]:
 
 
 class FileFacts(StoredRecord, frozen=True):
-    """The facts of one file, and the findings of the checks that depend only on this file. Sizes are in bytes."""
+    """What the checks need to know about one file, and findings that depend only on it. Sizes are in bytes."""
 
     links: tuple[WrittenLink, ...] = ()
     references: tuple[BodyLink, ...] = ()
@@ -222,7 +222,7 @@ class FileFacts(StoredRecord, frozen=True):
 
 
 def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
-    """Return the facts of a document, without findings; `prose` returns the body without code, which takes time."""
+    """Return what the checks need to know about a document; `prose` returns the body without code, which takes time."""
     fields, body = document.fields, document.body
     links = [WrittenLink(name, item, text) for name in LINK_FIELDS for item, text in written_items(document, name)]
     references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()

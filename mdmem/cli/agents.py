@@ -76,7 +76,7 @@ def save_command(
     try:
         record = json.loads(source.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"{source.name} is no JSON: {error}") from error
+        raise click.UsageError(f"{source.name} is not JSON: {error}") from error
     is_whole = isinstance(record, dict) and kind in record
     stated: dict[str, Any] = dict(record) if isinstance(record, dict) and is_whole else {kind: record}
     arguments = stated | {name: value for name, value in options.items() if value is not None}

@@ -185,7 +185,7 @@ def merge_driver_command(
 ) -> int:
     """Merge an entry for git, key by key; `mdmem hooks install` sets it up, and nobody types it.
 
-    The result takes the place of %A. Exit code 0: merged; 1: a conflict is marked in it; above 128: it cannot be.
+    The result takes the place of %A. Exit code 0: merged; 1: a conflict is marked in it; above 128: the merge failed.
     """
     files, cwd, named = Sides(Path(ancestor), Path(ours), Path(theirs)), Path.cwd(), path or ours
     # An old git passes a placeholder such as `%X` instead of its label.

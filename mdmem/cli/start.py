@@ -168,7 +168,7 @@ def sync_command(
 @click.group("hooks")
 @shared_options()
 def hooks_command(_: Globals) -> None:
-    """Check commits, merges and pushes with git hooks.
+    """Install, remove or show the git hooks that check commits, merges and pushes.
 
     With pre-commit or prek, add the hook `mdmem-check` to their configuration instead.
     """

@@ -184,7 +184,7 @@ def supersede_command(
     """
     if by is not None:
         if wing is not None or any(value not in (None, ()) for value in options.values()):
-            raise click.UsageError("--by is an existing entry; leave out what describes a new one")
+            raise click.UsageError("--by takes an existing entry; leave out the options for a new one")
         return _carry_out(given, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
     workspace, title, place = given.open(), options["title"], options["place"]
     if title is None and place is None:

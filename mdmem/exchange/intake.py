@@ -332,7 +332,7 @@ def _from(base: Path, path: Path) -> str:
 def read_bytes(base: Path, path: str) -> bytes:
     """Return the content of a file in the project. Raises UnfitError if it cannot be imported."""
     if not path.isprintable():
-        raise UnfitError("has a name that is not UTF-8, or not visible; rename it")
+        raise UnfitError("has a name that is not UTF-8, or has invisible characters; rename it")
     if leads_away(base, path):
         raise UnfitError("is a symbolic link, or behind one; give the path of its target")
     try:
@@ -344,7 +344,7 @@ def read_bytes(base: Path, path: str) -> bytes:
 def read_source(base: Path, found: SourceFile) -> SourceFile:
     """Return a Markdown file, split into front matter and body. Raises UnfitError if it cannot be imported."""
     if not found.path.lower().endswith(_ENDINGS):
-        raise UnfitError(f"is not a Markdown file: its name ends in none of {', '.join(_ENDINGS)}")
+        raise UnfitError(f"is not a Markdown file: its name must end in {' or '.join(_ENDINGS)}")
     data = read_bytes(base, found.path)
     if len(data) > SIZE_LIMIT:
         raise UnfitError(f"has {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")

@@ -112,7 +112,7 @@ def open_hub(
             is_known, is_owner = one_row(connection.execute("SELECT is_known_token(), is_owner()"))
             if is_owner:
                 raise HubError(
-                    "this database role owns the hub and sees all of it, whatever token it shows:"
+                    "this database role owns the hub and sees everything, with any token:"
                     " unset MDMEM_HUB_TOKEN, or use another role"
                 )
             if not is_known:
@@ -175,7 +175,7 @@ def init(connection: HubConnection) -> tuple[int, int]:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_INIT_LOCK,))
         (encoding,) = one_row(cursor.execute("SHOW server_encoding"))
         if encoding != "UTF8":
-            raise HubError(f"this database keeps texts as {encoding}; make one for the hub with `ENCODING 'UTF8'`")
+            raise HubError(f"this database stores texts as {encoding}; make one for the hub with `ENCODING 'UTF8'`")
         asked = (
             "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user,"
             " has_database_privilege(current_database(), 'CREATE'), current_database()"
@@ -268,11 +268,11 @@ def _explained(psycopg: Any) -> Iterator[None]:
         raise HubError(message) from error
 
 
-_AGAIN = "the hub has all of a change or none of it, and a second attempt does not repeat a change: try again"
+_AGAIN = "it has the whole change or none of it, so it is safe to try again"
 _SENTENCES: dict[str | None, str] = {
     "53100": f"the hub's server has no space left on its disk; {_AGAIN} when it has",
     "53200": f"the hub's server has no memory left; {_AGAIN} later",
-    "57014": f"the hub's server took longer than its time limit; {_AGAIN}, or look at what else it does",
+    "57014": f"the hub's server took longer than its time limit, perhaps because it is busy; {_AGAIN}",
     "57P01": f"the hub's server ended the connection, or did not answer in time; {_AGAIN}",
     "25006": "the hub's server only answers questions, as a replica does; write to its primary",
     "42501": FORBIDDEN,

@@ -65,10 +65,9 @@ Link = tuple[str, str]
 
 
 class WingSource(Struct, frozen=True):
-    """The origin of a pinned wing (a wing of another repository at a fixed commit).
+    """The origin of a pinned wing (a wing of another repository at a fixed commit): repository, folder and commit.
 
-    `place` is the address of that repository, or empty for a folder of this machine. The other fields are the folder of
-    the wing and the commit.
+    `place` is the address of that repository, or empty for a folder of this machine.
     """
 
     place: str
@@ -154,9 +153,9 @@ class Contents:
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return the first tracked file that the globs of each shared wing match, if it has globs.
+        """Return a tracked file for each shared wing with globs: the first file that they match.
 
-        From these, the hub can decide which shared wings apply.
+        The hub uses these files to decide which shared wings apply.
         """
         manifests = [file.path for file in self.tree.files() if is_manifest(file)]
         read = (interpret_manifest(one).wing for one in iter_documents(self.tree, manifests))

@@ -88,7 +88,7 @@ def remote_place(remote: str | None) -> str | None:
 
 
 def own_names(location: Location, remote: str | None) -> tuple[str, str]:
-    """Return two default names for a memory, of which the second is used if another memory has the first.
+    """Return two default names for a memory; the second is used if another memory has the first.
 
     The first is `owner/name` of the remote, or else the name of the repository's folder. The second also has the folder
     of the memory.

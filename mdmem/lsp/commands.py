@@ -161,7 +161,7 @@ def _apply(
 ) -> None:
     """Send a planned change to the editor as an edit, and call `then` once the editor has made it."""
     if not document.memory.abilities.applies_edits:
-        raise UsageError("this editor applies no edits of a command; use the command line")
+        raise UsageError("this editor cannot apply the edits of a command; use the command line")
     edit = proved_edit(document.memory, change_set)
     remarks = "; ".join(change_set.remarks)
     if edit is None:

@@ -184,7 +184,7 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def near(self) -> str:
-        """Return the address to which short links are relative; for a file that is no entry, `-` is a missing part."""
+        """Return the address from which short links are resolved; if the file is no entry, `-` stands for its parts."""
         return self.address or f"{self.wing or '-'}/-/-"
 
     @property

@@ -1,4 +1,7 @@
-"""Find the front matter of a file, represent its fields with their places, and write text as YAML. Without PyYAML."""
+"""Find the front matter of a file, represent its fields with their places, and write text as YAML.
+
+This module does not import PyYAML.
+"""
 
 from __future__ import annotations
 

@@ -248,7 +248,9 @@ def serve_http(
         raise UsageError("each token says which wings it opens; leave out --wing")
     if not has_tokens and not listening.is_loopback:
         hint = "`mdmem token add NAME --wing WING` makes one; or listen on 127.0.0.1"
-        raise UsageError(f"without a token anybody who reaches {listening.host or 'this machine'} would read; {hint}")
+        raise UsageError(
+            f"without a token anybody who reaches {listening.host or 'this machine'} could read the memory; {hint}"
+        )
     backend = TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=open_access)
     with listening.bind() as bound:
         host, port = bound.getsockname()[:2]

@@ -269,7 +269,7 @@ ORIGIN_LINE = re.compile(rf"^{ORIGIN}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTIL
 
 
 class Origin(Struct, frozen=True):
-    """The file (from the project's top), or part of one, that was imported; `digest` begins git's blob hash."""
+    """The imported file (from the project's top), or a part of it; `digest` is the start of git's blob hash."""
 
     path: str
     part: str

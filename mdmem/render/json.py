@@ -26,7 +26,7 @@ def dump(content: Mapping[str, Any]) -> str:
 
 
 def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
-    """Return attributes of a record by the last part of their names: `entry.title` becomes `title`.
+    """Return attributes of a record as JSON values; the last part of a name is the key: `title` for `entry.title`.
 
     A keyword argument gives another key: `path="place.path"`. Tuples become lists.
     """
@@ -40,7 +40,7 @@ def search_json(
 ) -> dict[str, Any]:
     """Return the best results as JSON values, at most `limit`.
 
-    `named` is the most superseded entries that are listed for each result; None means all.
+    `named` limits the superseded entries that are listed for each result; None lists all.
     """
     basis = result.basis
     hits = [

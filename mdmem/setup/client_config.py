@@ -43,7 +43,7 @@ def _parsed(text: str) -> tuple[Any, str]:
         return dict(pairs)
 
     def refuse(name: str) -> None:
-        raise MisfitError(f"it cannot be read as JSON: `{name}` is not a value")
+        raise MisfitError(f"it cannot be read as JSON: `{name}` is not a JSON value")
 
     plain = _STRING_OR_COMMENT.sub(lambda one: one[0] if one[0][0] == '"' else _VISIBLE.sub(" ", one[0]), text)
     strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
@@ -238,7 +238,7 @@ def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[byt
         before = content_to_grow(base / below, base)
         grown = grow(before or b"")
     except MisfitError as error:
-        return f"{below} is there and stays as it is: {error}; add this to it:\n{piece}"
+        return f"{below} exists and stays as it is: {error}; add this to it:\n{piece}"
     if isinstance(grown, str):
         return grown
     put(base / below, grown, is_new=before is None)

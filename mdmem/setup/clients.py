@@ -241,7 +241,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
     def grow_plugin(before: bytes) -> bytes | str:
         is_same = f"const COMMAND = [{json.dumps(command)}".encode() in before
         commands = [command] if is_same else []
-        stays = f"{client.path} is there and stays as it is"
+        stays = f"{client.path} exists and stays as it is"
         return stays + _replacement_advice(command, commands, piece) if before else piece.encode()
 
     if client.plugin is not None:

@@ -36,7 +36,7 @@ from mdmem.store.workspace.location import SeveralRootsError, locate, place_to_w
 from mdmem.write.create import manifest_text
 
 _WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
-_STAYS = "is there and stays as it is"
+_STAYS = "exists and stays as it is"
 
 
 def init(

@@ -273,7 +273,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Return an event for each entry that was added, and for each that ended without a successor, newest first.
+        """Return one event for each added entry, and for each one deprecated without a successor; the newest first.
 
         If an entry replaces others, there is one event for all of them.
         """

@@ -146,7 +146,7 @@ def _may_be_orphan(file: TreeFile) -> bool:
 
 
 class MemoryTree(Tree, Struct, frozen=True):
-    """A tree whose files are in memory, sorted by path; a file without content is listed but cannot be read."""
+    """A tree whose files are in memory, sorted by path. A listed file that is not in `contents` cannot be read."""
 
     name: str
     listed: tuple[TreeFile, ...] = ()

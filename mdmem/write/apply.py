@@ -59,9 +59,9 @@ def apply(root: Path, change_set: ChangeSet, *, state: Path) -> None:
 def put(root: Path, changes: Sequence[Change]) -> None:
     """Write changes. The caller must hold the writers' lock.
 
-    Raises LostRaceError if a file is not the same as when the change was planned, and EnvironmentFaultError if a file
-    cannot be written. All changes are then undone; if that fails, or a newer text is kept, it is a KeptAsideError. If
-    the process is killed, each file is complete, and the first files have their new content.
+    Raises LostRaceError if a file changed since the change was planned, and EnvironmentFaultError if a file cannot be
+    written. All changes are then undone. If that fails, or a newer text is kept, the error is a KeptAsideError. If the
+    process is killed, each file is complete, and the first files have their new content.
     """
     for change in changes:
         _compare(root, change)

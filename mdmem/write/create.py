@@ -189,7 +189,7 @@ def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
         return
     if wing not in workspace.reread().catalog.wings:
         hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
-        raise UsageError(f"`{wing}` is not a wing: at the repository's top a wing has a manifest; {hint}")
+        raise UsageError(f"`{wing}` is not a wing: at the top of a repository, a wing needs a manifest; {hint}")
 
 
 def _is_at_top(workspace: Workspace) -> bool:

@@ -62,7 +62,7 @@ class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def type(self) -> EntryType:
-        """Return the type for the entry."""
+        """Return the entry type for this kind of memory."""
         return _TYPES.get(self.kind, EntryType.NOTE)
 
 
@@ -86,7 +86,7 @@ class RememberResult(Struct, frozen=True, kw_only=True):
 def remember(
     workspace: Workspace, given: Mapping[str, object], *, now: Callable[[], datetime] | None = None
 ) -> RememberResult:
-    """Save a memory. If it could not be saved, the message in the result says why."""
+    """Save a memory. If that fails, the message in the result says why."""
     moment = now() if now is not None else datetime.now(UTC)
     try:
         memo = read_object("remember", dict(given), Memo)
@@ -186,10 +186,12 @@ def _wing_of(workspace: Workspace, project: str) -> str:
     require_writable(workspace, project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is None:
-        raise UsageError(f"there is no wing for the project `{project}` yet; with `project` `{WING}` it is yours alone")
+        raise UsageError(
+            f"there is no wing for the project `{project}` yet; with the project `{WING}` it is saved for you alone"
+        )
     if needs_token(workspace.catalog, answer.wing):
         hint = "a person writes there with `mdmem new`"
-        raise UsageError(f"`{answer.wing}` is a shared wing, which takes no memory of this kind; {hint}")
+        raise UsageError(f"`{answer.wing}` is a shared wing, in which agents save no memories; {hint}")
     return answer.wing
 
 

@@ -43,7 +43,7 @@ def refuse_unfilled(document: Document) -> None:
     left = next((one for one in sorted(PLACEHOLDERS) if f"<{one}>" in body), None)
     if left is not None:
         address = document.path.removesuffix(".md")
-        raise UsageError(f"{address} cannot be active yet: the template's `<{left}>` was left in")
+        raise UsageError(f"{address} cannot be active yet: replace the template's `<{left}>`")
 
 
 def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> None:

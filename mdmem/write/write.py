@@ -54,9 +54,9 @@ class WriteResult(Struct, frozen=True, kw_only=True):
 def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResult:
     """Plan, check and write a change. If somebody saved a file in between, plan again.
 
-    Raises UsageError if the result would break the memory or cannot be committed now, LostRaceError if somebody else
-    wrote first, and the errors of `put`. Nothing is written in these cases. Raises GitError if the files are written
-    but git refuses the commit.
+    If it raises one of these errors, nothing is written: UsageError if the result would break the memory or cannot be
+    committed now, LostRaceError if somebody else wrote first, and the errors of `apply.put`. Raises GitError if the
+    files are written but git refuses the commit.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be written; leave out --at")
@@ -97,7 +97,7 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
 
 
 def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str]) -> bool:
-    """Return whether the names of all files and the contents of all entries are still those that were planned with."""
+    """Return whether all file names and the contents of all entries are still those used for the plan."""
     files = fresh.tree.files()
     return files == workspace.tree.files() and known == fresh.tree.digests([one for one in files if one.path in known])
 
@@ -121,7 +121,7 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
 
 
 def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]:
-    """Return the changes that have an effect. Raises UsageError if the caller may not write to a wing."""
+    """Return the changes that change anything. Raises UsageError if the caller may not write to a wing."""
     for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)
@@ -151,7 +151,7 @@ _PROVED = (
 
 
 def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
-    """Raise BrokenMemoryError, with the first error, if changes would add errors to the entries."""
+    """Raise BrokenMemoryError with the first error that the changes would add to the entries, if there is one."""
     moves = {one.path.removesuffix(".md"): one.to.removesuffix(".md") for one in changes}
     before = _faults(workspace, workspace.catalog, moves)
     after = _faults(workspace, catalog_after(workspace, changes), moves.values())

@@ -140,7 +140,7 @@ def test_named_entry_that_was_superseded_is_answered_for_by_its_head(tmp_path: P
     found = plan(root, "the pool", depth="brief", decision_ids=["app/architecture/old"])
     source = next(one for one in sources(found) if one["forced"])
     assert source["id"] == "app/architecture/new"
-    assert source["reason"] == "named as a source; replaces app/architecture/old, which was named"
+    assert source["reason"] == "named as a source; replaces app/architecture/old, which was requested"
     assert "app/architecture/old" not in [one["id"] for one in sources(found)]
 
 

@@ -88,7 +88,7 @@ def test_files_that_exist_stay_byte_for_byte(repo: Path, run: Run) -> None:
     assert {name: after[name] for name in before} == before
     hooks = {".git/hooks/pre-merge-commit", ".git/hooks/pre-push"}
     assert after.keys() - before.keys() == {"memory/app/README.md", *hooks}
-    assert "AGENTS.md is there and stays as it is; add this to it:\nBefore you change code" in ran.out
+    assert "AGENTS.md exists and stays as it is; add this to it:\nBefore you change code" in ran.out
     assert "; people approve it.\n\n" in ran.out
     left = ".git/hooks/pre-commit is somebody else's and stays as it is"
     assert f"{left}: add `mdmem check --staged || exit 1` to it" in ran.out

@@ -128,7 +128,7 @@ def test_file_that_cannot_be_grown_stays_and_what_to_add_is_said(client: str, te
     file = write(repo, FILES[client], text)
     ran = run("init", "--client", client)
     assert (ran.code, file.read_text()) == (0, text)
-    assert f"{FILES[client]} is there and stays as it is: " in ran.out
+    assert f"{FILES[client]} exists and stays as it is: " in ran.out
     assert ('command = "mdmem"' if client == "codex" else '"command": "mdmem"') in ran.out
 
 
@@ -182,7 +182,7 @@ def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, rep
 
 def test_agents_file_that_names_the_command_in_other_words_stays(repo: Path, run: Run) -> None:
     file = write(repo, "AGENTS.md", "Type `mdmem retrieve` first.\n")
-    said = "AGENTS.md is there and stays as it is: it mentions `mdmem retrieve` in other words; add"
+    said = "AGENTS.md exists and stays as it is: it mentions `mdmem retrieve` in other words; add"
     assert said in run("init", "--client", "codex").out
     assert file.read_text() == "Type `mdmem retrieve` first.\n"
 
@@ -240,5 +240,5 @@ def test_plain_init_adds_nothing_to_the_lines_for_the_server(repo: Path, run: Ru
     run("init", "--client", "claude-code")
     commit_all(repo)
     said = run("init").out
-    assert "AGENTS.md is there and stays as it is\n" in said
+    assert "AGENTS.md exists and stays as it is\n" in said
     assert "add this to it" not in said

@@ -167,10 +167,10 @@ def test_path_that_may_mean_two_files_is_told_as_it_was_read(command: tuple[str,
     def remarked(path: str, cwd: str) -> str:
         return run(*command, path, cwd=folder / cwd).err
 
-    both = "`a.py` is read from the working folder, as `src/a.py`; there is one at the top, too\n"
+    both = "`a.py` means `src/a.py`, from the working folder; the repository's top has one, too\n"
     assert remarked("a.py", "src") == both
-    assert remarked("docs/new.md", "src") == "`docs/new.md` is not there yet; it is read as `src/docs/new.md`\n"
-    assert remarked("docs/n\new.md", "src") == "`docs/n ew.md` is not there yet; it is read as `src/docs/n ew.md`\n"
+    assert remarked("docs/new.md", "src") == "`docs/new.md` does not exist yet; it means `src/docs/new.md`\n"
+    assert remarked("docs/n\new.md", "src") == "`docs/n ew.md` does not exist yet; it means `src/docs/n ew.md`\n"
     plain = [("b.py", "src"), ("c.py", "src"), ("../a.py", "src"), ("new.py", "."), (f"{folder}/new.py", "src")]
     assert [remarked(*one) for one in plain] == [""] * len(plain)
 

@@ -251,7 +251,7 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
             2,
             "mdmem: only the hub's owner, or a member of that role, says who sees what; connect with such a role\n",
         )
-    assert "whatever token it shows: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
+    assert "with any token: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
     assert "this database role has no grants" in typed("status", role="guest").err
     assert typed("status", role="guest", token=token).err == ""
 

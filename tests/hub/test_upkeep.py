@@ -221,7 +221,7 @@ def test_a_database_of_another_encoding_is_refused(server: Any, empty_dsn: str) 
     with psycopg.connect(empty_dsn, autocommit=True) as raw:
         raw.execute("DROP DATABASE IF EXISTS latin")
         raw.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
-    with pytest.raises(HubError, match="keeps texts as LATIN1"), connected(server.dsn("latin")) as connection:
+    with pytest.raises(HubError, match="stores texts as LATIN1"), connected(server.dsn("latin")) as connection:
         init(connection)
 
 

@@ -182,7 +182,7 @@ def test_one_is_superseded_by_a_draft_of_a_title(hand: Hand, server: Any) -> Non
     assert "title: Two\n" in hand.document(TWO).text
     assert server.said == ["nav/architecture/threads stays as it is until `mdmem approve nav/architecture/two`"]
     commands.approve(server, hand.uri(TWO))
-    assert server.said[1].startswith("nav/architecture/two cannot be active yet: the template's `<State")
+    assert server.said[1].startswith("nav/architecture/two cannot be active yet: replace the template's `<State")
 
 
 def test_what_is_no_entry_is_said_to_be_none(hand: Hand, server: Any) -> None:
@@ -194,7 +194,7 @@ def test_what_is_no_entry_is_said_to_be_none(hand: Hand, server: Any) -> None:
 def test_an_editor_that_carries_no_edit_out_is_told_so(hand: Hand, server: Any) -> None:
     hand.document(RULE).memory.abilities = Abilities(applies_edits=False)
     commands.verify(server, hand.uri(RULE))
-    assert server.said == ["this editor applies no edits of a command; use the command line"]
+    assert server.said == ["this editor cannot apply the edits of a command; use the command line"]
 
 
 def test_what_cannot_be_is_refused_to_who_asked_and_is_no_fault(hand: Hand, server: Any) -> None:

@@ -57,7 +57,7 @@ def test_indentation_is_that_of_the_file(before: str, indent: str) -> None:
         ('{"a": 1 "b": 2}', "it cannot be read as JSON: line 1: expecting ',' delimiter"),
         ("{} {}", "it cannot be read as JSON: line 1: extra data"),
         ('{"a": [,]}', "it cannot be read as JSON: line 1: expecting value"),
-        ('{"a": NaN}', "it cannot be read as JSON: `NaN` is not a value"),
+        ('{"a": NaN}', "it cannot be read as JSON: `NaN` is not a JSON value"),
         ("[" * 500_000, "it cannot be read as JSON: it is nested too deep"),
     ],
 )
@@ -182,7 +182,7 @@ def test_what_a_person_has_there_stays(folder: Path, capsys: Capture) -> None:
 def test_what_cannot_be_added_to_is_left_and_the_piece_is_shown(held: str, folder: Path, capsys: Capture) -> None:
     write(folder, ".claude/settings.json", os.fsencode(held))
     said = "\n".join(joined(folder, capsys, "claude-code", "--hooks"))
-    assert ".claude/settings.json is there and stays as it is: " in said
+    assert ".claude/settings.json exists and stays as it is: " in said
     assert '"matcher": "Edit|MultiEdit|Write|NotebookEdit"' in said
     assert (folder / ".claude/settings.json").read_bytes() == os.fsencode(held)
 

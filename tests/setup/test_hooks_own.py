@@ -96,7 +96,7 @@ def test_hook_of_another_version_is_replaced(folder: Path, capsys: Capture) -> N
     write(folder, ".git/hooks/pre-commit", hook_text("pre-commit", Program("/gone/python", "/gone/mdmem")))
     write(folder, ".git/hooks/pre-merge-commit", hook_text("pre-merge-commit", Program("/gone/python", "/gone")))
     assert standing(folder, capsys)[:2] == [("out of date", None), ("out of date", None)]
-    left = ".git/hooks/pre-commit is there and stays as it is; `mdmem hooks install` brings it up to date"
+    left = ".git/hooks/pre-commit exists and stays as it is; `mdmem hooks install` brings it up to date"
     assert left in run_here(capsys, "init", cwd=folder).out
     (folder / ".git/hooks/pre-push").unlink()
     ran = run_here(capsys, "hooks", "install", cwd=folder)

@@ -15,9 +15,9 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state.tokens import ApprovalTokenError, request_token, use_token
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-UNKNOWN = r"^the token is unknown; `mdmem token` gives one$"
-EXPIRED = r"^the token expired at 2026-11-21T12:01:00\+00:00; `mdmem token` gives a new one$"
-USED = r"^the token was already used for another write; `mdmem token` gives a new one$"
+UNKNOWN = r"^the token is unknown; `mdmem token` prints a new one$"
+EXPIRED = r"^the token expired at 2026-11-21T12:01:00\+00:00; `mdmem token` prints a new one$"
+USED = r"^the token was already used for another write; `mdmem token` prints a new one$"
 
 
 def after(seconds: float) -> datetime:

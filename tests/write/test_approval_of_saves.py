@@ -100,7 +100,7 @@ def test_token_is_good_for_one_write(saves: Agent) -> None:
     records = (context(scope="global"), context(topic="leg", scope="global"))
     first, second = (saves.save_context(one, "nav", None, token) for one in records)
     assert (first.status, second.status) == ("saved", "failed")
-    assert second.message == "the token was already used for another write; `mdmem token` gives a new one"
+    assert second.message == "the token was already used for another write; `mdmem token` prints a new one"
     assert second.next_step == AGAIN
 
 

@@ -83,9 +83,9 @@ def test_exit_code_says_what_became_of_the_write(root: Path, capsys: Capture) ->
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "is no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        (b"", "is no JSON: Expecting value: line 1 column 1 (char 0)"),
-        (b'{"title": "\xff"}', "is no JSON: 'utf-8' codec can't decode byte 0xff in position 11: invalid start byte"),
+        (b"{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"", "is not JSON: Expecting value: line 1 column 1 (char 0)"),
+        (b'{"title": "\xff"}', "is not JSON: 'utf-8' codec can't decode byte 0xff in position 11: invalid start byte"),
     ],
 )
 def test_input_that_is_no_json_is_one_sentence(tmp_path: Path, capsys: Capture, content: bytes, message: str) -> None:

@@ -471,7 +471,7 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
         elif wing not in reported:
             reported.add(wing)
             message = f"git ignores all of `{wing}`, so it exists only here"
-            yield at_path(path, message, "take the pattern out of `.gitignore`")
+            yield at_path(path, message, "remove the pattern from `.gitignore`")
 
 
 def _wing_of(path: str) -> str:

@@ -311,7 +311,7 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
     for wing in sorted(lost.keys() & had):
         entries = "1 entry counts" if lost[wing] == 1 else f"{lost[wing]} entries count"
         message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} as no memory"
-        yield Finding("", message, Place(f"{wing}/README.md"), f"bring `{wing}/README.md` back as it was")
+        yield Finding("", message, Place(f"{wing}/README.md"), f"restore `{wing}/README.md`")
     for path in case.orphans:
         wing = _wing_of(path)
         if wing not in had:

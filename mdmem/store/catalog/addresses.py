@@ -38,7 +38,7 @@ _USUAL = re.compile(f"{_LEGAL}{_PART.format('_')}/{_LEGAL}{_PART.format('-')}/{_
 
 
 def is_usual(path: str) -> bool:
-    """Return whether a path is an entry's path and has no mistake in any part; false may also mean "not sure"."""
+    """Return whether a path is certainly an entry's path, without a mistake in any part. False may mean "not sure"."""
     return _USUAL.fullmatch(path) is not None
 
 

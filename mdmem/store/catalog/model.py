@@ -357,7 +357,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return shown
 
     def shown_body(self, document: Document) -> str:
-        """Return the body of a document as the caller may see it."""
+        """Return the body of a document without the links that the caller may not see."""
         return self._redaction.body(document.body, _near(document.path))
 
     @cached_property
@@ -397,7 +397,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry as the caller may see it; raises GoneError if the file can no longer be read."""
+        """Return the body of an entry without hidden links; raises GoneError if the file can no longer be read."""
         path = f"{address}.md"
         if path in self._documents:
             return self.shown_body(self._documents[path])

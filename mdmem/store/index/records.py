@@ -59,7 +59,7 @@ class TextAnswer(Struct, frozen=True):
 
 
 class RefreshResult(Struct, frozen=True):
-    """The number of all documents, and how many a refresh (perhaps with a time limit) added or updated, and removed."""
+    """The numbers of all, added or updated, and removed documents. With a time limit, some may be left out."""
 
     total: int
     added: int
@@ -68,7 +68,7 @@ class RefreshResult(Struct, frozen=True):
 
 
 class IndexState(Struct, frozen=True, kw_only=True):
-    """The index on disk; `stale` counts missing and old files, `gone` deleted ones. `why` is why it is unusable."""
+    """The state of the index on disk: `stale` counts new and changed files, `gone` deleted ones still in the index."""
 
     exists: bool = False
     usable: bool = False

@@ -24,7 +24,7 @@ from mdmem.store.git.process import Repository, may_be_tracked
 
 
 class Places(Struct, frozen=True):
-    """The folders of one root: the index and the shared cache may be deleted, the state has no other copy."""
+    """The folders of one root. The index and the shared cache may be deleted; the state exists only here."""
 
     index: Path
     shared: Path

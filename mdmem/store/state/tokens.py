@@ -66,7 +66,7 @@ def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
     return token
 
 
-_WAS_USED = "the token was already used for another write; `mdmem token` gives a new one"
+_WAS_USED = "the token was already used for another write; `mdmem token` prints a new one"
 
 
 def use_token(state: Path, token: str, now: datetime) -> None:
@@ -88,10 +88,10 @@ def check_token(state: Path, token: str, now: datetime) -> None:
         if known is None and read_record(path.with_name(path.name + _USED), _Expiry) is not None:
             raise ApprovalTokenError(_WAS_USED)
         if known is None:
-            raise ApprovalTokenError("the token is unknown; `mdmem token` gives one")
+            raise ApprovalTokenError("the token is unknown; `mdmem token` prints a new one")
         if now >= known.expires_at:
             at = written_time(known.expires_at)
-            raise ApprovalTokenError(f"the token expired at {at}; `mdmem token` gives a new one")
+            raise ApprovalTokenError(f"the token expired at {at}; `mdmem token` prints a new one")
 
 
 def _path(state: Path, token: str) -> Path:

@@ -19,13 +19,13 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 def record_given(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
-    """Record which entries an agent got, and how, unless the settings switch that off; errors are ignored."""
+    """Record which entries an agent got, by which tool or hook, unless `consultations` is off; ignore errors."""
     if addresses and _is_counted(workspace):
         record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
 
 
 def tally_of(workspace: Workspace) -> Tally:
-    """Return how often agents got each entry in the last thirty days; empty if the settings switch the count off."""
+    """Return how often agents got each entry in the last thirty days; empty if `consultations` is off."""
     return tally_shown(workspace.state_folder, datetime.now(UTC)) if _is_counted(workspace) else Tally()
 
 

@@ -84,7 +84,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
     def always_applies(self, entry: Entry) -> bool:
-        """Return whether an entry is an invariant that always applies, in whatever room it is."""
+        """Return whether an entry is an invariant of a wing in `binding_wings`, which applies in every room."""
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
     def reads(self, entry: Entry) -> bool:
@@ -122,7 +122,7 @@ def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
 
 
 def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
-    """Return the name of the wing that a name means, as `find_wing` does; raises UsageError that suggests others."""
+    """Return the wing that a name means, as `find_wing` does; raises UsageError that suggests similar names."""
     found = find_wing(name, wings)
     if found is None:
         raise UsageError(not_there("wing", name, wings))
