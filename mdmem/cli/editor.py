@@ -73,7 +73,7 @@ def edited(
             else:
                 is_written = not written.is_dry
                 return written
-        raise EnvironmentFaultError(f"the editor left a faulty text {_MOST_ROUNDS} times; nothing is written")
+        raise EnvironmentFaultError(f"the text still has errors after {_MOST_ROUNDS} attempts; nothing is written")
     finally:
         left = read_regular(path) if path.exists() else b""
         if is_written or not left.strip() or left == first:
