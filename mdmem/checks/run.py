@@ -301,7 +301,6 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         if not codes:
             break
         rewritten = _rewritten_unread(case, before, moves)
-        before.catalog.take_documents(case.catalog)
         # With itself as the base, no check asks git for files of HEAD.
         was = Case(before.catalog, before.settings, case.today, case.facts, base=before)
         known = [one for one in found_in(was, codes) if one.place.path not in rewritten]

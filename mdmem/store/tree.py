@@ -248,16 +248,11 @@ def stat_of(stat: os.stat_result) -> Stat:
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
-class Digests(Protocol):
-    """A cache of the hash of each file by its stat."""
+class _Digests(Protocol):
+    """A cache of the hash of each file by its stat, without files that may have changed."""
 
-    def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
-        """Return the cached hashes by path, without those of files that changed or may have changed."""
-        ...
-
-    def keep(self, path: str, stat: Stat, digest: str) -> None:
-        """Cache the hash of a file that was read with this stat."""
-        ...
+    def known(self, stats: Mapping[str, Stat]) -> dict[str, str]: ...
+    def keep(self, path: str, stat: Stat, digest: str) -> None: ...
 
 
 class WorkingTree(Tree, Struct):
@@ -265,7 +260,7 @@ class WorkingTree(Tree, Struct):
 
     root: Path
     is_top: bool = False
-    stats: Digests | None = None
+    stats: _Digests | None = None
     name: str = "working tree"
     repository: Repository | None = None
     _listed: tuple[TreeFile, ...] | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import git, make_repository, make_root, memory, run_here, write, write_entry
+from builders import make_repository, make_root, run_here, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -182,21 +182,6 @@ def why_not(folder: Path) -> str:
     with pytest.raises(RootNotFoundError) as caught:
         locate(None, {}, folder)
     return str(caught.value).partition("; ")[2]
-
-
-def test_memory_that_git_ignores_is_named(tmp_path: Path) -> None:
-    make_root(make_repository(tmp_path) / "docs/memory")
-    write(tmp_path, ".gitignore", "memory/\n")
-    assert (
-        why_not(tmp_path) == "git ignores the one in docs/memory: take it out of .gitignore, or choose it with --root"
-    )
-
-
-def test_memory_of_a_submodule_is_named(tmp_path: Path) -> None:
-    memory(tmp_path / "inner")
-    host = make_repository(tmp_path / "host")
-    git(host, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "inner"), "mem")
-    assert why_not(host) == ("the repository within this one, in mem/memory, has one: choose it with --root mem/memory")
 
 
 def test_without_any_the_way_to_one_is_said(tmp_path: Path) -> None:

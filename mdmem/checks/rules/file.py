@@ -29,7 +29,6 @@ from mdmem.store.catalog.addresses import (
     is_entry_place,
     is_misnamed,
     is_misplaced,
-    is_usual,
     is_well_formed,
     well_formed,
     why_not_on_windows,
@@ -324,10 +323,8 @@ def unportable_name(case: Case) -> Iterator[Finding]:
     Fix: rename an entry, a room or a wing with `mdmem mv`, which also changes the links to it, and other files with
     `git mv`. Or merge the two entries into one. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
-    # An unusual path also is one in a folder with such a name. `invisible-characters` reports misnamed files.
-    unusual = (file.path for file in case.catalog.files if not is_usual(file.path))
-    others = (file.path for file in case.catalog.others if not is_misnamed(file.path))
-    for place, path in files_and_folders((*unusual, *others)).items():
+    # `invisible-characters` reports misnamed files.
+    for place, path in files_and_folders(file.path for file in case.all_files if not is_misnamed(file.path)).items():
         name = place.rsplit("/", 1)[-1]
         if why := why_not_on_windows(name):
             message, better = f"`{visible(place)}` {why}, which Windows does not allow", None
@@ -430,8 +427,7 @@ def bad_name(case: Case) -> Iterator[Finding]:
     Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also changes the links to it. `mdmem
     check --unsafe-fixes` does this if one answer is likely.
     """
-    unusual = (file.path for file in case.catalog.files if not is_usual(file.path))
-    for place, path in files_and_folders(unusual).items():
+    for place, path in files_and_folders(file.path for file in case.catalog.files).items():
         kind, style = _NAME_STYLES[place.count("/")]
         name = place.rsplit("/", 1)[-1]
         name = name.removesuffix(".md") if kind == "entry" else name

@@ -32,16 +32,6 @@ def well_formed(kind: str, name: str) -> str | None:
     return _JOINED_BY[kind].join(words) or None
 
 
-# A quick pattern for most paths: ASCII, all parts well-formed, and no name that Windows refuses.
-_PART, _LEGAL = r"[a-z0-9]+(?:{0}[a-z0-9]+)*", rf"(?!{_DEVICE}[./])"
-_USUAL = re.compile(f"{_LEGAL}{_PART.format('_')}/{_LEGAL}{_PART.format('-')}/{_LEGAL}{_PART.format('-')}[.]md")
-
-
-def is_usual(path: str) -> bool:
-    """Return whether a path is certainly an entry's path, without a mistake in any part. False may mean "not sure"."""
-    return _USUAL.fullmatch(path) is not None
-
-
 def why_not_on_windows(name: str) -> str | None:
     """Return why Windows cannot check out a file or folder with this name, as the end of a sentence; None if it can."""
     if _RESERVED.match(name):

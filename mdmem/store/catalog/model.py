@@ -418,13 +418,6 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
                 digest = self.digest_of(path, content)
                 yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
 
-    def take_documents(self, other: Catalog) -> None:
-        """Take over the documents that another tree has read and that are the same here, if both trees are from git."""
-        if not (self.tree.is_on_disk or other.tree.is_on_disk):
-            own, others = self.file_digests, other.file_digests
-            same = (path for path in other._documents if path in own and own[path] == others.get(path))
-            self._documents.update({path: other._documents[path] for path in same})
-
     def documents(self, addresses: Sequence[str]) -> Iterator[tuple[str, Document]]:
         """Yield each address with its document; all files are read together, and the documents stay in memory."""
         paths = {address: f"{address}.md" for address in addresses}

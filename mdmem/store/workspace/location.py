@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from stat import S_ISREG
 
@@ -54,33 +53,6 @@ _LISTED = 5
 
 class SeveralRootsError(UsageError):
     """The repository has several roots, and neither an option nor the working directory says which one is meant."""
-
-
-class NoMemoryError(RootNotFoundError):
-    """There is no memory here. The message is made only when it is shown, since it searches for memories elsewhere."""
-
-    def __init__(self, cwd: Path, repository: Repository | None) -> None:
-        """Take the working directory and its repository."""
-        super().__init__(cwd)
-        self._cwd, self._repository = cwd, repository
-
-    def __str__(self) -> str:
-        """Return the message for the user, with a memory that git does not list if there is one."""
-        hint = "`mdmem init` creates one, --root chooses one"
-        if self._repository is None and (self._cwd / "memory" / SETTINGS_NAME).is_file():
-            hint = "there is one in memory/: add `--root memory`, or type `git init`"
-        with suppress(GitError, OSError):
-            top = self._repository.top if self._repository is not None else None
-            # Search only two levels of folders, since ignored folders may have a hundred thousand files.
-            found = (path for depth in ("*", "*/*") for path in (top.glob(f"{depth}/{SETTINGS_NAME}") if top else ()))
-            folder = next((path.parent for path in found), None)
-            if top is not None and folder is not None:
-                shown, within = folder.relative_to(top).as_posix(), find_repository(folder)
-                if within is not None and within.top.resolve() != top.resolve():
-                    hint = f"the repository within this one, in {shown}, has one: choose it with --root {shown}"
-                else:
-                    hint = f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
-        return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
 
 
 class Location(Struct, frozen=True):
@@ -184,7 +156,10 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         raise RootNotFoundError(f"no memory is found here, since git failed: {error}") from error
     tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     if repository is None or not tracked:
-        raise NoMemoryError(cwd, repository)
+        hint = "`mdmem init` creates one, --root chooses one"
+        if repository is None and (cwd / "memory" / SETTINGS_NAME).is_file():
+            hint = "there is one in memory/: add `--root memory`, or type `git init`"
+        raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
     why = f"the repository's only {SETTINGS_NAME}" if len(tracked) == 1 else "one of several in the repository"
     folders = sorted((repository.top / path).parent for path in tracked)
     return tuple(Location(folder.resolve(), why, repository) for folder in folders)
@@ -214,7 +189,6 @@ def located(root: Path, why: str) -> Location:
 
 # Dates need hyphens, because eight digits alone may be an abbreviated commit.
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
-_AGO = re.compile(r"(today)|(yesterday)|(\d{1,4}) (day|week)s? ago", re.IGNORECASE)
 
 
 def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
@@ -225,17 +199,12 @@ def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot
     and GitError.
     """
     repository = location.get_repository()
-    is_date = _DATE.fullmatch(name) is not None or _AGO.fullmatch(name) is not None
+    is_date = _DATE.fullmatch(name) is not None
     try:
         commit = resolve(repository, name)
     except UnknownRevisionError:
         if not is_date:
             raise
-        ago = _AGO.fullmatch(name.lower())
-        if ago is not None:
-            _, yesterday, number, unit = ago.groups()
-            days = int(bool(yesterday)) if number is None else int(number) * (7 if unit == "week" else 1)
-            name = str(today - timedelta(days=days))
         return _at_date(repository, name, today)
     remarks = (f"`{name}` is a branch or tag here, so it is not read as a date",) if is_date else ()
     return Snapshot(commit, name=name, remarks=remarks), today
