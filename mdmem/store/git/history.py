@@ -54,16 +54,6 @@ def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
         raise GitError(f"git {command}: {words[0].removeprefix('fatal: ')}") from error
 
 
-class Commit(Struct, frozen=True):
-    """One commit: its abbreviated hash, author, author's time in ISO 8601, subject, and the paths that it changed."""
-
-    digest: str
-    author: str
-    when: str
-    subject: str
-    paths: tuple[str, ...] = ()
-
-
 class _Change(NamedTuple):
     """A changed file in git's raw format: the hashes before and after (None for no file), the new and the old path."""
 
@@ -73,17 +63,22 @@ class _Change(NamedTuple):
     old: str
 
 
-class _Logged(NamedTuple):
-    """One commit of `git log`, with its changes. The author's and the committer's time are in ISO 8601."""
+class Commit(Struct, frozen=True):
+    """One commit with its changes: the full and the short hash, and the author's and the committer's ISO time."""
 
+    commit: str = ""
     digest: str = ""
-    short: str = ""
     author: str = ""
     email: str = ""
-    written: str = ""
+    when: str = ""
     committed: str = ""
     subject: str = ""
-    changes: Sequence[_Change] = ()
+    changes: tuple[_Change, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths that the commit changed."""
+        return tuple(change.path for change in self.changes)
 
 
 _PLAIN = ("--no-ext-diff", "--no-textconv")
@@ -91,18 +86,18 @@ _RAW = ("--raw", "-z", *_PLAIN)
 _LOG = ("log", *_RAW, "--no-show-signature", "--format=%x01%H%x02%h%x02%aI%x02%cI%x02%an%x02%ae%x02%s")
 
 
-def _logged(printed: bytes) -> Iterator[_Logged]:
+def _logged(printed: bytes) -> Iterator[Commit]:
     """Yield the commits in the output of `_LOG`. Changes before the first commit have an empty one."""
-    head, changes = _Logged(), list[_Change]()
+    head, changes = Commit(), list[_Change]()
     parts = iter(records(printed))
     for part in (one.lstrip("\n") for one in parts):
         if part.startswith("\x01"):
-            yield head._replace(changes=tuple(changes))
+            yield replace(head, changes=tuple(changes))
             # Names may contain the separator, so they come last.
-            digest, short, *times, author, email, subject = part[1:].split("\x02", 6)
+            commit, digest, *times, author, email, subject = part[1:].split("\x02", 6)
             # git writes UTC as `Z` since version 2.46, and `+00:00` before.
-            written, committed = (when.replace("Z", "+00:00") for when in times)
-            head, changes = _Logged(digest, short, author, email, written, committed, subject), []
+            when, committed = (when.replace("Z", "+00:00") for when in times)
+            head, changes = Commit(commit, digest, author, email, when, committed, subject), []
             continue
         words = part.lstrip(":").split(" ")
         # The words are a mode and a hash for each parent and for the result, and a letter for each parent.
@@ -113,19 +108,14 @@ def _logged(printed: bytes) -> Iterator[_Logged]:
         if words[-1][0] in "RC" and not part.startswith("::"):
             path = next(parts)
         changes.append(_Change(next(filter(None, before), None), after, path, old))
-    yield head._replace(changes=tuple(changes))
+    yield replace(head, changes=tuple(changes))
 
 
 def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
     """Return the commits up to `until` that changed any of the pathspecs, newest first; empty if git fails."""
     # A repository without commits, or one that was deleted, has no history.
     with suppress(GitError):
-        found = _logged(_ask(repository, *_LOG, until or "HEAD", "--", *paths))
-        return [
-            Commit(one.short, one.author, one.written, one.subject, tuple(each.path for each in one.changes))
-            for one in found
-            if one.digest
-        ]
+        return [one for one in _logged(_ask(repository, *_LOG, until or "HEAD", "--", *paths)) if one.commit]
     return []
 
 
@@ -135,7 +125,7 @@ def last_touches(repository: Repository, since: str, tip: str, under: str) -> di
     found: dict[str, tuple[str, str]] = {}
     for commit in _logged(printed):
         for change in commit.changes:
-            found.setdefault(change.path, (commit.author, commit.short))
+            found.setdefault(change.path, (commit.author, commit.digest))
     return found
 
 
@@ -157,7 +147,7 @@ def list_deletions(
     gone: dict[str, tuple[str, str | None]] = {}
     for commit in _logged(printed):
         for change in commit.changes:
-            gone.setdefault(change.old, (commit.short, change.path if change.after is not None else None))
+            gone.setdefault(change.old, (commit.digest, change.path if change.after is not None else None))
     return gone
 
 
@@ -175,7 +165,7 @@ def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str,
     if folders and not _cut_commits(repository):
         with suppress(GitError):
             found = _logged(repository.run(*_LOG, "-M", "--diff-filter=AR", "--", *map(pathspec, folders)))
-            return [(one.written[: len("2026-01-31")], change) for one in found for change in one.changes]
+            return [(one.when[: len("2026-01-31")], change) for one in found for change in one.changes]
     return []
 
 
@@ -242,7 +232,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     cut = _cut_commits(repository)
     newest: dict[str, date] = {}
     # In the oldest commit of a shallow clone every file looks new, so that commit does not count.
-    for commit in (one for one in _logged(printed) if one.digest not in cut):
+    for commit in (one for one in _logged(printed) if one.commit not in cut):
         for change in commit.changes:
             day = date.fromisoformat(commit.committed[: len("2026-01-31")])
             newest[change.path] = max(day, newest.get(change.path, day))
@@ -315,7 +305,7 @@ def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileR
     options = ("--no-renames", "--no-abbrev", "--diff-merges=combined", start, "--", pathspec(path))
     for one in _logged(_ask(repository, *_LOG, *options)):
         for change in (change for change in one.changes if change.path == path):
-            at = (one.digest, one.author, one.email, one.committed, one.subject)
+            at = (one.commit, one.author, one.email, one.committed, one.subject)
             yield FileRevision(*at, path, change.before, change.after)
             if change.before is None:
                 return
