@@ -77,9 +77,18 @@ class Tree:
     is_on_disk: bool = False
     fetched_wings: frozenset[str] = frozenset()
     missing_wings: tuple[MissingWing, ...] = ()
+    _listed: tuple[TreeFile, ...] | None = None
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return the files by path, without hidden ones; at a repository's top only the settings and the wings."""
+        """Return the files by path, without hidden ones; at a repository's top only the settings and the wings.
+
+        They are listed at the first call. Raises GitError.
+        """
+        if self._listed is None:
+            self._listed = self._list()
+        return self._listed
+
+    def _list(self) -> tuple[TreeFile, ...]:
         raise NotImplementedError
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
@@ -173,17 +182,13 @@ class GitTree(Tree, Struct, dict=True):
     name: str
     _digests: dict[str, str] = field(default_factory=dict)
     _orphans: list[str] = field(default_factory=list)
+    _listed: tuple[TreeFile, ...] | None = None
 
     @cached_property
     def _reader(self) -> BlobReader:
         return BlobReader(self.repository)
 
-    def files(self) -> tuple[TreeFile, ...]:
-        """Return the listed files, sorted by path."""
-        return self._listed
-
-    @cached_property
-    def _listed(self) -> tuple[TreeFile, ...]:
+    def _list(self) -> tuple[TreeFile, ...]:
         if self.commit is None:
             blobs = list_staged(self.repository, self.under)
         else:
@@ -268,18 +273,13 @@ class WorkingTree(Tree, Struct):
     _digests: dict[str, str] = field(default_factory=dict)
     is_on_disk = True
 
-    def files(self) -> tuple[TreeFile, ...]:
-        """Return the files, sorted by path; a folder that cannot be listed is one unreadable file.
-
-        Raises GitError if a sparse checkout left out some files, because an answer without them may be wrong.
-        """
-        if self._listed is None:
-            if self.repository is not None:
-                refuse_sparse(self.repository, self.root)
-            found: list[TreeFile] = []
-            self._scan(self.root, "", found)
-            self._listed = tuple(sorted(found, key=path_of))
-        return self._listed
+    def _list(self) -> tuple[TreeFile, ...]:
+        # If a sparse checkout left out some files, an answer without them may be wrong.
+        if self.repository is not None:
+            refuse_sparse(self.repository, self.root)
+        found: list[TreeFile] = []
+        self._scan(self.root, "", found)
+        return tuple(sorted(found, key=path_of))
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile], *, outside: bool = False) -> None:
         """Add the files below a folder; at a repository's top those of wings, or with `outside` of other folders."""
@@ -397,17 +397,13 @@ class TreeView(Tree, Struct):
         self.fetched_wings = frozenset(filter(access.reads, (*below.fetched_wings, *self.wings)))
         self.missing_wings = tuple(one for one in (*below.missing_wings, *self.missing) if access.reads(one.name))
 
-    def files(self) -> tuple[TreeFile, ...]:
-        """Return the files that the caller may see, with the planned changes applied, sorted by path."""
-        if self._listed is None:
-            changed = self.changed or {}
-            files = [*self.below.files()]
-            for wing, tree in self.wings.items():
-                files += (file.with_changes(path=f"{wing}/{file.path}") for file in tree.files())
-            found = {file.path: file for file in files if self.access.sees(file.path) and file.path not in self.gone}
-            found |= {path: found.get(path, TreeFile(path)).with_changes(digest=None) for path in changed}
-            self._listed = tuple(sorted(found.values(), key=path_of))
-        return self._listed
+    def _list(self) -> tuple[TreeFile, ...]:
+        files = [*self.below.files()]
+        for wing, tree in self.wings.items():
+            files += (file.with_changes(path=f"{wing}/{file.path}") for file in tree.files())
+        found = {file.path: file for file in files if self.access.sees(file.path) and file.path not in self.gone}
+        found |= {path: found.get(path, TreeFile(path)).with_changes(digest=None) for path in self.changed or {}}
+        return tuple(sorted(found.values(), key=path_of))
 
     def orphans(self) -> tuple[str, ...]:
         """Return the orphans of the tree below; empty for a caller who may not see every wing."""

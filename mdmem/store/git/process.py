@@ -223,25 +223,17 @@ def run_as_user(
             git.communicate(text_in, timeout)
         finally:
             if git.poll() is None:
-                _kill(git, is_session=timeout is not None)
+                with suppress(OSError):
+                    os.killpg(git.pid, signal.SIGTERM) if timeout is not None else git.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    git.wait(5)
+                git.kill()
+                git.wait()
         printed = []
         for file in (out, err):
             file.seek(0)
             printed.append(file.read().decode("utf-8", "surrogateescape"))
         return subprocess.CompletedProcess(command, git.returncode, *printed)
-
-
-def _kill(git: subprocess.Popen[bytes], *, is_session: bool) -> None:
-    with suppress(OSError):
-        if is_session and hasattr(os, "killpg"):
-            os.killpg(git.pid, signal.SIGTERM)
-        else:
-            git.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        git.wait(5)
-    if git.poll() is None:
-        git.kill()
-        git.wait()
 
 
 def with_hook_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Repository:
