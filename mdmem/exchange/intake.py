@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from mdmem.errors import UsageError
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.dialects import DIALECTS, dialect_of, is_instructions, is_madr
 from mdmem.exchange.links import number_of
-from mdmem.exchange.memory_json import DocumentFile, read_document
+from mdmem.exchange.memory_json import read_document
 from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
 from mdmem.markdown.body import sections_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
@@ -59,62 +58,6 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
     leaves_pointer: bool = False
 
 
-class _Places:
-    """Chooses the address of each record."""
-
-    def __init__(self, workspace: Workspace, place: str | None, files: Iterable[str]) -> None:
-        """Check the place that the user gave: a wing, a room, or both. Raises UsageError.
-
-        `files` are the paths that the same import creates from the document of a whole memory.
-        """
-        self._root = workspace.location.root
-        self._place = place.strip("/") if place is not None else None
-        self._is_wing = self._place is None or self._place in workspace.catalog.wings
-        self._rooms: dict[EntryType, str] = {}
-        for type_ in EntryType:
-            room = place_of(workspace, type_, self._place)
-            if room.count("/") != 1:
-                raise UsageError(f"`{room}` is not a place for records; write WING, or WING/ROOM")
-            require_names(room.split("/"))
-            require_wing(workspace, room)
-            self._rooms[type_] = room
-        existing = (*(file.path for file in workspace.tree.files()), *files)
-        self._existing = {path.lower(): path.removesuffix(".md") for path in existing}
-        self._given: dict[str, str] = {}
-
-    def address(self, record: ForeignRecord) -> str:
-        """Return the address for a record. Raises UnfitError if no address is possible."""
-        source, (wing, room) = record.source, self._rooms[record.type].split("/")
-        # The folder of a client's instructions is not a subject, so it does not become a room.
-        if source.room and not record.part and self._is_wing:
-            room = source.room
-        name = well_formed("entry", record.name)
-        if name is None:
-            raise UnfitError("has a name from which no entry-id can be made; rename it")
-        address = f"{wing}/{room}/{name}"
-        other = self._given.get(address.lower())
-        if other is not None and "/" not in (self._place or "") and not record.part:
-            # Each part of a project may number its records from one, so entry-ids of different folders may be the same.
-            folder = well_formed("room", source.folder.replace("/", "-"))
-            if folder is not None and posixpath.dirname(other) != source.folder:
-                address = f"{wing}/{folder}/{name}"
-        try:
-            require_names(address.split("/"))
-        except UsageError as error:
-            raise UnfitError(f"would be `{address}`: {error}") from error
-        if (other := self._given.get(address.lower())) is not None:
-            raise UnfitError(f"would be `{address}`, like `{other}`; rename one of them")
-        if (there := self._existing.get(f"{address}.md".lower())) is not None:
-            raise UnfitError(f"would be `{address}`, but `{there}` is there already; nothing is overwritten")
-        above = (self._root / address).parent
-        while not above.exists() and above != self._root:
-            above = above.parent
-        if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
-            raise UnfitError(f"would be `{address}`, but `{above.relative_to(self._root)}` cannot be written")
-        self._given[address.lower()] = source.path
-        return address
-
-
 class Intake:
     """The result of reading all sources: records by address, files of a whole memory, and a row for each other source.
 
@@ -131,6 +74,10 @@ class Intake:
         self.files: dict[str, bytes] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
+        self._rooms: dict[EntryType, str] = {}
+        # Paths in lower case, because some file systems ignore case.
+        self._given: dict[str, str] = {}
+        self._existing = {file.path.lower(): file.path for file in workspace.tree.files()}
         origins = iter_origins(workspace, workspace.catalog.addresses)
         self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
         found = find_sources(workspace, request.paths)
@@ -138,23 +85,20 @@ class Intake:
         originals = {one.path for one in found} | {path for path, _ in self.origins}
         translations = [one.path for one in found if original_of(one.path) in originals]
         self.found = [one for one in found if original_of(one.path) not in originals]
-        self._places: _Places | None = None
         for source in mark_records(list(self._sources()), is_named=bool(request.paths)):
             try:
                 self._take(source)
             except UnfitError as error:
                 self._skip(source.path, str(error))
-        remarks: list[str] = []
-        person, wings = request.approved_by, {address.split("/")[0] for address in self.records}
-        for wing in sorted(wings) if person else ():
-            owned, refused = workspace.catalog.wings.get(wing) or Wing(name=wing), "nothing is imported"
-            remarks += approval_remarks(
-                workspace.settings, owned, person or "", option="--approved-by", refused=refused
-            )
+        remarks: dict[str, None] = {}
+        for wing in sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ():
+            owned = workspace.catalog.wings.get(wing) or Wing(name=wing)
+            options = {"option": "--approved-by", "refused": "nothing is imported"}
+            remarks |= dict.fromkeys(approval_remarks(workspace.settings, owned, request.approved_by or "", **options))
         if translations:
             some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
-            remarks.append(f"{some} left out, such as {translations[0]} next to its original")
-        self.remarks = tuple(dict.fromkeys(remarks))
+            remarks[f"{some} left out, such as {translations[0]} next to its original"] = None
+        self.remarks = tuple(remarks)
 
     def _skip(self, path: str, why: str, part: str = "", dialect: str = "") -> None:
         outcome = Outcome.SKIPPED
@@ -166,8 +110,8 @@ class Intake:
         for one in self.found:
             try:
                 if one.path.lower().endswith(".json"):
-                    for file in read_document(read_bytes(base, one.path)):
-                        self._take_file(one.path, file)
+                    for path, content in read_document(read_bytes(base, one.path)):
+                        self._take_file(one.path, path, content)
                 else:
                     yield read_source(base, one)
             except UnfitError as error:
@@ -191,23 +135,25 @@ class Intake:
         if taken and all(taken) and not is_for_client:
             self.contents[source.path] = source.data
 
-    def _take_file(self, source: str, file: DocumentFile) -> None:
-        """Add a file of a whole memory. No existing file is overwritten."""
-        address = file.path.removesuffix(".md")
+    def _take_file(self, source: str, path: str, content: bytes | str) -> None:
+        """Add a file of a whole memory, or a row with the reason why not. No existing file is overwritten."""
+        address = path.removesuffix(".md")
         row = ImportRow(path=source, outcome=Outcome.IMPORTED, part=address, dialect=WHOLE, address=address)
-        fault = file.fault
-        if fault is None and not (self._workspace.location.root / file.path).exists():
-            self.files[file.path] = file.content
-            entry = interpret(parse_document(file.path, file.content)).entry if address.count("/") == 2 else None
+        if isinstance(content, str):
+            self._skip(source, content, address, WHOLE)
+        elif not (self._workspace.location.root / path).exists():
+            self.files[path] = content
+            self._existing[path.lower()] = path
+            entry = interpret(parse_document(path, content)).entry if address.count("/") == 2 else None
             if entry is not None:
                 row.type, row.status, row.title = entry.type, entry.status, entry.title
-        elif fault is None and self._workspace.bytes_of(file.path) == file.content:
+            self.rows.append(row)
+        elif self._workspace.bytes_of(path) == content:
             row.outcome = Outcome.UNCHANGED
+            self.rows.append(row)
         else:
-            why = fault or f"`{address}` is there already with other content; nothing is overwritten"
+            why = f"`{address}` is there already with other content; nothing is overwritten"
             self._skip(source, why, address, WHOLE)
-            return
-        self.rows.append(row)
 
     def _take_record(self, record: ForeignRecord) -> bool:
         """Add a record, or a row with the reason why not. Return whether the memory has it or will have it."""
@@ -219,14 +165,49 @@ class Intake:
             self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, address=address))
             self.before[address], record.address = record, address
             return is_same
-        self._places = self._places or _Places(self._workspace, self._request.place, self.files)
         try:
-            record.address = self._places.address(record)
+            record.address = self._address(record)
         except UnfitError as error:
             self._skip(path, str(error), part, dialect)
             return False
         self.records[record.address] = record
         return True
+
+    def _address(self, record: ForeignRecord) -> str:
+        """Return the address for a record. Raises UnfitError if there is none, and UsageError for an unusable place."""
+        source, place = record.source, self._request.place.strip("/") if self._request.place is not None else None
+        if record.type not in self._rooms:
+            home = place_of(self._workspace, record.type, place)
+            if home.count("/") != 1:
+                raise UsageError(f"`{home}` is not a place for records; write WING, or WING/ROOM")
+            require_names(home.split("/"))
+            require_wing(self._workspace, home)
+            self._rooms[record.type] = home
+        wing, room = self._rooms[record.type].split("/")
+        # The folder of a client's instructions is not a subject, so it does not become a room.
+        if source.room and not record.part and (place is None or place in self._workspace.catalog.wings):
+            room = source.room
+        name = well_formed("entry", record.name)
+        if name is None:
+            raise UnfitError("has a name from which no entry-id can be made; rename it")
+        address = f"{wing}/{room}/{name}"
+        other = self._given.get(address.lower())
+        if other is not None and "/" not in (place or "") and not record.part:
+            # Each part of a project may number its records from one, so entry-ids of different folders may be the same.
+            folder = well_formed("room", source.folder.replace("/", "-"))
+            if folder is not None and posixpath.dirname(other) != source.folder:
+                address = f"{wing}/{folder}/{name}"
+        try:
+            require_names(address.split("/"))
+        except UsageError as error:
+            raise UnfitError(f"would be `{address}`: {error}") from error
+        if (other := self._given.get(address.lower())) is not None:
+            raise UnfitError(f"would be `{address}`, like `{other}`; rename one of them")
+        if (there := self._existing.get(f"{address}.md".lower())) is not None:
+            there = there.removesuffix(".md")
+            raise UnfitError(f"would be `{address}`, but `{there}` is there already; nothing is overwritten")
+        self._given[address.lower()] = source.path
+        return address
 
 
 def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[SourceFile]:
@@ -286,29 +267,23 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
         if not os.path.lexists(place):
             raise UsageError(f"there is no `{name}`")
         if not place.resolve().is_relative_to(base.resolve()):
-            copy = f"cp -r {shlex.quote(name)} {shlex.quote(os.path.relpath(base / 'docs', workspace.cwd))}"
-            raise UsageError(f"`{name}` is outside of {base}; copy it into the project first: `{copy}`")
+            raise UsageError(f"`{name}` is outside of {base}; copy it into the project first")
         if (place / SETTINGS_NAME).exists():
             raise UsageError(f"`{_from(base, place)}` is a memory already")
         places.append(place)
     found: dict[str, SourceFile] = {}
     for place in places:
-        files: Iterable[Path] = [place]
-        if place.is_dir():
-            others = (path for pattern in _OTHER_PATTERNS for path in place.rglob(pattern))
-            files = sorted({*records_in(place), *others})
+        others = (path for pattern in _OTHER_PATTERNS for path in place.rglob(pattern))
         # A folder of decision records is not a subject, so it does not become a room.
         homes = [place, *(base / one for one in folders)]
-        for path in files:
+        for path in sorted({*records_in(place), *others}) if place.is_dir() else [place]:
             home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
-            parts = path.parent.relative_to(home).parts if path != place else ()
+            room = well_formed("room", "-".join(path.parent.relative_to(home).parts)) if path != place else None
             one = _from(base, path)
             is_in_records = any(one.startswith(f"{folder}/") for folder in folders) or any(
                 is_record_folder(part) or _RECORD_FOLDER.fullmatch(part) for part in one.split("/")[:-1]
             )
-            found.setdefault(
-                one, SourceFile(one, well_formed("room", "-".join(parts)) or "" if parts else "", is_in_records)
-            )
+            found.setdefault(one, SourceFile(one, room or "", is_in_records))
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
         for one in (*instruction_files(base), *(path for paths in nested for path in paths)):
@@ -351,8 +326,7 @@ def read_source(base: Path, found: SourceFile) -> SourceFile:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        hint = f"`iconv -f CP1252 -t UTF-8 {shlex.quote(found.path)}` may read it"
-        raise UnfitError(f"is not UTF-8 at byte {error.start}; save it as UTF-8: {hint}") from error
+        raise UnfitError(f"is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     if not text.strip():
         raise UnfitError("is empty")
     if text.startswith("Moved to [") and text.count("\n") == 1:
@@ -361,15 +335,14 @@ def read_source(base: Path, found: SourceFile) -> SourceFile:
     # Without a second fence, the file begins with a horizontal rule, not with front matter.
     with suppress(FrontMatterError):
         front, body = handler().split(text) if has_front_matter(text) else ("", text)
-    fields: Mapping[str, Any] = {}
     try:
         loaded = handler().load(front)
+        fields = dict(loaded)
         # YAML reads the `#34` in `supersedes: #34` as a comment.
-        lines = front.split("\n")
-        cut = (
-            _PAIR.match(lines[one.place.line - 2]) for one in loaded.findings if one.code == "comment-truncates-value"
-        )
-        fields = {**loaded, **{pair["key"]: pair["value"] for pair in cut if pair is not None and pair["value"]}}
+        for one in loaded.findings:
+            cut = _PAIR.match(front.split("\n")[one.place.line - 2]) if one.code == "comment-truncates-value" else None
+            if cut is not None and cut["value"]:
+                fields[cut["key"]] = cut["value"]
     except FrontMatterError as error:
         # An entry may not have such values either.
         is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in error.findings)
@@ -378,8 +351,7 @@ def read_source(base: Path, found: SourceFile) -> SourceFile:
             line = error.findings[0].place.line
             raise UnfitError(f"has a front matter that cannot be read: line {line}: {error}") from error
         fields = loose
-    newline = "\r\n" if "\r\n" in text else "\n"
-    return replace(found, data=data, fields=fields, body=body, newline=newline)
+    return replace(found, data=data, fields=fields, body=body, newline="\r\n" if "\r\n" in text else "\n")
 
 
 def _read_loosely(front: str) -> dict[str, Any] | None:
@@ -387,18 +359,12 @@ def _read_loosely(front: str) -> dict[str, Any] | None:
     fields: dict[str, Any] = {}
     last = ""
     for line in front.split("\n"):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
         item, pair = _ITEM.match(line), _PAIR.match(line)
         if pair and pair["key"] not in fields:
             last = pair["key"]
-            fields[last] = _unquoted(pair["value"] or "") or None
+            fields[last] = (pair["value"] or "").strip("\"'") or None
         elif item and last and not isinstance(fields[last], str):
-            fields[last] = [*(fields[last] or ()), _unquoted(item["value"])]
-        else:
+            fields[last] = [*(fields[last] or ()), item["value"].strip("\"'")]
+        elif line.strip() and not line.lstrip().startswith("#"):
             return None
     return fields
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -8,9 +8,8 @@ and `readme`, the text of its manifest or null. `entries` are sorted by address.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
-
-from msgspec import Struct
 
 from mdmem.errors import UsageError
 from mdmem.exchange.record import UnfitError
@@ -53,16 +52,8 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
     }, tuple(remarks)
 
 
-class DocumentFile(Struct, frozen=True):
-    """A file in the document, by its path from the root. `fault` says why it cannot be imported."""
-
-    path: str
-    content: bytes
-    fault: str | None = None
-
-
-def read_document(data: bytes) -> list[DocumentFile]:
-    """Return the files in a document, manifests first, also those with a `fault`.
+def read_document(data: bytes) -> Iterator[tuple[str, bytes | str]]:
+    """Yield path and content of each file in a document, manifests first, or the reason why it cannot be imported.
 
     Raises UnfitError if it is not such a document.
     """
@@ -72,27 +63,24 @@ def read_document(data: bytes) -> list[DocumentFile]:
         raise UnfitError(f"is not JSON: {error}") from error
     if not isinstance(stated, dict) or stated.get("schema") != SCHEMA or not isinstance(stated.get("entries"), list):
         raise UnfitError(f"is not a memory that `mdmem export json` wrote in the schema {SCHEMA}")
-    wings = stated["wings"] if isinstance(stated.get("wings"), list) else []
-    manifests = [one for one in wings if isinstance(one, dict) and isinstance(one.get("readme"), str)]
-    files = [_checked_file(f"{one.get('name')}/README.md", [str(one.get("name"))], one["readme"]) for one in manifests]
+    for one in stated["wings"] if isinstance(stated.get("wings"), list) else ():
+        if isinstance(one, dict) and isinstance(one.get("readme"), str):
+            name = str(one.get("name"))
+            yield f"{name}/README.md", _content([name], one["readme"], depth=1)
     for one in stated["entries"]:
         texts: list[Any] = [one.get(key) for key in ("address", "head", "body")] if isinstance(one, dict) else [None]
         if all(isinstance(text, str) for text in texts):
             address, head, body = texts
-            files.append(_checked_file(f"{address}.md", address.split("/"), head + body, depth=3))
+            yield f"{address}.md", _content(address.split("/"), head + body, depth=3)
         else:
-            files.append(DocumentFile("", b"", "an entry without `address`, `head` or `body`"))
-    return files
+            yield "", "an entry without `address`, `head` or `body`"
 
 
-def _checked_file(path: str, names: list[str], text: str, *, depth: int = 1) -> DocumentFile:
+def _content(names: list[str], text: str, *, depth: int) -> bytes | str:
     try:
         require_names(names)
-    except UsageError as error:
-        return DocumentFile(path, b"", str(error))
-    if len(names) != depth:
-        return DocumentFile(path, b"", f"an entry cannot be at `{path}`")
-    try:
-        return DocumentFile(path, text.encode())
+        return text.encode() if len(names) == depth else f"an entry cannot be at `{'/'.join(names)}.md`"
     except UnicodeEncodeError:
-        return DocumentFile(path, b"", "its text cannot be written as UTF-8")
+        return "its text cannot be written as UTF-8"
+    except UsageError as error:
+        return str(error)
