@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 from msgspec import Struct
@@ -53,9 +53,8 @@ _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
 
 
 def _read_log4brains(source: SourceFile) -> Iterator[ForeignRecord]:
-    """Yield a record. If the record has no date, use the date in the file name."""
+    """Yield a record. Its tags may be separated by blanks, and its date may be in the file name."""
     record = decision_record(source)
-    # log4brains also separates tags by blanks.
     record.fields["tags"] = tuple(dict.fromkeys(word for tag in record.fields.get("tags", ()) for word in tag.split()))
     found = _DAY.match(source.stem)
     if record.created_at is None and found is not None:
@@ -216,11 +215,13 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
     kept: dict[str, None] = {}
     messages = []
     for one in filter(None, written):
-        if one.startswith("!") or one.count("{") > 3:
+        # Git's globs have no braces, so each choice becomes a glob. Nested braces are not expanded.
+        parts = _BRACES.split(one.removeprefix("./").lstrip("/"))
+        choices = [map(str.strip, part.split(",")) if number % 2 else [part] for number, part in enumerate(parts)]
+        if one.startswith("!") or any("{" in part for part in parts):
             messages.append(f"`applies_to` cannot express the pattern `{one}`")
             continue
-        # Limit the number of globs, because each pair of braces multiplies it.
-        for glob in islice(_expand(one.removeprefix("./").lstrip("/")), _MOST_GLOBS + 1):
+        for glob in islice(map("".join, product(*choices)), _MOST_GLOBS + 1):
             plain = f"**/{glob}" if anywhere and "/" not in glob else glob
             kept[f"{below}/{plain}" if below else plain] = None
     if len(kept) > _MOST_GLOBS:
@@ -228,16 +229,6 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
             f"it has more than {_MOST_GLOBS} patterns; those after `{[*kept][_MOST_GLOBS - 1]}` are omitted"
         )
     return tuple(kept)[:_MOST_GLOBS], tuple(messages)
-
-
-def _expand(glob: str) -> Iterator[str]:
-    """Yield one glob for each alternative in braces, because git's globs have no braces."""
-    found = _BRACES.search(glob)
-    if found is None:
-        yield glob
-        return
-    for choice in found[1].split(","):
-        yield from _expand(glob[: found.start()] + choice.strip() + glob[found.end() :])
 
 
 # The most specific dialect comes first.

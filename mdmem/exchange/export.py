@@ -23,9 +23,8 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.exchange.decision import status_section
 from mdmem.exchange.memory_json import memory_document
-from mdmem.markdown.body import cut_at_word, sections_of
+from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.client_config import MisfitError, content_to_grow, put
 from mdmem.setup.seal import END, is_exported, is_whole, opening, region_of, sealed
@@ -113,13 +112,6 @@ def _record_file(
         lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0],
         (rest if is_title else shown.body).strip(),
     )
-    # A record has only one section about the status, so the text of the entry's own section moves there.
-    sections, own_status = sections_of(text), []
-    if (section := status_section(sections)) is not None:
-        below = sections[sections.index(section) + 1 :]
-        end = next((one.span[0] for one in below if one.level <= section.level), len(text))
-        own_status = list(filter(None, [text[section.start : end].strip()]))
-        text = (text[: section.span[0]] + text[end:]).strip()
     body = text if _HEADING.match(text) else f"## Decision\n\n{text}"
     relations = []
     for name, newer, older in _RELATIONS:
@@ -128,7 +120,7 @@ def _record_file(
         # A one-sided supersession leaves the older entry current.
         if name != "supersedes" or entry.status is Status.DEPRECATED:
             relations += [f"{older} {other.link}" for other in linking.get((name, entry.address), ())]
-    about = "\n\n".join([status.capitalize(), *relations, *own_status])
+    about = "\n\n".join([status.capitalize(), *relations])
     head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
 

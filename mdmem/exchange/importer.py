@@ -25,18 +25,11 @@ from mdmem.model.fields import FIELDS, ORIGIN, Origin, content_digest
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.git.history import first_days
-from mdmem.store.git.status import list_tracked, search_lines
+from mdmem.store.git.status import list_tracked
 from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
-from mdmem.write.supersede import join_addresses
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_files, write
-
-# The number of patterns that fit on a command line.
-_AT_ONCE = 200
-_MOST_LINES = 100_000
-# A file name that is shorter also occurs in texts by accident.
-_SHORT = 8
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
@@ -76,12 +69,21 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
     written = write(workspace, change_set, WriteOptions(is_dry=options.is_dry, commit=commit))
     remarks = list(plan.remarks)
     if request.moves:
-        mentions = [] if request.leaves_pointer else _mentions(workspace, plan)
         gone, tracked, kept = _move(workspace, plan, leaves_pointer=request.leaves_pointer, is_dry=options.is_dry)
-        remarks += [*kept, *mentions]
+        remarks += kept
+        if gone and not request.leaves_pointer:
+            remarks.append("files that mention the old places stay as they are; --pointer leaves a line there instead")
         if not options.is_dry:
             written = commit_files(workspace, plan.change_set, written, also=tracked, commit=options.commit)
-    found = _findings(workspace, plan, written)
+    # The findings of `mdmem check` in or about the new entries. A dry run lacks those that need git.
+    found: Sequence[Finding] = ()
+    if written.changes and written.is_dry:
+        case = Case(catalog_after(workspace, written.changes), workspace.settings, workspace.today)
+        found = run_checks(case, chosen_codes(workspace.settings))
+    elif written.changes:
+        found = check_all(workspace.reread(), CheckRequest(with_uncommitted=True)).findings
+    new = {f"{row.address}.md" for row in plan.rows if row.outcome is Outcome.IMPORTED}
+    found = [one for one in found if one.place.path in new or (one.other is not None and one.other.path in new)]
     return ImportReport(
         plan=plan,
         written=written,
@@ -92,19 +94,6 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         unapproved=sum(row.is_new_rule for row in plan.rows) if request.approved_by is None else 0,
         remarks=tuple(remarks),
     )
-
-
-def _findings(workspace: Workspace, plan: ImportPlan, written: WriteResult) -> list[Finding]:
-    """Return the findings of `mdmem check` in or about the new entries. A dry run lacks the findings that need git."""
-    if not written.changes:
-        return []
-    if written.is_dry:
-        case = Case(catalog_after(workspace, written.changes), workspace.settings, workspace.today)
-        found: Sequence[Finding] = run_checks(case, chosen_codes(workspace.settings))
-    else:
-        found = check_all(workspace.reread(), CheckRequest(with_uncommitted=True)).findings
-    new = {f"{row.address}.md" for row in plan.rows if row.outcome is Outcome.IMPORTED}
-    return [one for one in found if one.place.path in new or (one.other is not None and one.other.path in new)]
 
 
 def _move(
@@ -155,29 +144,6 @@ def _move(
     return gone, old, messages
 
 
-def _mentions(workspace: Workspace, plan: ImportPlan) -> list[str]:
-    """Return a message about the files of the repository that mention the old paths."""
-    location, paths = workspace.location, list(plan.contents)
-    if location.repository is None or not paths:
-        return []
-    own = [location.under] if location.under else []
-    found: dict[str, int] = {}
-    for start in range(0, len(paths), _AT_ONCE):
-        words = []
-        for path in paths[start : start + _AT_ONCE]:
-            # A short file name counts only together with its folder.
-            stem = posixpath.splitext(posixpath.basename(path))[0]
-            words.append(stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:]))
-        for path, line, _ in search_lines(location.repository, words, _MOST_LINES, without=own):
-            if path not in plan.contents:
-                found.setdefault(path, line)
-    if not found:
-        return []
-    files = "1 file mentions" if len(found) == 1 else f"{len(found)} files mention"
-    places = join_addresses([f"{path}:{line}" for path, line in sorted(found.items())])
-    return [f"{files} moved records: {places}; --pointer leaves a line in each old place that leads to the new one"]
-
-
 _ORDER = {field.name: number for number, field in enumerate(FIELDS)}
 _MOMENTS = frozenset(field.name for field in FIELDS if field.kind is Kind.MOMENT)
 _PASSIVE = {ClaimKind.SUPERSEDED_BY: "supersedes", ClaimKind.AMENDED_BY: "amends"}
@@ -206,11 +172,8 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
         if not part and address in entries:
             references.add(address, path, (entries[address].title,), number_of(path.rpartition("/")[2]))
     settle({**intake.before, **records}, references, entries)
-    known = {one: entries[one].created_at for one in intake.before if one in entries}
-    days = {one: moment.isoformat() for one, moment in known.items() if moment is not None}
-    days |= {address: one.created_at for address, one in records.items() if one.created_at is not None}
-    _date(workspace, records, days)
-    days |= {address: str(one.created_at) for address, one in records.items()}
+    moments = {one: entries[one].created_at for one in intake.before if one in entries}
+    _set_dates(workspace, records, {one: day.isoformat() for one, day in moments.items() if day is not None})
     files = dict(intake.files)
     for address, record in records.items():
         record.title = record.title or title_of(address)
@@ -222,7 +185,6 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
         record.messages += messages
         fields = {
             **record.fields,
-            "deprecated_at": _ended(record, [day for one in record.successors if (day := days.get(one))]),
             "type": record.type.value,
             "status": record.status.value,
             **{name: tuple(links) for name, links in record.links.items()},
@@ -291,44 +253,39 @@ def settle(records: Mapping[str, ForeignRecord], references: References, entries
                 records[old].link("superseded_by", address)
 
 
-def _date(workspace: Workspace, records: Mapping[str, ForeignRecord], stated: Mapping[str, str]) -> None:
-    """Set the date of each record without one to that of the file's first commit, or else to today.
+def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known: Mapping[str, str]) -> None:
+    """Set the missing dates of the records; `known` are the dates of existing entries by address.
 
-    It is not later than the end of the record, which may be the date that a successor has in `stated`.
+    A record without a date gets that of the file's first commit, or else today, but none later than its end. A record
+    that was deprecated ended on the day of its status, or else with its successor. If it was never accepted, it ended
+    on its own day.
     """
     undated = [one for one in records.values() if one.created_at is None]
     repository = workspace.location.repository
     # Ask for whole folders, because git follows a rename only if it sees the old path, too.
     folders = sorted({one.path.rpartition("/")[0] or one.path for one in undated})
-    days = first_days(repository, folders) if repository is not None and undated else {}
+    commits = first_days(repository, folders) if repository is not None and undated else {}
+    days = {**known, **{address: one.created_at for address, one in records.items() if one.created_at is not None}}
     for record in undated:
-        day = days.get(record.path)
-        later = [stated[one] for one in record.successors if one in stated]
+        first = commits.get(record.path)
         ended = record.reading.day if record.status is Status.DEPRECATED else None
-        ends = [ended] if ended is not None else later
-        record.created_at = min([day or workspace.today.isoformat(), *ends])
-        if day is None:
-            record.guesses["created_at"] = Guess("no date is stated", "a guess")
-        else:
-            record.guesses["created_at"] = Guess("the file's first commit")
-
-
-def _ended(record: ForeignRecord, later: list[str]) -> str:
-    """Return the day on which a record was deprecated, or an empty text. `later` are the days of its successors.
-
-    For a record that was never accepted, it is the date of the record.
-    """
-    stated = str(record.fields.get("deprecated_at", ""))
-    if record.status is not Status.DEPRECATED or stated:
-        return stated
-    if record.reading.day is not None:
-        return record.reading.day
-    if later:
-        record.guesses["deprecated_at"] = Guess("the date of its successor")
-        return min(later)
-    if record.reading.is_refused:
-        record.guesses["deprecated_at"] = Guess("the date of the record")
-    return str(record.created_at) if record.reading.is_refused else ""
+        ends = [ended] if ended is not None else [days[one] for one in record.successors if one in days]
+        record.created_at = min([first or workspace.today.isoformat(), *ends])
+        why = Guess("the file's first commit") if first is not None else Guess("no date is stated", "a guess")
+        record.guesses["created_at"] = why
+    days |= {address: str(one.created_at) for address, one in records.items()}
+    for record in records.values():
+        if record.status is not Status.DEPRECATED or record.fields.get("deprecated_at"):
+            continue
+        later = [days[one] for one in record.successors if one in days]
+        if record.reading.day is not None:
+            record.fields["deprecated_at"] = record.reading.day
+        elif later:
+            record.fields["deprecated_at"] = min(later)
+            record.guesses["deprecated_at"] = Guess("the date of its successor")
+        elif record.reading.is_refused:
+            record.fields["deprecated_at"] = str(record.created_at)
+            record.guesses["deprecated_at"] = Guess("the date of the record")
 
 
 def _compose(fields: _Fields, body: str, *, newline: str) -> str:

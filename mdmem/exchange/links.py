@@ -56,9 +56,6 @@ class References:
         """Return the addresses that a name, slug or number may mean. Records in the same folder take precedence."""
         plain, number = _plain(name), _NUMBER.match(name.strip())
         found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else [])
-        if not (found or number) and " " in plain and any(map(str.isdigit, plain)):
-            # Words with a number, as in `ADR-DB-003`, may be the beginning of a name.
-            found = [one for key, records in self._by_name.items() if key.startswith(f"{plain} ") for one in records]
         near = [address for address, place in found if place == folder]
         return tuple(dict.fromkeys(near or (address for address, _ in found)))
 
