@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.exchange.links import number_in, number_of
+from mdmem.exchange.links import number_of
 from mdmem.exchange.record import (
     Claim,
     ClaimKind,
@@ -26,8 +26,9 @@ from mdmem.exchange.record import (
     with_whole_labels,
     without_comments,
 )
-from mdmem.exchange.statements import banners_in, claims_in, claims_of, is_status_word, kind_of_key, read_status
+from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status
 from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
+from mdmem.markdown.parse import blank
 from mdmem.model.entry import EntryType, Holder, Kind, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import synonym
@@ -108,11 +109,7 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _TABLE = re.compile(r"(?:^[^|\n]*\|.*(?:\n|\Z))+", re.MULTILINE)
-# Facts inside a code block count only if the block is YAML.
-_CODE = re.compile(
-    r"^[ \t]*(?P<fence>`{3,}|~{3,})(?![ \t]*ya?ml\b).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
-)
-_VISIBLE = re.compile(r"[^\n]")
+_CODE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 _RULE = re.compile(r"(?=[^-]*-)[\s|:-]*+\Z")
@@ -141,11 +138,11 @@ class Fact(Struct, frozen=True):
 def _facts_in(section: Section) -> Iterator[Fact]:
     """Yield the facts in a section: first those on lines, then those in tables."""
     offset, plain = section.start, with_whole_labels(without_comments(section.text))
-    plain = _CODE.sub(lambda code: _VISIBLE.sub(" ", code[0]), plain)
+    plain = _CODE.sub(lambda code: blank(code[0]), plain)
     for found in _LINE.finditer(plain):
         parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
         pairs = ((_name(key), re.sub(r"^[*_]{1,3}\s+", "", value.strip())) for key, _, value in parts)
-        facts = [(key, value) for key, value in pairs if _is_fact(key, value)]
+        facts = [(key, value) for key, value in pairs if _is_fact(key)]
         is_line = len(facts) == 1 and not found["quote"]
         for key, value in facts:
             yield Fact(key, value, offset + found.start(), offset + found.end(), is_line)
@@ -155,7 +152,7 @@ def _facts_in(section: Section) -> Iterator[Fact]:
         if all(line.startswith("|") for line in lines) or any(map(_RULE.match, lines)):
             rows = (re.split(r"(?<!\\)\|", line.strip("|")) for line in lines if not _RULE.match(line))
             for key, value in _of_table([[cell.strip() for cell in row] for row in rows]):
-                if value and _is_fact(key, value):
+                if value and _is_fact(key):
                     yield Fact(key, value, offset + table.start(), offset + table.end(), is_line=False)
 
 
@@ -163,14 +160,8 @@ def _name(key: str) -> str:
     return " ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split())
 
 
-def _is_fact(key: str, value: str) -> bool:
-    is_known = key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None
-    return is_known or _is_day_of_state(key, value)
-
-
-def _is_day_of_state(key: str, value: str) -> bool:
-    """Return whether a fact is the date of a status, such as `Rejected: 2024-02-01`."""
-    return is_status_word(key) and read_date(value) is not None
+def _is_fact(key: str) -> bool:
+    return key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None
 
 
 def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -192,7 +183,6 @@ def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*(?P<value>.+))?\Z")
-_SIDE = re.compile(r"\A\s*[\[(](?P<front>[^\[\]()]{3,80})[\])]|[\[(](?P<end>[^\[\]]{3,120})[\])]\s*\Z")
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
 _NUMBERED = re.compile(
     r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
@@ -249,6 +239,12 @@ def plain_title(heading: str) -> str:
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
+def _number_in(heading: str) -> int | None:
+    found = _NUMBERED.match(heading[:300])
+    digits = re.search(r"\d{1,6}", found[0]) if found is not None else None
+    return int(digits[0]) if digits is not None else None
+
+
 def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> ForeignRecord:
     """Return a decision record. If it has no status but states a decision, it gets the status `unstated`."""
     sections = sections_of(source.body)
@@ -261,7 +257,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
     front = read_keys(source.fields.items())
     below = read_keys((one.key, one.value) for one in facts if one.key in _OTHERS)
     stated = front.asked.get("status", "")
-    reading = _read_all(stated, facts, heading, head, about)
+    reading = _read_all(stated, facts, head, about)
     # mdmem's status may say less than the status in the front matter, so keep the original.
     kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
     linked = (
@@ -281,7 +277,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         fields={**below.fields, **front.fields, **kept},
         claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *linked))),
         cuts=tuple(_cuts(sections, title, front.asked.get("title"), facts, about, reading)),
-        number=number_of(source.stem) or number_in(heading),
+        number=number_of(source.stem) or _number_in(heading),
         reading=reading,
     )
     _give_status(record, unstated if decision_sections(sections) or reading.claims else Status.DRAFT)
@@ -294,22 +290,13 @@ def names_successor(claims: Iterable[Claim]) -> bool:
     return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
 
 
-def _read_all(
-    front: str, facts: Sequence[Fact], heading: str, head: Sequence[Part], about: Part | None
-) -> StatusReading:
-    """Return the status from all places of a record; dates of a status count only if nothing else states one."""
+def _read_all(front: str, facts: Sequence[Fact], head: Sequence[Part], about: Part | None) -> StatusReading:
+    """Return the status from all places of a record."""
     statements = [front, *(one.statement for one in facts if one.is_status)]
     if about is not None:
         statements += [_value_of(about.section), about.rest]
-    side = _SIDE.search(heading)
-    if side is not None:
-        in_title = read_status(side["front"] or side["end"])
-        if in_title.is_whole and in_title.status is not Status.ACTIVE:
-            statements.append(in_title.text)
     statements.append("\n".join(banner for one in head for banner in banners_in(one.rest)))
-    reading = read_status("\n\n".join(statements))
-    days = "\n\n".join(f"{one.key} {one.value}" for one in facts if _is_day_of_state(one.key, one.value))
-    return reading if reading.status is not None or reading.claims or not days else read_status(days)
+    return read_status("\n\n".join(statements))
 
 
 def _value_of(section: Section) -> str:

@@ -15,7 +15,7 @@ _RECORD = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
 _STEM_NUMBER = re.compile(
     rf"(?!\d{{4}}-\d\d-\d\d)(?:{_RECORD}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
 )
-_HEADING_NUMBER = re.compile(
+_NUMBER = re.compile(
     rf"\W*(?:{_RECORD}[\s_#.-]*(?:no\.?\s*)?0*(\d{{1,6}})\b|0*(\d{{1,6}})\]?\s*[.:)|\u2013\u2014-])", re.I
 )
 _NUMBER = re.compile(rf"(?:(?:{_RECORD}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})\Z", re.IGNORECASE)
@@ -25,12 +25,6 @@ def number_of(stem: str) -> int | None:
     """Return the number at the start of a file name, or None. A date is not a number."""
     found = _STEM_NUMBER.match(stem)
     return int(found[1]) if found else None
-
-
-def number_in(heading: str) -> int | None:
-    """Return the number at the start of a heading, such as `ADR-0034: Title` or `34. Title`, or None."""
-    found = _HEADING_NUMBER.match(heading)
-    return int(found[1] or found[2]) if found else None
 
 
 class References:

@@ -58,7 +58,6 @@ _NAME = re.compile(
 )
 _MARKS = re.compile(r"[*`~|]|(?<!\w)_+|_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]")
 _DASHES = re.compile(r"\s*([\u2013\u2014])\s*|\s--+\s")
-_SHORTCODE = re.compile(r":[a-z][a-z0-9_+]*:")
 
 
 class _Reference(Struct, frozen=True):
@@ -97,13 +96,9 @@ def _sentence_of(written: str) -> _Sentence:
             return found["word"]
         label = found["label"] or ""
         target = found["angled"] or found["path"] or found["url"] or found["file"] or ""
-        parts = urlsplit(target)
-        if parts.scheme or parts.netloc:
-            stem, _, ending = parts.path.rsplit("/", 1)[-1].rpartition(".")
-            # Other pages of the web are not records.
-            reference = _Reference(stem) if ending == "md" and "-" in stem else None
-        else:
-            reference = _Reference(path_of(target), is_path=True) if target and target[0] != "#" else None
+        # The target is a path in the project. Pages of the web are not records, but their labels may be.
+        is_path = target and target[0] != "#" and urlsplit(target).scheme == ""
+        reference = _Reference(path_of(target), is_path=True) if is_path else None
         if reference is None:
             return _TICKET.sub("", label)
         stated = _LABEL.match(label)
@@ -116,7 +111,7 @@ def _sentence_of(written: str) -> _Sentence:
         return mask(found[0], _Reference(found[0].removesuffix(".md"), is_mere_number=is_mere))
 
     text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:_LONGEST].split()))
-    text = _LINK.sub(link, _IMAGE.sub(r"\1", _SHORTCODE.sub("", text)))
+    text = _LINK.sub(link, _IMAGE.sub(r"\1", text))
     text = _DATE.sub(lambda found: mask(found[0]), text)
     text = _NAME.sub(name, _DASHES.sub(lambda found: f" {found[1] or '-'} ", text))
     return _Sentence(" ".join(_MARKS.sub("", text).split()), signs)
@@ -394,11 +389,6 @@ def read_status(written: str) -> StatusReading:
         began=min(starts)[1] if starts else None,
         is_refused=all(word in _REFUSALS for word, _ in chosen),
     )
-
-
-def is_status_word(text: str) -> bool:
-    """Return whether a text is exactly one word for a status."""
-    return text in _WORDS
 
 
 def banners_in(written: str) -> Iterator[str]:

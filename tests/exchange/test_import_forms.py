@@ -99,10 +99,8 @@ PLACES: dict[str, Form] = {
     "ticks": (plain("- [ ] Accepted\n- [x] Proposed\n- [ ] Rejected"), DRAFT),
     "ticks-in-a-line": (plain("☐ Accepted ☑ Rejected ☐ Proposed"), ENDED),
     "struck": (plain("~~Proposed~~ ~~Accepted~~ **deprecated**"), ENDED),
-    "emoji": (plain(":construction: proposed"), DRAFT),
     "table-of-one-column": ("# A title\n\n| Status |\n| --- |\n| Rejected |\n\nWe do.\n", ENDED),
     "days-as-facts": ("# A title\n\n**Proposed:** 2024-01-01\n**Rejected:** 2024-02-01\n", ENDED),
-    "title": ("# [DEPRECATED] A title\n\nWe do.\n", ENDED),
     "comment": (plain("<!-- proposed, accepted, rejected -->\nDraft"), DRAFT),
 }
 # What took its place, and what is said of it.
