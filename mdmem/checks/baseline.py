@@ -146,7 +146,7 @@ def _times(count: int) -> str:
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return two lists: the findings to report, also about the baseline itself, and those that the baseline has.
+    """Return two lists: the findings to report, including those about the baseline itself, and the known findings.
 
     A baseline from an option (`given`) is read from disk, else from the checked tree. Raises UsageError and
     SettingsError.

@@ -69,7 +69,7 @@ class Merge(Struct, frozen=True):
     conflicts: tuple[PathConflict, ...]
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Return the entries that the two sides superseded differently, each with the successors of either side."""
+        """Return the entries that the two sides superseded differently, each with the successors of each side."""
         sides = (self.ancestor, self.ours, self.theirs)
         before, ours, theirs = (side.catalog.lineage.linked_successors for side in sides)
         found = {}
@@ -108,7 +108,7 @@ class Case(Struct, frozen=True, dict=True):
     focus: frozenset[str] | None = None
 
     def loaded(self, kind: str) -> Iterator[Finding]:
-        """Yield the findings with a former code (or else a code) that were made when the files were loaded."""
+        """Yield the findings from loading the files with this former code, or this code if they have no former one."""
         for one in self._by_kind.get(kind, ()):
             # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):

@@ -169,7 +169,7 @@ NO_WING = WingSettings()
 
 
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that run for a file by its wing's or root's settings; a former code means only its findings."""
+    """Return the codes that the settings enable for a file; a former code covers only the findings that had it."""
     wing = settings.wings.get(path.partition("/")[0], NO_WING)
     select: Collection[str] = wing.select or settings.select
     if not select:
@@ -182,7 +182,7 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
 
 
 def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
-    """Return the severity in the settings or None: the wing's table first, and in each the former code first."""
+    """Return the severity in the settings, or None. The wing's table comes first, and a former code first in it."""
     tables = (settings.wings.get(wing, NO_WING).severity, settings.severity)
     return next((table[one] for table in tables for one in (former, code) if one in table), None)
 

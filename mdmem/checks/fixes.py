@@ -35,7 +35,7 @@ REVIEW_REASON = "x-review-reason"
 def with_fix(
     finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object, is_safe: bool = True
 ) -> Finding:
-    """Return a finding with a fix, which is made by `patch(*given)` when needed, unless the file cannot be patched.
+    """Return a finding with a fix, or without one if the file cannot be patched; `patch(*given)` makes the edits later.
 
     A fix with `is_safe=False` makes a decision that a person should confirm.
     """
@@ -221,7 +221,7 @@ def below(case: Case, folder: str, new: str) -> dict[str, str]:
 
 
 class MoveFix(Struct, frozen=True, dict=True):
-    """A move of files, from old to new paths, with all edits of links that it needs.
+    """A move of files, from old to new paths, with the edits of links that it needs.
 
     `folders` are the wings and rooms that move as a whole, `under` is the root's path in the repository.
     """

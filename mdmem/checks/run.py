@@ -41,11 +41,10 @@ _CONFLICT = "merge-conflict"
 
 
 class ComparedTrees(Struct, frozen=True):
-    """The trees to compare with.
+    """The trees to compare with: `base` is the tree before the change.
 
-    `base` is the tree before the change. `other_parents` are those of a merge commit that is being made. Findings that
-    a tree in `elsewhere` has are old. `last_commit` is HEAD, for checks of the files in `uncommitted` if there is no
-    other base.
+    `other_parents` are those of a merge commit that is being made. A finding is old if a tree in `elsewhere` has it.
+    `last_commit` is HEAD, for checks of the files in `uncommitted` if there is no other base.
     """
 
     base: Base | None = None

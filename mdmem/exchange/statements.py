@@ -228,7 +228,7 @@ def kind_of_key(key: str) -> ClaimKind | None:
 
 
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
-    """Return the claims in the value of a key such as `supersedes` or `see`: of its references, or else of names."""
+    """Return the claims in the value of a key such as `supersedes`: one for each reference, or else for each name."""
     kind = kind_of_key(key)
     if kind is not None:
         verb = re.sub(r"(?<=[ds])by\b", " by", " ".join(re.split(r"[\s_-]+", key.strip())).lower())

@@ -44,7 +44,7 @@ class Fields(dict[str, Any]):
         self._nodes, self.findings = nodes, tuple(findings)
 
     def nodes(self, name: str) -> Nodes:
-        """Return the YAML nodes of a key and its value; their marks count characters of the front matter."""
+        """Return the YAML nodes of a key and its value; positions in them count characters of the front matter."""
         return self._nodes[name]
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
@@ -170,7 +170,7 @@ def is_bare(text: str) -> bool:
 
 
 def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: bool = False) -> str:
-    """Return a text on one line in the style of an old value (its quote character, or None) if possible."""
+    """Return a text on one line as YAML, with the quotes of an old value (`style`) if they fit the text."""
     if style == '"':
         return quoted(text)
     if style == "'":

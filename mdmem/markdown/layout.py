@@ -196,7 +196,7 @@ def layout_of(document: Document) -> Layout:
 
 
 def content_end(front: str, node: Any) -> int:
-    """Return the offset at which a value's source ends; PyYAML's mark of a block includes the comments after it."""
+    """Return the offset at which a value's source ends; PyYAML's own mark may include the comments below it."""
     start, end = int(node.start_mark.index), int(node.end_mark.index)
     if is_scalar(node) and node.style not in ("|", ">"):
         return end

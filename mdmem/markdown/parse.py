@@ -299,7 +299,7 @@ def path_of(written: str) -> str:
 
 
 def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> str:
-    """Return a body without the links that `is_cut` selects, but with their words; `prose` has its code blanked out."""
+    """Return a body in which each link that `is_cut` selects is reduced to its text; `prose` has no code."""
     found = [one for pattern in (_REFERENCE, _IMAGE, _DEFINITION) for one in pattern.finditer(prose)]
     for one in sorted(found, key=lambda match: -match.start()):
         links = list(_links_of(one))

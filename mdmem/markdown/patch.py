@@ -145,7 +145,7 @@ def relation_item(relation: Relation) -> str:
 
 
 def fresh(name: str, text: str) -> str:
-    """Return the YAML source of a new value for a field: quoted where YAML needs it, but not for dates and numbers."""
+    """Return the YAML source of a new value for a field: dates and numbers plain, texts quoted where YAML needs it."""
     return text if is_typed(name) and is_bare(text) else scalar(text)
 
 

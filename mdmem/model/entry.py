@@ -295,7 +295,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         return bool(self.why_ended) and set(successors) <= set(self.superseded_by)
 
     def why_replaced(self, by: Entry) -> str | None:
-        """Return why `by` replaced this entry; the own `reason` counts only if this entry supersedes nothing."""
+        """Return why the entry `by` replaced this one; this entry's `reason` counts only if it supersedes nothing."""
         return self.deprecated_reason or by.reason or (None if self.supersedes else self.reason)
 
     def links(self, name: str) -> tuple[str, ...]:

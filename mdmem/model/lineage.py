@@ -38,7 +38,7 @@ class Standing(StrEnum):
 
 
 class Stance(Struct, frozen=True):
-    """The standing of one entry, with a proposal's author and commit, what it would change, and proposed amendments."""
+    """How an entry compares with the default branch; a proposal has an author, a commit and a note on its effects."""
 
     standing: Standing
     author: str | None = None
@@ -158,7 +158,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return self.claimants.get(address, ()) or self.disputes.get(address, ())
 
     def claimed_by(self, address: str) -> tuple[str, ...]:
-        """Return the current entries (or their successors) that claim to supersede a current entry, sorted."""
+        """Return the sorted current entries that claim to supersede an entry, or their current successors."""
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class FileKind(StrEnum):
 
 
 class TreeFile(StoredRecord, frozen=True):
-    """One path below the root, with git's hash if git lists the file, and the target of a symbolic link."""
+    """One path below the root. `digest` is git's hash if git lists the file, `target` that of a symbolic link."""
 
     path: str
     kind: FileKind = FileKind.FILE
@@ -100,7 +100,7 @@ class Tree:
         return {file.path: file.digest for file in files if file.digest}
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the sorted paths at a repository's top that look like entries, but whose folder is no wing."""
+        """Return the sorted paths that look like entries but are in no wing; only at the top of a repository."""
         return ()
 
     def hidden(self) -> frozenset[str]:
@@ -174,7 +174,7 @@ _KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}
 
 
 class GitTree(Tree, Struct, dict=True):
-    """The files that git lists below `under` in a commit or tree object, or in the index (None), not on disk."""
+    """The files below `under` that git lists in a commit, a tree object or the index (None); the disk is not read."""
 
     repository: Repository
     under: str
@@ -261,7 +261,7 @@ class _Digests(Protocol):
 
 
 class WorkingTree(Tree, Struct):
-    """The files on disk, also untracked and ignored ones, listed once; with `is_top`, at a repository's top."""
+    """The files on disk, also untracked and ignored ones, listed once; `is_top` means the top of a repository."""
 
     root: Path
     is_top: bool = False
@@ -349,7 +349,7 @@ class WorkingTree(Tree, Struct):
         return read_with_stat(f"{self.root}{os.sep}{path}", follow=False)
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return git's hash of each file, read only if its stat from the listing is not in the cache of hashes."""
+        """Return git's hash of each file. A file is read only if the cache of hashes has none for its listed stat."""
         self.files()
         new = [file for file in files if file.path not in self._digests]
         stats = {file.path: self._stats[file.path] for file in new if file.path in self._stats}
@@ -445,7 +445,7 @@ class TreeView(Tree, Struct):
         return {file.path: found[file.path] for file in files if file.path in found}
 
     def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> TreeView:
-        """Return a copy with new bytes in some files, some of which are then renamed, if they can be read."""
+        """Return a copy with new bytes in some files; some files are then renamed, if they can be read."""
         changed, gone = {**(self.changed or {}), **contents}, set(self.gone)
         for old, new in renames:
             content = changed.pop(old) if old in changed else self.bytes_below(old)

@@ -413,10 +413,7 @@ def write_new_entry(
 
 
 class WaitingSaves(Struct, frozen=True):
-    """Saves that failed and are kept, saves that a similar entry stopped, and files of the ledger that are unreadable.
-
-    The oldest are the first.
-    """
+    """The saves that are not done, the oldest first: failed, stopped by a similar entry, or in unreadable files."""
 
     pending: tuple[PendingWrite, ...] = ()
     blocked: tuple[Blocked, ...] = ()

@@ -86,7 +86,7 @@ def may_hide_entries(file: TreeFile) -> bool:
 
 
 def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the address that a link (a full or short address, or a path) in the entry at `near` means, or None."""
+    """Return the address of the entry that a link means, or None. Short links and paths start at the entry `near`."""
     if link in addresses:
         return link
     plain = link.removeprefix("./").removesuffix(".md").strip("/")

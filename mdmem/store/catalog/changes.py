@@ -59,7 +59,7 @@ def _masked(body: str, references: list[Reference]) -> list[str]:
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
-    """Return the first line of the second body that differs and is not blank (index and text), else the last."""
+    """Return index and text of the first line of the second body that differs and is not blank, or of the last line."""
     old, new = seen_lines(before), seen_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
     number = next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))
@@ -133,7 +133,7 @@ class Changes(Struct, frozen=True):
 def changes_between(
     before: Catalog, after: Catalog, documents: Mapping[str, Document], *, left_out: frozenset[str] = frozenset()
 ) -> Changes:
-    """Return the changes from one tree to another (its files are `documents`), without the addresses `left_out`."""
+    """Return the changes between two trees, except at the addresses `left_out`; `documents` are the second's files."""
     digests = before.file_digests
     common = (documents.keys() & before.entries.keys() & after.entries.keys()) - left_out
     differing = sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """A link in the body of the entry at `address`, the entry that it leads to or None, and a Markdown link's file."""
+    """A link in the body of the entry at `address`; `target` is the linked entry, or `path` the linked file."""
 
     address: str
     link: BodyLink

@@ -55,7 +55,7 @@ Finder = Callable[[str, WingSettings], Tree | NotHere]
 
 
 def with_remote_wings(tree: Tree, find: Finder) -> Tree:
-    """Return a tree with the wings of other repositories; a folder with a wing's name hides that wing."""
+    """Return a tree with the wings of other repositories. If it has a folder of the same name, the wing is missing."""
     settings = settings_of(tree)
     if not settings.remote_wings:
         return tree
@@ -124,8 +124,8 @@ _MOST_BYTES = 32 * 1024 * 1024
 def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     """Load the entries and wings of a tree; raises GitError if its files cannot be listed.
 
-    With a cache, only files that it does not have are read, and links into hidden wings are removed. Without a cache,
-    all documents stay in memory and entries keep such links.
+    With a cache, only files that are not in the cache are read, and entries lose their links into hidden wings. Without
+    a cache, all documents stay in memory and entries keep such links.
     """
     entry_files, others = list[TreeFile](), list[TreeFile]()
     for file in tree.files():

@@ -51,10 +51,10 @@ class LockHeldError(Exception):
 
 
 def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
-    """Run a function under mdmem's own lock, and again while it raises LockHeldError; return its result.
+    """Run a function under mdmem's own lock, and again as long as it raises LockHeldError; return its result.
 
-    `git commit --only` reads the index before it locks it, so of two commits at once the second would revert the first.
-    Raises GitLockedError if git's lock stays for `wait` seconds, or mdmem's own for six times as long.
+    `git commit --only` reads the index before it locks it, so without our lock the second of two commits would revert
+    the first. Raises GitLockedError if git's lock stays for `wait` seconds, or mdmem's own for six times as long.
     """
     own_lock = repository.git_dir / "mdmem" / "commit.lock"
     with ExitStack() as stack:
@@ -89,9 +89,9 @@ def commit_paths(
 ) -> str | None:
     """Commit exactly these files (paths from the top) as they are on disk; return the commit, or None for no change.
 
-    Staged changes of other files stay staged. A file with staged changes must have the content in `before` there (None
-    for a new file). Raises NotCommittedError (or GitLockedError after `wait` seconds), with the index as before; a
-    plain GitError means that the commit was made, but the index could not be written.
+    Staged changes of other files stay staged. If one of these files has staged changes, they must equal `before`, its
+    content before mdmem wrote it (None for a new file). After a NotCommittedError (GitLockedError after `wait` seconds)
+    the index is as before. A plain GitError means that the commit was made, but the index could not be written.
     """
     commit = _Commit(repository, tuple(dict.fromkeys(paths)), message, before or {})
     try:

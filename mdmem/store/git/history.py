@@ -360,7 +360,8 @@ class MergeResult(Struct, frozen=True):
 def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     """Return the result of merging a revision into another one, without changing the repository; raises GitError.
 
-    Attributes and settings of the work tree are ignored, and no merge driver runs, so that every machine gets the same.
+    To get the same result on every machine, attributes and settings of the work tree are ignored and no merge driver
+    runs.
     """
     ours, theirs = resolve(repository, into), resolve(repository, commit)
     ancestor = merge_base(repository, into, commit)

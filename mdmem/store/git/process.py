@@ -54,7 +54,7 @@ class GitLockedError(NotCommittedError):
 
 
 class ObjectStore:
-    """A temporary folder for new git objects, deleted with this object; `empty` is a folder without attributes."""
+    """A temporary folder for new git objects, deleted with this object; its folder `empty` has no attributes."""
 
     def __init__(self, real: Path) -> None:
         """Create the folder; `real` is the object folder of the repository. Raises GitError."""
@@ -465,7 +465,7 @@ _KEYS = r"^(mdmem\.defaultbranch|init\.defaultbranch|checkout\.defaultremote|rem
 
 
 class DefaultBranch(Struct, frozen=True):
-    """The default branch: the local `ref`, or the remote-tracking one such as `origin/main`, and its commit.
+    """The default branch of a repository: `ref` is the local branch, or the remote-tracking one such as `origin/main`.
 
     `is_here` says whether it is checked out in this worktree. `at_remote` is the commit of the remote-tracking branch.
     """

@@ -50,7 +50,7 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
 
 
 class Upstream(Struct, frozen=True):
-    """A branch, its remote, its ref (the same here and there), the remote-tracking ref and the ref's short name."""
+    """A branch and its upstream: the remote, the ref on both sides, the remote-tracking ref, and a short name."""
 
     branch: str
     remote: str
@@ -105,7 +105,7 @@ _OVERTAKEN = re.compile(
 
 
 def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
-    """Push a commit; return False if somebody else pushed first. Raises GitError with the output of the hook."""
+    """Push a commit; return False if somebody else pushed first. If it is refused, raises GitError with the reason."""
     done = run_unattended(repository.top, "push", "--porcelain", "--", upstream.remote, f"{commit}:{upstream.ref}")
     if not done.returncode:
         return True
@@ -139,7 +139,7 @@ def has_merges(repository: Repository, onto: str, commit: str) -> bool:
 
 
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
-    """Rebase a commit in a temporary worktree; return the new commit, or the old one and the unmergeable paths.
+    """Rebase a commit in a temporary worktree; return the new commit, or the old one and the paths in conflict.
 
     The branch, the index and the work tree do not change. Only one process may call this at a time. Raises GitError.
     """
@@ -188,10 +188,10 @@ def _must(folder: Path, *arguments: str) -> None:
 
 
 def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
-    """Move the current branch `ref` to a commit, with the files on disk; False if it was no longer at `old`.
+    """Move the current branch from the commit `old` to `new`, with the files on disk; return False if it has moved.
 
-    Staged and uncommitted changes stay. Raises UsageError and moves nothing if the new commit changes such a file, and
-    GitLockedError after `wait` seconds.
+    Staged and uncommitted changes stay. If the new commit changes a file with such changes, raises UsageError and moves
+    nothing. Raises GitLockedError after `wait` seconds.
     """
     lock = repository.git_dir / "index.lock"
     copy = repository.git_dir / "mdmem" / "sync" / "index"

@@ -69,7 +69,7 @@ def _status(repository: Repository, specs: Sequence[str], *options: str) -> list
 
 
 def list_changed(repository: Repository, *places: str) -> tuple[str | None, frozenset[str]]:
-    """Return the commit of HEAD (None before the first), and the changed or untracked paths at or below some places.
+    """Return HEAD's commit (None before the first), and the changed or untracked paths at or below some places.
 
     If git converts line ends or filters a file, other bytes on disk may count as unchanged.
     """
@@ -143,7 +143,7 @@ def search_lines(
 
 
 def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
-    """Return the lines, also of untracked files, that begin with `start`, a basic regular expression."""
+    """Return the lines that match `start`, a basic regular expression, at their start; also in untracked files."""
     options = ("-h", "-I", "-G", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
     where = [pathspec(under)] if under else []
     printed = repository.run("grep", *options, "--", *where, ok=(0, 1))
@@ -234,7 +234,7 @@ def refuse_while_busy(repository: Repository) -> None:
 
 
 def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
-    """Return the last commit of a first-parent history until a moment, and its time in UTC as a text, or None."""
+    """Return the last commit at or before a moment in a first-parent history and its time in UTC, or None."""
     # The dates of commits may not be in order, so the commit nearest to the tip counts, as for `git rev-list --before`.
     found = _line(repository, tip, f"--min-age={max(0, int(moment.timestamp()))}", "--max-count=1")
     return found[0] if found else None

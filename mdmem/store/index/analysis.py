@@ -144,7 +144,7 @@ def fold(text: str) -> str:
 
 
 def normal(text: str, form: Literal["NFC", "NFKD"] = "NFC") -> str:
-    """Return a text in a normal form; runs of combining marks are cut to 64, since sorting them takes n² steps."""
+    """Return a text in a normal form of Unicode. Runs of combining marks are cut to 64: sorting them takes n² steps."""
     return unicodedata.normalize(form, _MARKS.sub(_cut_marks, text))
 
 

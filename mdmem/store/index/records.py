@@ -24,7 +24,7 @@ Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
 
 
 class Corpus(Struct, frozen=True):
-    """The documents to search: the hash of each by key, and functions to read some, whole or without bodies."""
+    """The documents to search: the hash of each by its key, and two functions that read some, one without bodies."""
 
     live: Mapping[str, str]
     read: Read

@@ -51,7 +51,7 @@ def _own(folder: Path) -> Path:
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return the absolute path in a variable, else one in the home directory, else one that cannot be written."""
+    """Return the absolute path in a variable, else a path in the home directory, else one that cannot be written."""
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated
@@ -63,7 +63,7 @@ WING = "private"
 
 
 def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
-    """Return the root of a caller's private memory: one for the local user (None), and for a token one in each root."""
+    """Return the root of a caller's private memory. The local user (None) has one, a token has one for each root."""
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
     if caller is None:
         return folder / "own"
@@ -133,7 +133,7 @@ def _temporary(path: Path, parts: Iterable[bytes], *, durable: bool) -> Iterator
 
 
 def write_whole(path: Path, *parts: bytes, durable: bool = True) -> None:
-    """Replace a file so that it has its old or its new content at any time, even after a crash with `durable`."""
+    """Replace a file so that it always has its old or its new content; with `durable`, even after a crash."""
     with _temporary(path, parts, durable=durable) as temporary:
         with contextlib.suppress(OSError):
             # Keep the permissions of the old file, but not of a symbolic link, whose mode allows everything.
@@ -265,7 +265,7 @@ def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Exchange two files of one folder; the other first gets a second name, so that a save just before is not lost."""
+    """Exchange two files of one folder. The other file gets a second name first, so that no concurrent save is lost."""
     spare = one.with_name(f".{one.name}")
     try:
         os.link(other, spare)

@@ -95,7 +95,8 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
     """Return the addresses that a handle means: a number such as `4` or `ADR-4`, or the beginning of an entry-id.
 
-    Those in the working directory's room come first, else those in the active wing, else all, also unreadable ones.
+    If several match, return those in the working directory's room, else in the active wing, else all. Entries that
+    cannot be read are found, too.
     """
     location = workspace.location
     folder, _, wanted = plain.rpartition("/")
@@ -183,7 +184,7 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return an address or a path (from here or the repository's top) relative to the root, without `.md`."""
+    """Return an address or path relative to the root, without `.md`; a path starts here or at the top."""
     root = workspace.location.root
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")

@@ -31,7 +31,8 @@ from mdmem.store.git.status import commit_at, first_day, list_changed_in_index, 
 class Snapshot(Struct, frozen=True):
     """The state of the files that is read: the working tree, git's index, a revision, or a merge that is not made yet.
 
-    With `merge_into`, it is the merge of `revision` (None means HEAD) into that. `name` is what the user typed.
+    If `merge_into` is set, it is the result of merging `revision` (None means HEAD) into `merge_into`. `name` is what
+    the user typed.
     """
 
     revision: str | None = None
@@ -238,7 +239,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
-    """Return the real path of a folder to write to; raises UsageError for git's, and for links out of the project."""
+    """Return the real path of a folder to write to; raises UsageError in git's folder, or outside the project."""
     real, project = folder.resolve(), base.resolve()
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
     below = real.relative_to(project) if real.is_relative_to(project) else real
@@ -265,7 +266,7 @@ def roots_to_check(
 
 
 class PushTarget(Struct, frozen=True):
-    """A push in progress: the pushed commit, the remote, and the commit that it has (None for a new branch)."""
+    """A push in progress: the pushed commit, the remote, and the commit that the remote has (None for a new branch)."""
 
     revision: str
     remote: str

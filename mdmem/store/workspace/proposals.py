@@ -67,7 +67,7 @@ class Standings(Struct, frozen=True):
 
 
 def find_standings(workspace: Workspace) -> Standings | None:
-    """Return the differences between the files and the default branch; None for the index, merges, or if unknown."""
+    """Return the differences between the files and the default branch; None if unknown, or for an index or merge."""
     snapshot, repository = workspace.snapshot, workspace.location.repository
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
@@ -158,7 +158,7 @@ class View(Struct, frozen=True):
     alternatives: frozenset[str] = frozenset()
 
     def over(self, workspace: Workspace) -> View:
-        """Return this view over another workspace with the same files, such as one with a time limit."""
+        """Return this view over another workspace with the same files, for example one with a time limit."""
         checkout = _laid_over(self.checkout, workspace)
         if self.effective is self.checkout:
             return replace(self, effective=checkout, checkout=checkout)
@@ -175,7 +175,7 @@ def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
 
 
 def view_of(workspace: Workspace) -> View:
-    """Return two workspaces, the files as they are and the versions that answers use, made at the first call."""
+    """Return the two workspaces of a View, which are made at the first call and then cached."""
     return workspace.once(_view_of)
 
 

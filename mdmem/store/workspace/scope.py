@@ -55,7 +55,7 @@ class Filters(Struct, frozen=True, kw_only=True):
 
 
 class ScopeState(StrEnum):
-    """How certain a scope is: its wing and focus exist, one of them does not, or no wing is named or active."""
+    """How certain a scope is: its wing and focus exist (RESOLVED), one does not, or there is no wing (UNRESOLVED)."""
 
     RESOLVED = "resolved"
     UNCERTAIN = "uncertain"
@@ -109,7 +109,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
-    """Return the wing that a name means, or None: by `project_id`, else by name, else by the folded name.
+    """Return the wing that a name means, or None: by `project_id`, else by its name, else by the folded name.
 
     A folded name is in lower case with `_` for other characters; a wing with another `project_id` does not count.
     """

@@ -92,7 +92,7 @@ def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Com
 
 
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
-    """Raise AccessDeniedError unless the caller may write; first, as other errors reveal which wings exist."""
+    """Raise AccessDeniedError unless the caller may write. Call this first: other errors reveal which wings exist."""
     if project_id is not None and not workspace.access.writes(wing_of(workspace.catalog, project_id)):
         raise AccessDeniedError(project_id)
     if is_global:
