@@ -343,7 +343,7 @@ def title_of(address: str) -> str:
 
 
 class Flaw(Struct, frozen=True):
-    """One fault in a field (on the key itself with `on_key`, or in item `item` of a list), with how to correct it."""
+    """One fault in the field `name`, and how to correct it: in the item `item` of a list, or `on_key` in the key."""
 
     code: str
     name: str
