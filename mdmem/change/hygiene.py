@@ -39,7 +39,6 @@ from mdmem.write.write import WriteOptions, WriteResult, write
 
 # Only findings of these checks go into the report.
 _CHECKED = ("link-to-superseded", "expired", "review-overdue")
-SCOPES = ("global", "project", "focus")
 # The report lists only the most similar pairs.
 _PAIRS = 20
 # The MCP contract fixes these numbers. A decision is stale only after 180 full days.
@@ -175,13 +174,12 @@ def _supersedes(catalog: Catalog, entry: Entry) -> bool:
 def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
-    """Answer the MCP tool `run_hygiene`. Raises UsageError for an unknown scope.
+    """Answer the MCP tool `run_hygiene`.
 
     A project without a wing needs no maintenance, but it may have pending writes.
     """
     if not project_id or find_wing(project_id, workspace.catalog.wings) is not None:
         return hygiene_fields(run(workspace, project_id or None, scope, pending_only=check_pending_only))
-    _refuse_unknown_scope(scope)
     remarks = [f"there is no wing for the project `{project_id}` yet"]
     return hygiene_fields(
         _with_pending(HygieneReport(checked_at=workspace.today), workspace, project_id, scope, remarks)
@@ -204,14 +202,13 @@ def run(
     With `record`, the day is written into the manifests. `commit` says whether to commit (None: the settings).
 
     A run over one project is full for that project's wings only. A run over entries with a focus, or over pending
-    writes only, is never full. Raises UsageError for an unknown wing or scope, and the errors of `write` with `record`.
+    writes only, is never full. Raises UsageError for an unknown wing, and the errors of `write` with `record`.
     """
     is_full = not pending_only and scope != "focus" and workspace.snapshot.is_working_tree
     if record and not is_full:
         raise UsageError(
             "only a full run over files on disk can be recorded; leave out --record, or what narrows the run"
         )
-    _refuse_unknown_scope(scope)
     remarks: list[str] = []
     if pending_only:
         if wing is not None:
@@ -231,11 +228,6 @@ def run(
         written = _record_in_manifests(workspace, wings, remarks, commit=commit)
         report = replace(report, recorded=tuple(one.path for one in written.changes), commit=written.commit)
     return _with_pending(report, workspace, wing, scope, remarks)
-
-
-def _refuse_unknown_scope(scope: str | None) -> None:
-    if scope not in (None, *SCOPES):
-        raise UsageError(f"there is no scope `{scope}`; write one of {', '.join(SCOPES)}")
 
 
 def _choose_wings(catalog: Catalog, wing: str | None, scope: str | None) -> frozenset[str]:

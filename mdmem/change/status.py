@@ -15,7 +15,6 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missing_install
-from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally
 from mdmem.store.workspace.proposals import merged_decisions
@@ -116,7 +115,18 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
     elif workspace.location.repository is None:
         yield "not in a git repository: history, --at and --staged are not available"
     else:
-        yield from _unguarded(workspace.location.repository, workspace.location.root)
+        repository = workspace.location.repository
+        with suppress(MdmemError):
+            (hook,), driver = (
+                find_hooks(repository, ("pre-commit",)),
+                find_driver(repository, [workspace.location.root]),
+            )
+            if not hook.is_checking:
+                how = missing_install(repository.top, STAGES) or "mdmem hooks install"
+                yield f"no hook checks commits in this clone: `{how}` sets it up"
+            if driver is not None and driver.state is HookState.ABSENT:
+                driver_only = "`mdmem hooks install --driver-only` sets it up"
+                yield f"git merges entries line by line in this clone: {driver_only}"
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
         yield "a merge left conflicts; `mdmem resolve` lists them"
     with suppress(EnvironmentFaultError):
@@ -131,19 +141,6 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
             owners.append(name)
     if len(owners) > 1:
         yield f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one"
-
-
-def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
-    """Yield remarks if the clone lacks the commit hook or the merge driver, with the command that sets it up."""
-    try:
-        (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
-    except MdmemError:
-        return
-    if not hook.is_checking:
-        by_framework = missing_install(repository.top, STAGES)
-        yield f"no hook checks commits in this clone: `{by_framework or 'mdmem hooks install'}` sets it up"
-    if driver is not None and driver.state is HookState.ABSENT:
-        yield "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up"
 
 
 # These distributions all install a package `whoosh`. Searching the file lists of all distributions would be slow.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -36,12 +36,6 @@ _FIRST, _LONGEST = 0.25, 4.0
 _WAIT = 120.0
 _SHOWN = 10
 _UNTOUCHED = "nothing was pushed, and nothing changed here"
-
-
-def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[float]:
-    """Yield a random pause in seconds after each attempt. The range doubles each time, up to a limit."""
-    for attempt in range(attempts):
-        yield draw() * min(_LONGEST, _FIRST * 2**attempt)
 
 
 class SyncResult(Struct, frozen=True, kw_only=True):
@@ -89,7 +83,7 @@ def sync(
         raise UsageError(f"git is in the middle of a {operation} here; end it first with {ends}")
     upstream, start = get_upstream(repository), ""
     with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT):
-        for attempt, pause in enumerate(pauses(draw), 1):
+        for attempt in range(ATTEMPTS):
             ours, theirs, base = fetch_upstream(repository, upstream)
             # The merge base at the first attempt.
             start = start or base
@@ -102,11 +96,12 @@ def sync(
                     commit=commit,
                     pulled=count_between(repository, start, theirs),
                     pushed=count_between(repository, theirs, commit),
-                    attempts=attempt,
+                    attempts=attempt + 1,
                     faults=len(faults),
                     uncommitted=tuple(sorted(list_changed(repository, workspace.location.under)[1])),
                 )
-            sleep(pause)
+            # The range of the random pause doubles each time, up to a limit.
+            sleep(draw() * min(_LONGEST, _FIRST * 2**attempt))
     raise LostRaceError("others pushed first each time; your commits are on top of theirs, type `mdmem sync` again")
 
 

@@ -67,7 +67,11 @@ def save_command(
     given = replace(given, form=form or "text")
     if kind is None or source is None:
         if waiting:
-            return _list_waiting(given)
+            found = waiting_saves(given.open())
+            given.print_result(rendered.pending_json(found), rendered.pending_text(found))
+            if not found:
+                given.remark("no write waits")
+            return 0
         if retried is not None:
             return _retry(given, None if retried == _ALL else retried)
         if dropped is not None:
@@ -174,14 +178,6 @@ def remove(given: Globals, name: str) -> None:
     """Remove a bearer token; it stops working at once."""
     BearerTokens(given.open().state_folder).remove(name)
     print_text(f"`{name}` is no longer valid")
-
-
-def _list_waiting(given: Globals) -> int:
-    found = waiting_saves(given.open())
-    given.print_result(rendered.pending_json(found), rendered.pending_text(found))
-    if not found:
-        given.remark("no write waits")
-    return 0
 
 
 def _retry(given: Globals, id_: str | None) -> int:

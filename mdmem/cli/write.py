@@ -318,19 +318,19 @@ def edit_command(
     workspace = given.open()
     if len(addresses) > 1:
         raise UsageError("an editor takes one entry; name one, or give --applies-to")
-    opening = open_entry(workspace, addresses[0])
+    address, before = open_entry(workspace, addresses[0])
     if not sys.stdin.isatty():
-        help_ = f"change {workspace.location.root / opening.path} with a tool of yours, then run `mdmem check`"
+        help_ = f"change {workspace.location.root / address}.md with a tool of yours, then run `mdmem check`"
         raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
 
     def write_edit(left: str) -> WriteResult:
         content = left.encode("utf-8", "surrogateescape")
-        return save_edit(workspace, opening, content, is_editorial=editorial, options=wanted)
+        return save_edit(workspace, address, before, content, is_editorial=editorial, options=wanted)
 
-    text = opening.content.decode("utf-8", "surrogateescape")
+    text = before.decode("utf-8", "surrogateescape")
     try:
-        written = edited(workspace, opening.address, text, write_edit, is_template=False)
+        written = edited(workspace, address, text, write_edit, is_template=False)
     except LostRaceError as error:
-        error.add_note(f"`mdmem edit {shlex.quote(opening.address)}` opens the file as it is now")
+        error.add_note(f"`mdmem edit {shlex.quote(address)}` opens the file as it is now")
         raise
     return given.print_written(workspace, written)

@@ -173,8 +173,20 @@ def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None =
     """
     if cursor is None and bytes_of(text) <= limit:
         return text, True
-    left = limit - _MARKS
-    on_page, marks = _cut_page(list(_sections(text, left)), left, _seal(asked, text), cursor, has_more=True)
+    left, pieces = limit - _MARKS, list[_Piece]()
+    # All lines of entries are quoted, so headings and blank lines are never from an entry.
+    start, *rest = re.split(r"\n\n(?=#)", text)
+    may_bind = True
+    for number, section in enumerate([*([start] if start.startswith("#") else start.split("\n\n")), *rest]):
+        # Entries below a heading of level 2, such as that of proposed entries, are not binding.
+        may_bind = may_bind and not section.startswith("## ")
+        binds, line = int(may_bind and section.startswith("### invariant")), ""
+        for part in [section] if bytes_of(section) <= left else _split(section, left - 2):
+            # If a quoted line is split, both parts are quoted.
+            whole = ("> " if line.startswith(">") else "") + (part if part is section else part.rstrip("\n"))
+            pieces.append(_Piece(whole, bytes_of(whole) + 2, number, binds))
+            line = "" if part.endswith("\n") else whole.rpartition("\n")[2]
+    on_page, marks = _cut_page(pieces, left, _seal(asked, text), cursor, has_more=True)
     lines = [mark_line(marks)] if marks else []
     return "\n\n".join([*lines, *(piece.value for piece in on_page)]), not marks
 
@@ -270,27 +282,3 @@ def _halves(value: Any) -> tuple[Any, ...]:
     halves = _halves(value[longest])
     names = {name: value[name] for name in _NAMES if name in value and _size(value[name]) < _MARKS // 2}
     return ({**value, longest: halves[0]}, {**names, longest: halves[1]}) if halves else ()
-
-
-def _sections(text: str, limit: int) -> Iterator[_Piece]:
-    """Yield the sections of a text: a heading with the text below it, or a paragraph before the first heading.
-
-    All lines of entries are quoted, so headings and blank lines are never from an entry.
-    """
-    start, *rest = re.split(r"\n\n(?=#)", text)
-    may_bind = True
-    for number, section in enumerate([*([start] if start.startswith("#") else start.split("\n\n")), *rest]):
-        # Entries below a heading of level 2, such as that of proposed entries, are not binding.
-        may_bind = may_bind and not section.startswith("## ")
-        binds = int(may_bind and section.startswith("### invariant"))
-        for part in [section] if bytes_of(section) <= limit else _section_parts(section, limit):
-            yield _Piece(part, bytes_of(part) + 2, number, binds)
-
-
-def _section_parts(section: str, limit: int) -> Iterator[str]:
-    """Yield a section in parts that fit the limit; if a quoted line is split, both parts are quoted."""
-    line = ""
-    for part in _split(section, limit - 2):
-        whole = ("> " if line.startswith(">") else "") + part.rstrip("\n")
-        yield whole
-        line = "" if part.endswith("\n") else whole.rpartition("\n")[2]

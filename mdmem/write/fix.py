@@ -258,7 +258,12 @@ class _Fixing:
             revealed |= {path.removesuffix(".md") for path in chosen.revealed}
             ended, moved = fixed[len(self.state.fixed) :], renames[len(self.state.renames) :]
             found = find_new(self.state.known, state.known, ended=ended, renames=moved)
-            new = [one for one in found if not _is_about(one, revealed)]
+            new = []
+            for one in found:
+                # The files of the finding and of its other end.
+                names = {place.path.removesuffix(".md") for place in (one.place, one.other) if place is not None}
+                if names.isdisjoint(revealed) and not any(f"`{name}`" in one.message for name in revealed):
+                    new.append(one)
             if not new:
                 return state, ()
             first = first or new
@@ -319,9 +324,3 @@ def _surplus(
         if rest[key(finding)] < 0:
             left.append(finding)
     return left
-
-
-def _is_about(finding: Finding, names: Collection[str]) -> bool:
-    """Return whether a finding is in one of the files with these names, or mentions one as its other end."""
-    paths = {finding.place.path.removesuffix(".md"), finding.other.path.removesuffix(".md") if finding.other else ""}
-    return not paths.isdisjoint(names) or any(f"`{name}`" in finding.message for name in names)

@@ -40,7 +40,17 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
     places: dict[str, str] = {}
     made: dict[str, Change] = {}
     for name, to in names.items():
-        old = _old_place(workspace, name)
+        plain = old = from_root(workspace, name)
+        is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
+        if name.endswith("/"):
+            if not is_folder or plain.count("/") > 1:
+                raise NotFoundError(f"there is no wing and no room `{name}`; `mdmem list` lists the entries")
+        elif f"{plain}.md" not in workspace.catalog.broken:
+            try:
+                old = resolve_name(workspace, name)
+            except NotFoundError:
+                if not is_folder or plain.count("/") > 1:
+                    raise
         new = places[old] = _new_place(workspace, old, to)
         require_names(new.split("/"), known=old.split("/"))
         made |= {one.path: one for one in (require_wing(workspace, new, wing) if "/" in old else ())}
@@ -48,24 +58,6 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
     under = workspace.location.under if workspace.location.repository is not None else None
     change_set = plan_moves(case, places, under=under)
     return replace(change_set, changes=(*made.values(), *change_set.changes))
-
-
-def _old_place(workspace: Workspace, name: str) -> str:
-    """Return the path from the root of the entry, room or wing that the user typed."""
-    plain = from_root(workspace, name)
-    is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
-    if name.endswith("/"):
-        if not is_folder or plain.count("/") > 1:
-            raise NotFoundError(f"there is no wing and no room `{name}`; `mdmem list` lists the entries")
-        return plain
-    if f"{plain}.md" in workspace.catalog.broken:
-        return plain
-    try:
-        return resolve_name(workspace, name)
-    except NotFoundError:
-        if is_folder and plain.count("/") < 2:
-            return plain
-        raise
 
 
 def _new_place(workspace: Workspace, old: str, to: str) -> str:

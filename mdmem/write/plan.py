@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mdmem.errors import LostRaceError, NotFoundError, UsageError
 from mdmem.markdown.front_matter import scalar
 from mdmem.markdown.layout import UnpatchableError, apply_edits, replace_in_body
-from mdmem.markdown.parse import Document, parse_document
+from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, WingKind, instant_of, moment_on
 from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_windows
@@ -313,7 +313,13 @@ def _plan_entity(saving: Saving) -> PlannedSave:
         more = {"relations": relations, PROPERTIES: relation_properties(None, properties)}
         return _new(saving, _composed(saving, **more), Verdict(DedupOutcome.NEW))
     document = catalog.document(known.path)
-    after = _with_fact(document, record.body)
+    after, body, fact = document.data, document.body, record.body.strip()
+    if body.strip() != fact:
+        start, end = len(body) - len(body.lstrip()), len(body.rstrip())
+        if not body.strip():
+            closed = "" if after.endswith(b"\n") else "\n"
+            start, end, fact = 0, len(body), f"{closed}\n{fact}\n"
+        after = apply_edits(after, replace_in_body(document, start, end - start, fact))
     if new := [one for one in relations if one not in known.relations]:
         after = apply_edits(after, add_relations(parse_document(document.path, after), new))
     fields: Mapping[str, object] = document.fields or {}
@@ -354,15 +360,3 @@ def _related_address(saving: Saving, related: RelatedEntity) -> str:
     if named := [one for name, one in near if _is_same(name, typed)]:
         return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
     raise NotFoundError(f"there is no entity `{typed}` to relate to; save that one first")
-
-
-def _with_fact(document: Document, fact: str) -> bytes:
-    """Return the file of an entity with another fact. All other bytes stay the same."""
-    body, text = document.body, fact.strip()
-    if body.strip() == text:
-        return document.data
-    start, end = len(body) - len(body.lstrip()), len(body.rstrip())
-    if not body.strip():
-        closed = "" if document.data.endswith(b"\n") else "\n"
-        start, end, text = 0, len(body), f"{closed}\n{text}\n"
-    return apply_edits(document.data, replace_in_body(document, start, end - start, text))

@@ -256,7 +256,13 @@ class Saver:
         operation = state_of(repository) if workspace.settings.commit and repository is not None else None
         if operation is not None:
             raise BusyError(f"a {operation} is in progress in the repository, so a write could not be committed")
-        self._find_session(request)
+        # Replace the session's id in the ledger by the address of its entry.
+        session = request.text(PRODUCED_BY)
+        if session is not None and "/" not in session:
+            if (address := written_before(self.workspace, session)) is not None:
+                request.arguments[PRODUCED_BY] = address
+            elif any(one.id == session and not one.refused for one in self.ledger.pending()):
+                raise EnvironmentFaultError("the session of this record is not saved yet")
         saving = start_save(workspace, request, now)
         if isinstance(saving, SaveResult):
             return saving
@@ -287,17 +293,6 @@ class Saver:
             with contextlib.suppress(EnvironmentFaultError):
                 self.ledger.forget_blocked(planned.blocked_key)
         return result if remark is None else replace(result, message=f"{result.message}; {remark}")
-
-    def _find_session(self, request: SaveRequest) -> None:
-        """Replace the session's id in a request by its address. Raises EnvironmentFaultError if it is not saved yet."""
-        session = request.text(PRODUCED_BY)
-        if session is None or "/" in session:
-            return
-        address = written_before(self.workspace, session)
-        if address is not None:
-            request.arguments[PRODUCED_BY] = address
-        elif any(one.id == session and not one.refused for one in self.ledger.pending()):
-            raise EnvironmentFaultError("the session of this record is not saved yet")
 
     def _remember_blocked(self, planned: PlannedSave, request: SaveRequest, now: datetime) -> SaveResult:
         """Store in the ledger that a similar entry stopped a save, and return the answer."""

@@ -11,7 +11,6 @@ import pytest
 from builders import make_repository, make_root, open_root, write, write_entry
 
 from mdmem.change.hygiene import HygieneReport, hygiene_fields, run, run_hygiene
-from mdmem.errors import UsageError
 from mdmem.markdown.similarity import NearPair
 from mdmem.model.entry import NodeLabel
 from mdmem.model.finding import Finding
@@ -210,12 +209,6 @@ def test_project_and_scope_narrow(
     answer = run_hygiene(workspace, project, scope)
     assert answer["candidate_ids"]["outdated_decisions"] == outdated
     assert (answer["project_id"], answer["scope"]) == (project or None, scope)
-
-
-def test_scope_that_is_none_is_refused(workspace: Workspace) -> None:
-    for project in (None, "app", "new"):
-        with pytest.raises(UsageError, match="there is no scope `team`; write one of global, project, focus"):
-            run_hygiene(workspace, project, "team")
 
 
 def test_manifest_and_state_decide_together(workspace: Workspace) -> None:

@@ -25,7 +25,7 @@ from builders import (
 from processes import run_at_once
 
 from mdmem.change import sync as syncing
-from mdmem.change.sync import SyncStoppedError, pauses
+from mdmem.change.sync import SyncStoppedError
 from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
 from mdmem.store.git.process import find_repository
@@ -251,7 +251,7 @@ def test_others_that_push_first_are_waited_for(ours: Path, theirs: Path) -> None
 
 def test_others_that_always_push_first_end_it(ours: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     racing_hook(ours, theirs, rounds=99)
-    monkeypatch.setattr(syncing, "pauses", lambda draw: pauses(draw, 3))
+    monkeypatch.setattr(syncing, "ATTEMPTS", 3)
     add(ours, "nav/rules/ours", title="Ours")
     with pytest.raises(LostRaceError, match="others pushed first each time; your commits are on top of theirs"):
         sync(ours)

@@ -9,6 +9,7 @@ import pytest
 from builders import open_root, snapshot, write, write_entry
 from processes import run_at_once
 
+from mdmem.mcp.tools import TOOLS
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.local_records import PendingWrites
 from mdmem.write.records import SaveResult
@@ -148,7 +149,8 @@ def test_settings_forbid_global_writes_even_with_a_token(saves: Agent, root: Pat
     token = token_of(agent(root))
     write(root, "mdmem.toml", "[governance]\nglobal_writes = false\n")
     reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
-    assert saves.request_global_write_approval() == {"blocked": True, "reason": reason}
+    asked = TOOLS["request_global_write_approval"].call(saves.workspace, content_preview="A rule.")
+    assert asked == {"blocked": True, "reason": reason}
     assert {(one.status, one.message) for one in global_writes(saves, token)} == {("failed", reason)}
     assert saves.save_context(context(), "nav").status == "saved"
 

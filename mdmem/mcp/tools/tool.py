@@ -79,11 +79,6 @@ def _as_prose(value: Any) -> Any:
     return [] if isinstance(value, str) and not value.strip() else _as_list(value)
 
 
-def _as_objects(value: Any) -> Any:
-    value = _parse_json(value)
-    return [value] if isinstance(value, dict) else value
-
-
 def _single(value: Any) -> Any:
     """Return the only member of a list, since agents often send a list for a single value."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
@@ -115,7 +110,7 @@ LongText = Annotated[str, Field(max_length=60_000), AsText]
 Texts = Annotated[tuple[Text, ...], Listed, AfterValidator(lambda texts: tuple(dict.fromkeys(texts)))]
 Prose = Annotated[tuple[Text, ...], BeforeValidator(_as_prose)]
 Record = Annotated[dict[str, Any], BeforeValidator(_parse_json)]
-Objects = BeforeValidator(_as_objects)
+Objects = BeforeValidator(lambda value: [one] if isinstance(one := _parse_json(value), dict) else one)
 
 Type = Annotated[Literal["invariant", "decision", "pattern", "note"], Choice]
 Wing = Annotated[Name | None, Field(default=None, description="Default: the active one.")]
