@@ -78,7 +78,7 @@ class WingSource(Struct, frozen=True):
 class HubWing(Struct, frozen=True, dict=True):
     """A wing; `files` has its files by path from the wing's folder.
 
-    `source` says which other repository it is pinned from; None if it is this repository's own.
+    `source` is the other repository of a pinned wing; None for a wing of this repository.
     """
 
     name: str

@@ -48,7 +48,7 @@ class Fields(dict[str, Any]):
         return self._nodes[name]
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
-        """Return the place of a value or item, of the key of an empty value, or of the opening fence without a key."""
+        """Return the place of a value or item. An empty value is at its key, a missing key at the opening fence."""
         if name not in self:
             return Place("")
         key, value = self._nodes[name]

@@ -184,7 +184,10 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return an address or path relative to the root, without `.md`; a path starts here or at the top."""
+    """Return an address, or a path from the working directory or the repository's top, relative to the root.
+
+    The result has no `.md` and no slashes at its ends.
+    """
     root = workspace.location.root
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")
