@@ -337,7 +337,9 @@ def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status:
     parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in basis.elsewhere)
     if merged.proposed and all(item.entry.type is EntryType.INVARIANT for item in items):
         only = "besides invariants, only" if items else "only"
-        parts.append(f"{only} drafts were found: they are in `proposed`, and do not bind until a person approves them")
+        parts.append(
+            f"{only} drafts were found: they are in `proposed`, and have no effect until a person approves them"
+        )
     if status is RetrievalStatus.FAILED:
         parts.append("no entry of this scope can be read; continue without memory")
     elif basis.problems and status is RetrievalStatus.EMPTY:

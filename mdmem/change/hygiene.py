@@ -162,7 +162,7 @@ def _find_changed_code(workspace: Workspace, current: Iterable[Entry], remarks: 
             more = f", with {len(newer) - 1} more" if len(newer) > 1 else ""
             verb = "verified" if entry.verified_at is not None else "written"
             message = f"`{path}` changed on {last}{more}, after it was {verb} on {day}"
-            help_ = f"read it against the code, then type `mdmem verify {quote(entry.address)}`, or supersede it"
+            help_ = f"compare it with the code, then type `mdmem verify {quote(entry.address)}`, or supersede it"
             place = workspace.whole_catalog.place(entry.address, "applies_to")
             yield Finding("unverified-since-change", message, place, help_, entry.address)
 

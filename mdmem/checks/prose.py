@@ -186,7 +186,7 @@ def _suppression_fault(code: str, reason: str, how: str) -> tuple[str, str] | No
         help_ = f"write `{close}`" if close else "run `mdmem check --explain all` to see the codes"
         return f"there is no check `{code}` to ignore", help_
     if not check.is_excusable:
-        return f"`{code}` cannot be ignored by a file", "fix what it finds, and remove this"
+        return f"`{code}` cannot be ignored in a file", "fix what it finds, and remove this"
     if not re.search(r"\w", reason):
         return f"`{code}` needs a reason to be ignored", how
     return None

@@ -133,7 +133,7 @@ def _move(
         if why is None:
             gone.append(path)
         else:
-            messages.append(f"{path} stays: {why}; run the same command again to move it")
+            messages.append(f"{path} is not moved: {why}; run the same command again to move it")
     if repository is None or is_dry or not gone:
         return gone, [], messages
     tracked = list_tracked(repository)

@@ -170,7 +170,7 @@ def _apply(
 
     def finish(result: types.ApplyWorkspaceEditResult) -> None:
         if not result.applied:
-            ls.show_message(result.failure_reason or "the editor changed nothing", types.MessageType.Warning)
+            ls.show_message(result.failure_reason or "the editor did not apply the change", types.MessageType.Warning)
             return
         if remarks:
             ls.show_message(remarks)

@@ -83,7 +83,7 @@ def bytes_of(text: str) -> int:
 
 def cut(text: str, most: int = LARGEST) -> str:
     """Return the first lines of a text that fit into `most` characters, with a note if lines are omitted."""
-    note = "\n(cut: this is all that a client takes; `get_entry` and `retrieve` give the rest)\n"
+    note = "\n(cut at the most that a client accepts; `get_entry` and `retrieve` give the rest)\n"
     if len(text) <= most:
         return text
     start = text[: most - len(note)]

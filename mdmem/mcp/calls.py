@@ -178,7 +178,7 @@ class Calls:
         found: Facts = {}
         with anyio.move_on_after(limit):
             found = await self.in_thread(partial(self._outside, asked))
-        message += "; the lines under `fallback` are from outside the memory and do not bind" if found else ""
+        message += "; the lines under `fallback` are from outside the memory, and are no rules" if found else ""
         return asked.page({**tool.fall_back("timed_out", message, asked.arguments), **found})
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:

@@ -188,7 +188,7 @@ _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
 _REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"
 _STILL_TRUE = f"type `mdmem verify ADDRESS` if it is still true, else {_REPLACING}, or {_ENDING}"
 _LATER = f"type {_ENDING}, or write a later `expires_at`"
-_READING = f"read it against the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
+_READING = f"compare it with the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
 _LINKING = (
     "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` to keep both, "

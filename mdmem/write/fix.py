@@ -42,7 +42,7 @@ class RefusedFix(Struct, frozen=True):
         """Return a sentence that explains to people why the fix was left out."""
         brings = f"`{self.brings.code}` to {self.brings.place.path}: {self.brings.message}"
         title = self.finding.fix.title if self.finding.fix is not None else ""
-        return f"{self.finding.place.path}: left out «{title}», which would bring {brings}"
+        return f"{self.finding.place.path}: left out «{title}», which would cause {brings}"
 
 
 class FixResult(Struct, frozen=True):

@@ -96,7 +96,7 @@ def test_other_end_of_a_finding_does_not_keep_it_out(tmp_path: Path) -> None:
 def test_code_that_no_file_may_excuse_is_named(tmp_path: Path, code: str) -> None:
     write_entry(tmp_path, A, f"Text.\n\n{IGNORE} {code} we know -->\n")
     (finding,) = run_checks(case_of(tmp_path), ["suppression-invalid"])
-    assert (finding.message, finding.severity) == (f"`{code}` cannot be ignored by a file", Severity.ERROR)
+    assert (finding.message, finding.severity) == (f"`{code}` cannot be ignored in a file", Severity.ERROR)
 
 
 def test_suppression_that_kept_nothing_out_is_unused(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def committed(folder: Path, **entries: dict[str, object]) -> Path:
 def test_what_ended_in_favour_of_a_draft_is_not_revived(tmp_path: Path, run: Run) -> None:
     root = committed(tmp_path, old=ENDED, new={"status": "draft", "supersedes": ["app/rules/old"], "reason": "faster"})
     ran = run("check", "--unsafe-fixes", cwd=root)
-    assert "left out «Keep the old entry active», which would bring `illegal-transition`" in ran.err
+    assert "left out «Keep the old entry active», which would cause `illegal-transition`" in ran.err
     assert git(tmp_path, "status", "--porcelain") == ""
 
 
@@ -131,7 +131,7 @@ def test_link_in_frozen_text_is_left_and_the_one_in_a_field_is_mended(tmp_path: 
     write_entry(root, "app/rules/linked", title="Linked", see=["app/rules/old"], approved_by="Ada")
     commit_all(tmp_path)
     ran = run("check", "--unsafe-fixes", cwd=root)
-    assert "frozen.md: left out «Write `new.md`», which would bring `frozen-text-changed`" in ran.err
+    assert "frozen.md: left out «Write `new.md`», which would cause `frozen-text-changed`" in ran.err
     assert git(tmp_path, "status", "--porcelain").split() == ["M", "memory/app/rules/linked.md"]
 
 

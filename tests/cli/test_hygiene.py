@@ -74,7 +74,7 @@ writes that did not complete (1)
 
 not verified since the code they apply to changed (1)
   nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05
-  next: read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS \
+  next: compare it with the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS \
 --title TITLE --reason WHY`
 
 near-duplicates (2)

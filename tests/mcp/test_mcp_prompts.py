@@ -42,7 +42,7 @@ def test_fence_holds_any_diff_and_a_long_one_is_cut(root: Path) -> None:
     diff = "+++ b/src/a.py\n@@ -1 +1 @@\n-``` {a}\n+```` b\n"
     assert f"diff:\n`````\n{diff}\n`````\n" in got(server_over(root), "review_diff", diff=diff)
     steps = got(server_over(root), "review_diff", diff="+++ b/src/a.py\n" + "+ x\n" * 20_000)
-    assert "(cut: this is all that a client takes;" in steps
+    assert "(cut at the most that a client accepts;" in steps
     assert len(steps) < 20_000
 
 

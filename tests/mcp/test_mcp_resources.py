@@ -117,7 +117,7 @@ def test_long_text_is_cut_and_says_so(uri: str, root: Path) -> None:
     commit_all(root.parent)
     said = text(root, uri)
     assert len(said) <= 40_000
-    assert said.endswith("\n(cut: this is all that a client takes; `get_entry` and `retrieve` give the rest)\n")
+    assert said.endswith("\n(cut at the most that a client accepts; `get_entry` and `retrieve` give the rest)\n")
 
 
 def test_without_a_memory_the_fixed_ones_are_read_and_the_others_say_why(nowhere: Provider) -> None:

@@ -165,7 +165,7 @@ def test_scope_state_answers_where_the_folder_is_gone(root: Path, named: dict[st
     shutil.rmtree(root)
     found = facts(call(server, "get_scope_state", **named))
     assert (found["scope_state"], found["write_permitted"]) == (state, False)
-    assert found["message"] == "the memory's folder is gone since the server was started"
+    assert found["message"] == "the memory's folder was deleted after the server started"
 
 
 def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:

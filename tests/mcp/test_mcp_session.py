@@ -130,7 +130,7 @@ def test_bundle_of_drafts_alone_says_so_and_has_all_of_the_callers_own(shop: Pat
     found = bundle(shop, categories=["Decision"])
     assert (found["items"], found["retrieval_status"]) == ([], "succeeded")
     assert found["message"] == (
-        "only drafts were found: they are in `proposed`, and do not bind until a person approves them"
+        "only drafts were found: they are in `proposed`, and have no effect until a person approves them"
     )
     assert sorted(one["title"] for one in found["proposed"]) == [f"Use the {word}" for word in WORDS]
     assert {one["why"] for one in found["omitted"]} == {"over the 5 drafts that are shown"}

@@ -164,7 +164,7 @@ def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> 
     assert [(one.finding.code, one.brings.code) for one in result.refused] == [
         ("body-link-broken", "link-to-superseded")
     ]
-    assert result.refused[0].sentence.startswith("app/rules/other.md: left out «Write `retries.md`», which would bring")
+    assert result.refused[0].sentence.startswith("app/rules/other.md: left out «Write `retries.md`», which would cause")
 
 
 def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def review_overdue(case: Case) -> Iterator[Finding]:
         # An entry that was created later counts as verified then.
         seen = max(day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None)
         if seen < oldest:
-            help_ = f"read it against the code, then run `mdmem verify {quote(entry.address)}`"
+            help_ = f"compare it with the code, then run `mdmem verify {quote(entry.address)}`"
             yield case.on_entry(entry, f"not verified for {(case.today - seen).days} days", help_, field="verified_at")
 
 

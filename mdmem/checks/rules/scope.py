@@ -309,14 +309,14 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
     lost = Counter(map(_wing_of, case.orphans))
     had = {name for name, wing in case.base.catalog.wings.items() if wing.has_manifest} if case.base else set()
     for wing in sorted(lost.keys() & had):
-        entries = "1 entry counts" if lost[wing] == 1 else f"{lost[wing]} entries count"
-        message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} as no memory"
+        entries = "1 entry is" if lost[wing] == 1 else f"{lost[wing]} entries are"
+        message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} not read"
         yield Finding("", message, Place(f"{wing}/README.md"), f"restore `{wing}/README.md`")
     for path in case.orphans:
         wing = _wing_of(path)
         if wing not in had:
             help_ = f"write `{wing}/README.md` with `kind: project` between two lines of `---`"
-            yield at_path(path, f"`{wing}` has no manifest, so nothing reads this entry", help_)
+            yield at_path(path, f"`{wing}` has no manifest, so this entry is not read", help_)
 
 
 @check("unknown-wing", Severity.ERROR)

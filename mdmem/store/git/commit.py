@@ -172,7 +172,9 @@ class _Commit(Struct, frozen=True):
             if one.code == "!":
                 raise NotCommittedError(f"git ignores `{one.path}`")
             if one.code == "u":
-                raise NotCommittedError(f"`{one.path}` is in conflict in git's index; `git add` or `git rm` settles it")
+                raise NotCommittedError(
+                    f"`{one.path}` is in conflict in git's index; resolve it with `git add` or `git rm`"
+                )
             # The index has a version that differs from both HEAD and the disk.
             if one.code[0] in "MADT" and (one.code[1] != "." or one.is_untracked):
                 content, stored = self.before.get(one.path), None
