@@ -212,7 +212,7 @@ def uninstall(given: Globals, *, driver_only: bool) -> None:
     print_text(upkeep.steps_text(steps))
     driver = find_driver(repository)
     if driver is not None:
-        is_used = any(step.framework is not None and step.framework.names_mdmem for step in steps)
+        is_used = any(step.framework is not None and step.addition is None for step in steps)
         is_left = is_used and driver.state in (HookState.CURRENT, HookState.FORMER)
         print_text(upkeep.driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
 

@@ -88,8 +88,8 @@ def _state(hook: Hook) -> str:
     if hook.framework is None:
         return hook.state.value
     aside = "" if hook.legacy is None else f"; it moved the hook of mdmem to {hook.legacy.name}"
-    whether = "mentions" if hook.framework.names_mdmem else "does not mention"
-    return f"run by {hook.framework.name}, whose configuration {whether} mdmem{aside}"
+    whether = "mentions" if hook.addition is None else "does not mention"
+    return f"run by {hook.framework}, whose configuration {whether} mdmem{aside}"
 
 
 def driver_text(driver: Driver, done: str) -> str:
@@ -113,8 +113,7 @@ def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> dict[str,
     """Return all hooks and the merge driver as JSON values."""
     rows = [
         {
-            **record_json(hook, "stage", "state", "where", path="shown"),
-            "framework": hook.framework.name if hook.framework else None,
+            **record_json(hook, "stage", "state", "where", "framework", path="shown"),
             "legacy": f"{hook.shown}.legacy" if hook.legacy else None,
         }
         for hook in hooks

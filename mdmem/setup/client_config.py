@@ -23,9 +23,7 @@ _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _STRING_OR_COMMENT = re.compile(rf"{_STRING}|{_COMMENT.pattern}", re.DOTALL)
 # A trailing comma: a comma after the last item of a list or object that is not empty.
 _STRING_OR_TRAILING = re.compile(rf"{_STRING}|(?<![\[{{,:\s])(?P<gap>\s*),(?=\s*[\]}}])")
-_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\]]")
 _VISIBLE = re.compile(r"\S")
-_REST_OF_LINE = re.compile(rf"[ \t]*(?:{_COMMENT.pattern})", re.DOTALL)
 _BOM = "\ufeff"
 
 
@@ -55,43 +53,27 @@ def _parsed(text: str) -> tuple[Any, str]:
         raise MisfitError("it cannot be read as JSON: it is nested too deep") from error
 
 
-def _inside(plain: str) -> dict[tuple[str, ...], int]:
-    """Return the offset after each opening brace of a text without comments, by the path of keys to the brace."""
-    found: dict[tuple[str, ...], int] = {}
-    outer: list[tuple[str, ...]] = []
-    key = ""
-    for token in _TOKEN.finditer(plain):
-        if token[0] in "}]":
-            outer.pop()
-        elif token[0] in "{[":
-            path = (*outer[-1], key) if outer else ()
-            found.setdefault(path, token.end())
-            outer.append(path)
-        elif token[0].startswith('"'):
-            key = json.loads(token[0])
-    return found
-
-
 def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> str:
-    """Return a text with a new member or item at the start of an object or array."""
+    """Return a text with a new member or item at the start of the object or array that has this path of keys.
+
+    The first place that looks like the path counts. `grow_json` checks the result.
+    """
     plain = _parsed(text)[1]
-    at = _inside(plain)[path]
-    first = plain[at : at + len(plain[at:]) - len(plain[at:].lstrip()) + 1]
-    label = "" if key is None else f"{json.dumps(key)}: "
-    is_empty, is_in_line = first[-1] in "}]", "\n" not in first
-    if is_in_line and not is_empty:
-        gap = first[:-1]
-        return f"{text[:at]}{gap}{label}{json.dumps(value, ensure_ascii=False)},{'' if gap else ' '}{text[at:]}"
+    at = plain.index("{") + 1
+    for name in path:
+        opened = re.compile(rf"{re.escape(json.dumps(name))}\s*:\s*[\[{{]").search(plain, at)
+        if opened is None:
+            raise MisfitError(f"`{name}` is written in an unusual way")
+        at = opened.end()
     line = text[text.rfind("\n", 0, at) + 1 : at]
     outer = line[: len(line) - len(line.lstrip(" \t"))]
     found = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
     unit = found[1] if found is not None else "  "
-    indent = outer + unit if is_empty else first.rpartition("\n")[2][:-1]
-    dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{indent}")
-    end = "," if not is_empty else f"\n{outer}" if is_in_line else ""
-    comment = _REST_OF_LINE.match(text, at)
-    at = comment.end() if comment is not None else at
-    return text[:at] + f"\n{indent}{label}{dumped}{end}".replace("\n", _newline(text)) + text[at:]
+    label = "" if key is None else f"{json.dumps(key)}: "
+    dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{outer}{unit}")
+    after = plain[at:].lstrip()
+    end = "," if after[0] not in "}]" else "" if "\n" in plain[at : len(plain) - len(after)] else f"\n{outer}"
+    return text[:at] + f"\n{outer}{unit}{label}{dumped}{end}".replace("\n", _newline(text)) + text[at:]
 
 
 def _newline(text: str) -> str:

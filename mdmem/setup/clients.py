@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,21 +96,11 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
         found = held.get(SERVER) if isinstance(held, dict) else None
         if found is None:
             return added(before)
-        started = found.get("command") if isinstance(found, dict) else None
-        commands = map(str, started[:1] if isinstance(started, list) else (started,))
-        stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
-        return stays + _replacement_advice(command, commands, piece)
+        return f"{client.path} has a server `{SERVER}` already and stays as it is"
 
     yield add_piece(base, client.path, f"added the server `{SERVER}` to {client.path}", piece, grow)
     if client.remark is not None:
         yield client.remark
-
-
-def _replacement_advice(command: str, started: Iterable[str], piece: str) -> str:
-    """Return advice to replace the configuration if an existing server or hook starts another command than wanted."""
-    if command == SERVER or {*started} == {command}:
-        return ""
-    return f"; so that it starts `{command}`, replace its piece for mdmem by this:\n{piece}"
 
 
 # Every command of mdmem's hooks contains this word, whatever program starts mdmem.
@@ -229,38 +219,20 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
     matchers = {event: {"matcher": tools} if tools else {} for event, tools in client.events.items()}
     entries = {event: {**one, "hooks": [hook]} if client.wraps else hook | one for event, one in matchers.items()}
 
-    def grow_hooks(before: bytes) -> bytes | str:
+    def grow(before: bytes) -> bytes | str:
+        if client.plugin is not None:
+            return piece.encode() if not before else f"{client.path} exists and stays as it is"
         held = read_object(before).get(_HOLDER)
-        listed = held if isinstance(held, dict) else {}
-        wanted = {event: entry for event, entry in entries.items() if not any(_our_commands(listed.get(event)))}
-        if wanted:
-            return grow_json(before, _HOLDER, wanted, is_listed=True, seed=client.seed)
-        stays = f"{client.path} runs `{_OURS}` already and stays as it is"
-        return stays + _replacement_advice(command, _our_commands(listed), piece)
-
-    def grow_plugin(before: bytes) -> bytes | str:
-        is_same = f"const COMMAND = [{json.dumps(command)}".encode() in before
-        commands = [command] if is_same else []
-        stays = f"{client.path} exists and stays as it is"
-        return stays + _replacement_advice(command, commands, piece) if before else piece.encode()
+        listed = {event: json.dumps(one) for event, one in held.items()} if isinstance(held, dict) else {}
+        wanted = {event: entry for event, entry in entries.items() if f" {_OURS} " not in listed.get(event, "")}
+        if not wanted:
+            return f"{client.path} runs `{_OURS}` already and stays as it is"
+        return grow_json(before, _HOLDER, wanted, is_listed=True, seed=client.seed)
 
     if client.plugin is not None:
-        piece, grow = client.plugin % {"command": json.dumps(words)}, grow_plugin
+        piece = client.plugin % {"command": json.dumps(words)}
     else:
         piece = grow_json(b"", _HOLDER, entries, is_listed=True, seed=client.seed).decode()
-        grow = grow_hooks
     yield add_piece(base, client.path, f"added the hooks of mdmem to {client.path}", piece, grow)
     if client.remark is not None:
         yield client.remark
-
-
-def _our_commands(listed: Any) -> Iterator[str]:
-    """Yield the command that starts mdmem from each hook that mdmem wrote."""
-    if isinstance(listed, str):
-        try:
-            words = shlex.split(listed)
-        except ValueError:
-            words = listed.split()
-        yield from words[:1] if _OURS in words[1:] else ()
-    for one in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
-        yield from _our_commands(one)
