@@ -15,7 +15,6 @@ from mdmem.model.finding import Finding
 from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of, settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
-from mdmem.store.git.process import Repository
 from mdmem.store.git.remote import fetch_commit, fetch_tip, make_bare
 from mdmem.store.git.status import list_revision
 from mdmem.store.settings import WingSettings, with_key
@@ -92,11 +91,18 @@ def fetch_wings(
     known = _failing(old)
     change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
     apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
-    now = workspace.reread()
+    now, committed = workspace.reread(), None
+    if repository is not None:
+        moved = [one for one in found if one.commit != one.before]
+        subject = f"Update the wing {moved[0].name}" if len(moved) == 1 else f"Update {len(moved)} wings"
+        steps = ((one, f"from {one.before[:10]} " if one.before else "") for one in moved)
+        reason = "\n".join(f"{one.name} {step}to {(one.commit or '')[:10]} of {one.git}" for one, step in steps)
+        path = f"{workspace.location.prefix}{SETTINGS_NAME}"
+        committed = commit_paths(repository, [path], commit_message(subject, reason=reason), before={path: before})
     return FetchWingsResult(
         wings=tuple(_counted(one, old.catalog, now.catalog) for one in found),
         faults=tuple(one for one in mark_new(_failing(now), known) if one.new),
-        commit=_commit(workspace, repository, found, before),
+        commit=committed,
         is_written=True,
     )
 
@@ -164,16 +170,3 @@ def _counted(wing: FetchedWing, *catalogs: Catalog) -> FetchedWing:
         in_force_before=current[0],
         in_force=current[1],
     )
-
-
-def _commit(
-    workspace: Workspace, repository: Repository | None, found: Sequence[FetchedWing], before: bytes
-) -> str | None:
-    if repository is None:
-        return None
-    moved = [one for one in found if one.commit != one.before]
-    subject = f"Update the wing {moved[0].name}" if len(moved) == 1 else f"Update {len(moved)} wings"
-    steps = ((one, f"from {one.before[:10]} " if one.before else "") for one in moved)
-    reason = "\n".join(f"{one.name} {step}to {(one.commit or '')[:10]} of {one.git}" for one, step in steps)
-    path = f"{workspace.location.prefix}{SETTINGS_NAME}"
-    return commit_paths(repository, [path], commit_message(subject, reason=reason), before={path: before})

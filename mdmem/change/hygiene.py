@@ -215,7 +215,17 @@ def run(
             get_wing(wing, workspace.catalog.wings)
         report = HygieneReport(checked_at=workspace.today, pending_only=True)
         return _with_pending(report, workspace, wing, scope, remarks)
-    wings = _choose_wings(workspace.whole_catalog, wing, scope)
+    catalog, known = workspace.whole_catalog, workspace.whole_catalog.wings
+    if wing is None:
+        is_meant = {None: (True, False), "global": (True,)}.get(scope, (False,))
+        wings = frozenset(name for name, one in known.items() if one.is_shared in is_meant)
+    elif scope == "global":
+        read = known[get_wing(wing, known)].shared_wings
+        wings = frozenset(one.name for one in known.values() if one.is_shared and (read is None or one.name in read))
+    else:
+        wings = frozenset({get_wing(wing, known)})
+    # Each wing of another repository is maintained in that repository.
+    wings -= catalog.fetched_wings
     report = _examine(workspace, wings, remarks, wing=wing, scope=scope)
     if is_full:
         is_everything = wing is None and scope is None and not workspace.access.is_narrow
@@ -228,20 +238,6 @@ def run(
         written = _record_in_manifests(workspace, wings, remarks, commit=commit)
         report = replace(report, recorded=tuple(one.path for one in written.changes), commit=written.commit)
     return _with_pending(report, workspace, wing, scope, remarks)
-
-
-def _choose_wings(catalog: Catalog, wing: str | None, scope: str | None) -> frozenset[str]:
-    wings = catalog.wings
-    if wing is None:
-        is_meant = {None: (True, False), "global": (True,)}.get(scope, (False,))
-        meant = frozenset(name for name, one in wings.items() if one.is_shared in is_meant)
-    elif scope == "global":
-        read = wings[get_wing(wing, wings)].shared_wings
-        meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
-    else:
-        meant = frozenset({get_wing(wing, wings)})
-    # Each wing of another repository is maintained in that repository.
-    return meant - catalog.fetched_wings
 
 
 def _examine(

@@ -18,8 +18,7 @@ from mdmem.render.agents import ID_LENGTH
 from mdmem.render.json import dump
 from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
-from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.records import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.write.records import BatchSaveResult, SaveStatus
 from mdmem.write.save import GlobalWritesForbiddenError, Saver, request_approval, waiting_saves
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
@@ -89,25 +88,20 @@ def save_command(
         if kind != "decision" or not isinstance(record, dict):
             raise click.UsageError("--distinct-from is for a decision")
         arguments[kind] = {**record, "distinct_from": list(distinct_from)}
-    result = _save(given.open(), kind, arguments)
+    # A session may have the decisions and patterns that it produced.
+    has_learnings = kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments)
+    parts = {"session": ("decisions", "patterns"), "entity": ("related_entities",)}.get(kind, ())
+    known = (kind, *parts, "project_id", "focus", "agent", *(() if has_learnings else ("governance_token", "room")))
+    for name in arguments:
+        if name not in known:
+            raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
+    saver = Saver(given.open())
+    result = saver.save_with_learnings(arguments) if has_learnings else saver.save(kind, arguments)
     print_text(dump(result.as_json()))
     # 1 if a person has to decide, 3 if the save is kept for another try.
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
     return 0 if result.is_there else 1 if result.is_for_a_person else 3 if result.waits else 2
-
-
-def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
-    """Save one record, or a session together with the decisions and patterns in its arguments."""
-    has_learnings = kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments)
-    parts = {"session": ("decisions", "patterns"), "entity": ("related_entities",)}.get(kind, ())
-    more = () if has_learnings else ("governance_token", "room")
-    known = (kind, *parts, "project_id", "focus", "agent", *more)
-    for name in arguments:
-        if name not in known:
-            raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
-    saver = Saver(workspace)
-    return saver.save_with_learnings(arguments) if has_learnings else saver.save(kind, arguments)
 
 
 @click.group("token", invoke_without_command=True)

@@ -97,8 +97,12 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     reports = [one.report for one in runs]
     code = 3 if any(one.incomplete for one in reports) else 0
     code = code or int(any(one.is_failing or (options["diff"] and one.fixed) for one in reports))
-    if code and staged:
-        _remark_on_the_commit(given, runs)
+    # git sets this variable when it runs a hook.
+    if code and staged and "GIT_INDEX_FILE" in os.environ:
+        # The user may want to commit in spite of errors that were there before.
+        is_old = any(one.incomplete or any(one.is_old(it) and one.fails(it) for it in one.findings) for one in reports)
+        skip = ", or type `git commit --no-verify`" if is_old else ""
+        given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
     return code
 
 
@@ -113,17 +117,6 @@ def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: st
     if step_summary and in_actions:
         with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(sent(get_format("markdown")(runs, style)) + "\n")
-
-
-def _remark_on_the_commit(given: Globals, runs: list[CheckedRoot]) -> None:
-    """Print how to continue if a git hook called the command."""
-    # git sets this variable when it runs a hook.
-    if "GIT_INDEX_FILE" in os.environ:
-        # The user may want to commit in spite of errors that were there before.
-        reports = [one.report for one in runs]
-        is_old = any(one.incomplete or any(one.is_old(it) and one.fails(it) for it in one.findings) for one in reports)
-        skip = ", or type `git commit --no-verify`" if is_old else ""
-        given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
 
 
 def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress | None) -> CheckRequest:

@@ -33,7 +33,7 @@ from mdmem.write.lifecycle import (
     with_own_approval,
 )
 from mdmem.write.move import plan_named_moves
-from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, similarity_remarks
+from mdmem.write.similar import SimilarEntry, find_near, find_on_subject
 from mdmem.write.supersede import plan_successor, plan_supersession, successor_text
 from mdmem.write.write import Plan, WriteOptions, WriteResult, catalog_after, write
 
@@ -116,7 +116,13 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
         path = from_here(workspace)(written.changes[-1].to)
         print_text(given.text_of_written(workspace, written) if written.is_dry else path)
         commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
-        given.remark(*similarity_remarks(near, on_subject), *written.remarks, *commit)
+        similar = [f"{one.entry.address} ({one.entry.type}, {round(one.similarity * 100)} %)" for one in near]
+        others = [f"{one.address} ({one.type})" for one in on_subject]
+        for heading, listed in (("similar entries", similar), ("on this subject", others)):
+            if listed:
+                show = f"`mdmem show {shlex.quote(listed[0].split(' ')[0])}` shows it"
+                given.remark(f"{heading}: {', '.join(listed)}; {show}")
+        given.remark(*written.remarks, *commit)
     if piped is not None and not piped.strip():
         given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:

@@ -149,7 +149,20 @@ class HubAnswers:
                 return asked.page(asked.tool.call(OpenedHub(cursor, repositories), **asked.tool_arguments))
         if named is None or named == EVERYWHERE:
             raise UsageError("`repository` takes one name; `hub_search` searches all of them and lists those to ask")
-        copy = self._copy(named)
+        with self._opened() as cursor:
+            key = (copy_key(cursor, named), self._today())
+            # The copy of an earlier call is used again if the rows are the same.
+            copy = self._copies.get(key)
+            if copy is None:
+                loaded = load_copy(cursor, key[0], environment=self._environment, today=key[1])
+                # The first index of many entries takes longer than a call may. Until then, titles are searched.
+                copy = replace(loaded, is_timed=True)
+        with self._turn:
+            # The copies are in the order of their last use.
+            self._copies.pop(key, None)
+            self._copies[key] = copy
+            while len(self._copies) > _MOST_COPIES:
+                self._copies.pop(next(iter(self._copies)))
         # The session remembers shown entries of the local memory. The repository may have the same addresses.
         answer = replace(asked, shown={}).run(copy)
         return replace(asked.page(with_remarks(answer, copy.snapshot.remarks)), shown={})
@@ -162,23 +175,6 @@ class HubAnswers:
             transaction(connection, is_snapshot=True) as cursor,
         ):
             yield cursor
-
-    def _copy(self, name: str) -> CopyWorkspace:
-        """Return the copy of a repository; the copy of an earlier call is used again if the rows are the same."""
-        with self._opened() as cursor:
-            key = (copy_key(cursor, name), self._today())
-            copy = self._copies.get(key)
-            if copy is None:
-                loaded = load_copy(cursor, key[0], environment=self._environment, today=key[1])
-                # The first index of many entries takes longer than a call may. Until then, titles are searched.
-                copy = replace(loaded, is_timed=True)
-        with self._turn:
-            # The copies are in the order of their last use.
-            self._copies.pop(key, None)
-            self._copies[key] = copy
-            while len(self._copies) > _MOST_COPIES:
-                self._copies.pop(next(iter(self._copies)))
-        return copy
 
 
 def _with_repository(asked: ToolCall) -> tuple[ToolCall, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from shlex import quote
 from typing import Any
@@ -42,13 +42,6 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
     agent: str = UNNAMED_AGENT
     governance_token: str | None = None
 
-    @property
-    def fields(self) -> Mapping[str, Value]:
-        """Return the values of `tags`, `applies_to`, `focus` and `agent` that are not empty."""
-        stated: dict[str, Value] = {"tags": tuple(self.tags), "applies_to": tuple(self.applies_to)}
-        stated |= {"focus": self.focus, "agent": " ".join(self.agent.split())}
-        return {name: value for name, value in stated.items() if value}
-
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> dict[str, Any]:
     """Write a draft, unless an entry has the same text. Return the JSON answer, with the addresses of similar entries.
@@ -64,13 +57,15 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
             raise UsageError("`reason` is missing: say why the new entry replaces the old one")
     type_ = EntryType(proposal.type) if proposal.type is not None else old.type if old else EntryType.DECISION
     place = _place(workspace, proposal, type_, old)
-    known = _find_equal(workspace, proposal, type_, place)
-    if known is not None:
-        message = f"{known} says the same already; nothing was written"
-        return {"status": "duplicate_skip", "address": known, "message": message}
+    if (known := _find_equal(workspace, proposal, type_, place)) is not None:
+        said = f"{known} says the same already; nothing was written"
+        return {"status": "duplicate_skip", "address": known, "message": said}
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
-    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body, fields=proposal.fields)
+    stated: dict[str, Value] = {"tags": tuple(proposal.tags), "applies_to": tuple(proposal.applies_to)}
+    stated |= {"focus": proposal.focus, "agent": " ".join(proposal.agent.split())}
+    fields = {name: value for name, value in stated.items() if value}
+    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body, fields=fields)
     moment = moment_on(workspace.today, now)
     if old is not None:
         address, text = successor_text(catalog, old.address, draft, reason=reason, today=moment)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from math import log
-from shlex import quote
 
 from msgspec import Struct
 
@@ -221,12 +220,3 @@ def _candidates(workspace: Workspace, text: str) -> dict[str, Entry]:
 
 def _first_words(text: str) -> str:
     return " ".join(list(dict.fromkeys(text.split()))[:_WORDS])
-
-
-def similarity_remarks(near: Iterable[SimilarEntry], on_subject: Iterable[Entry]) -> Iterator[str]:
-    """Yield a sentence about the entries that say nearly the same, and one about entries with the same subject."""
-    similar = [f"{one.entry.address} ({one.entry.type.value}, {round(one.similarity * 100)} %)" for one in near]
-    others = [f"{one.address} ({one.type.value})" for one in on_subject]
-    for heading, listed in (("similar entries", similar), ("on this subject", others)):
-        if listed:
-            yield f"{heading}: {', '.join(listed)}; `mdmem show {quote(listed[0].split(' ')[0])}` shows it"

@@ -61,8 +61,8 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
             f"{new.address} is deprecated, so it cannot supersede anything; `mdmem why {quote(new.address)}` shows why"
         )
     if new.address in lineage.successors:
-        heads = join_addresses(lineage.heads(new.address) or lineage.successors[new.address])
-        raise UsageError(f"{new.address} is itself superseded; use {heads}")
+        newer = join_addresses(lineage.heads(new.address) or lineage.successors[new.address])
+        raise UsageError(f"{new.address} is itself superseded; use {newer}")
     if old.status is new.status is Status.DRAFT:
         choice = f"`mdmem edit {quote(old.address)}`, or `mdmem deprecate {quote(old.address)} --reason TEXT`"
         raise UsageError(f"{old.address} is a draft, and a draft supersedes only current entries; {choice}")
@@ -77,11 +77,6 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
     if is_lost and supersession_across_types.code not in dict(new.ignore):
         meant = f"or `ignore: {{{supersession_across_types.code}: <why it may weigh less>}}`"
         raise UsageError(f"a {new.type} would take the place of the invariant {old.address}; make it one, {meant}")
-    _refuse_second(catalog, old, new, instead)
-
-
-def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> None:
-    lineage = catalog.lineage
     others = [address for address in lineage.successors.get(old.address, ()) if address != new.address]
     if not others:
         if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:

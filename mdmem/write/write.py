@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -80,7 +80,9 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
     if change_set.changes and not options.is_dry:
         with writers_lock(workspace.state_folder):
             fresh = workspace.reread()
-            if not is_unchanged(workspace, fresh, known):
+            files = fresh.tree.files()
+            digests = fresh.tree.digests([one for one in files if one.path in known])
+            if (files, digests) != (workspace.tree.files(), known):
                 # A plan depends on more files than it writes, so plan again while the lock is held.
                 try:
                     change_set = _proved(fresh, plan(fresh))
@@ -94,12 +96,6 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
         is_dry=options.is_dry,
         approved=tuple(one.address for one in change_set.actions if one.verb is Verb.APPROVE),
     )
-
-
-def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str]) -> bool:
-    """Return whether all file names and the contents of all entries are still those used for the plan."""
-    files = fresh.tree.files()
-    return files == workspace.tree.files() and known == fresh.tree.digests([one for one in files if one.path in known])
 
 
 class BrokenMemoryError(UsageError):
