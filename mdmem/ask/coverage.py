@@ -9,8 +9,8 @@ from math import log
 from mdmem.ask.limits import FULL_COVERAGE, GENERAL_WORDS, PARTIAL_COVERAGE, PASSAGE
 from mdmem.ask.question import Coverage
 from mdmem.model.entry import Entry
+from mdmem.store.index import Match
 from mdmem.store.index.analysis import ask, finder, normal
-from mdmem.store.index.records import Match
 
 # Only the bodies of this many best matches are read.
 _READ = 3
@@ -62,7 +62,7 @@ def _weight(weights: Mapping[str, float], terms: Iterable[str]) -> float:
 def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:
     """Yield the terms of the title, then for each passage of the body the terms of title and passage together."""
     yield title
-    hits = finder(weights)(normal(body))
+    hits = finder(frozenset(weights))(normal(body))
     for first, (start, _, _) in enumerate(hits):
         terms = set(title)
         for later in range(first, len(hits)):

@@ -173,7 +173,7 @@ class _Units(NamedTuple):
 @lru_cache(maxsize=32)
 def _units(body: str, terms: frozenset[str]) -> list[_Units]:
     """Return the units of each section that contains a term."""
-    hits = finder(terms)(body) if terms else []
+    hits = finder(frozenset(terms))(body) if terms else []
     found = []
     for section, aside in with_asides(sections_of(body)):
         start, end = section.start, section.span[1]

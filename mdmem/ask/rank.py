@@ -13,8 +13,8 @@ from mdmem.ask.answer import Item
 from mdmem.ask.question import Question, Tier
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, EntryType, Status, instant_of
+from mdmem.store.index import QuerySyntaxError, TextAnswer
 from mdmem.store.index.analysis import ask
-from mdmem.store.index.records import QuerySyntaxError, TextAnswer
 from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")

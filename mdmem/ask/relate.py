@@ -10,7 +10,7 @@ from mdmem.ask.answer import RELATIONS, EndedMatch
 from mdmem.ask.limits import ENDED_RANKS
 from mdmem.model.entry import Entry, Status, having
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.index.records import Match
+from mdmem.store.index import Match
 from mdmem.store.workspace.scope import Filters, Scope
 
 _NONE: dict[str, Any] = {**dict.fromkeys(RELATIONS, ()), "titles": {}}

@@ -29,7 +29,7 @@ from mdmem.ask.relate import claims_on, doubts_of, partners_of, relations_of
 from mdmem.model.entry import Entry, EntryType, Status, having, of_kind
 from mdmem.model.globs import all_matches, any_match
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.index.records import Match, TextAnswer
+from mdmem.store.index import Match, TextAnswer
 from mdmem.store.workspace.proposals import effects_of
 from mdmem.store.workspace.scope import Scope
 

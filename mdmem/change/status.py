@@ -15,7 +15,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missing_install
-from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
+from mdmem.store.index import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_hygiene, tally_of

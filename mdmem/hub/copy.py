@@ -27,7 +27,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
-    from mdmem.store.index.records import Progress
+    from mdmem.store.index import Progress
 
 _NOWHERE = Path(os.devnull)
 _MISSING = NotHere("is not in the hub, or you may not read it", "a push of this repository sends it")

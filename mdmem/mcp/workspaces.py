@@ -23,7 +23,7 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import stamp_of
-from mdmem.store.index.records import Progress
+from mdmem.store.index import Progress
 from mdmem.store.settings import Settings, readable_settings
 from mdmem.store.tree import FileKind, TreeFile
 from mdmem.store.workspace.location import Location, locate

@@ -10,8 +10,8 @@ from mdmem.ask.coverage import coverage_of, weights_of
 from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences
 from mdmem.ask.mentions import mention_pattern
 from mdmem.markdown.body import without_targets
+from mdmem.store.index import Match
 from mdmem.store.index.analysis import snippet
-from mdmem.store.index.records import Match
 
 from .builders import make_wings, put
 

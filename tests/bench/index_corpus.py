@@ -5,7 +5,7 @@ import subprocess
 from itertools import accumulate
 from pathlib import Path
 
-from mdmem.store.index.records import IndexDocument
+from mdmem.store.index import IndexDocument
 
 WORDS = 60_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

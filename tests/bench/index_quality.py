@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from mdmem.store.index import Corpus, IndexDocument
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.records import Corpus, IndexDocument
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 TOP = 10

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from mdmem.store.index import IndexDocument
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.records import IndexDocument
 
 WORDS = (
     *("executor", "thread", "callback", "navigation", "queue", "lock", "retry", "timeout"),

@@ -9,9 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from mdmem.disk import locked
-from mdmem.store.index import fulltext
+from mdmem.store.index import Corpus, fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
-from mdmem.store.index.records import Corpus
 
 from .index_builders import Tree, ask, kept, numbered, tree
 
@@ -174,7 +173,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from store.index_builders import numbered, tree
-from mdmem.store.index.records import IndexBusyError
+from mdmem.store.index import IndexBusyError
 from mdmem.store.index.fulltext import FullTextIndex
 index, made = FullTextIndex(Path(sys.argv[2])), tree(60)
 """

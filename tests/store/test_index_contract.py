@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.store.index import TextAnswer
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.records import TextAnswer
 
 from .index_builders import WORDS, Tree, document, numbered, tree
 

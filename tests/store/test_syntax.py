@@ -5,8 +5,8 @@ from golden import read_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.store.index import QuerySyntaxError
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.records import QuerySyntaxError
 
 from .index_builders import Tree, document
 

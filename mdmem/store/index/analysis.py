@@ -217,13 +217,9 @@ Span = tuple[int, int, frozenset[str]]
 """A part of a text with some terms: its start, its end, and the terms."""
 
 
-def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:
-    """Return a function that returns the spans of a text that contain at least one of the terms."""
-    return _finder(frozenset(terms))
-
-
 @lru_cache(maxsize=8)
-def _finder(wanted: frozenset[str]) -> Callable[[str], list[Span]]:
+def finder(wanted: frozenset[str]) -> Callable[[str], list[Span]]:
+    """Return a function that returns the spans of a text that contain at least one of the terms."""
     # Analyse only words that begin like one of the terms, which is ten times as fast. Stemming may turn `y` into `i`.
     beginnings = (re.escape(term[: max(1, min(4, len(term) - 1))]) for term in wanted if term.isascii())
     starts = sorted({re.sub("[iy]", "[iy]", beginning) for beginning in beginnings})
@@ -267,7 +263,7 @@ def snippet(text: str, terms: Iterable[str], *, width: int = 200) -> str:
     if len(line) <= width:
         return line
     limit = width - 2 * len(_ELLIPSIS)
-    start, end = _densest(finder(terms)(line), limit)
+    start, end = _densest(finder(frozenset(terms))(line), limit)
     # Put the part in the middle, but use the full limit at the beginning and the end of the line.
     left = max(0, min(start - (limit - (end - start)) // 2, len(line) - limit))
     if left > 0:

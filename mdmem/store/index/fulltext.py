@@ -27,14 +27,13 @@ from msgspec.structs import replace
 from whoosh.codec.whoosh3 import W3Codec
 from whoosh.index import FileIndex
 from whoosh.matching import NullMatcher
-from whoosh.reading import MultiReader, SegmentReader
+from whoosh.reading import MultiReader
 from whoosh.scoring import BM25F
 from whoosh.searching import Searcher
-from whoosh.writing import MERGE_SMALL
+from whoosh.writing import MERGE_SMALL, OPTIMIZE
 
 from mdmem.disk import locked, make_folder
-from mdmem.store.index.query import ParsedQuestion, containing_query, parse, plain
-from mdmem.store.index.records import (
+from mdmem.store.index import (
     Corpus,
     IndexBusyError,
     IndexState,
@@ -45,6 +44,7 @@ from mdmem.store.index.records import (
     Source,
     TextAnswer,
 )
+from mdmem.store.index.query import ParsedQuestion, containing_query, parse, plain
 from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, CheckedStorage, MemoryStorage, fields_of, rows_of, to_text
 
 _B, _K1 = 0.75, 1.2
@@ -333,7 +333,9 @@ class FullTextIndex:
                         break
                     writer, began = _writer_of(index), time.process_time()
             if not writer.is_closed:
-                writer.commit(mergetype=_merge)
+                # Rewrite all segments when most of their documents are deleted.
+                is_worn = 2 * len(opened.digests) < len(opened.keys)
+                writer.commit(mergetype=OPTIMIZE if is_worn else MERGE_SMALL)
         finally:
             if not writer.is_closed:
                 with suppress(Exception):
@@ -470,14 +472,3 @@ def _clear(folder: Path) -> None:
         elif path.name != LOCK:
             path.unlink()
     FileIndex.create(CheckedStorage(folder), SCHEMA, "MAIN")
-
-
-def _merge(writer: Any, segments: Sequence[Any]) -> Any:
-    """Rewrite segments in which most documents are deleted, and merge the other segments as Whoosh does."""
-    worn = [one for one in segments if 2 * one.deleted_count() > one.doc_count_all()]
-    for segment in worn:
-        if segment.doc_count():
-            reader = SegmentReader(writer.storage, writer.schema, segment)
-            writer.add_reader(reader)
-            reader.close()
-    return MERGE_SMALL(writer, [one for one in segments if one not in worn])

@@ -17,8 +17,8 @@ from whoosh.qparser import QueryParser, plugins
 from whoosh.qparser.common import QueryParserError
 from whoosh.qparser.syntax import OrGroup
 
+from mdmem.store.index import QuerySyntaxError
 from mdmem.store.index.analysis import ask
-from mdmem.store.index.records import QuerySyntaxError
 from mdmem.store.index.schema import DATES, EXACT, FIELDS, SEARCHED, fold_values
 
 # The largest nesting of brackets, since the parsers call themselves for each level.

@@ -25,8 +25,8 @@ from mdmem.disk import read_regular
 from mdmem.markdown.body import decision_sections, sections_of
 from mdmem.model.entry import Searched
 from mdmem.model.fields import searched_as
+from mdmem.store.index import IndexDocument
 from mdmem.store.index.analysis import VERSION, positions_of
-from mdmem.store.index.records import IndexDocument
 
 FORMAT = f"5-{VERSION}"
 """Part of the name of the index folder. Increase the first number if the schema or the format of the files changes."""
@@ -246,9 +246,7 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         """Return the length of a file in bytes, without its checksum."""
         return (self._path / name).stat().st_size - _SUM_BYTES
 
-    def temp_storage(self, name: str | None = None) -> MemoryStorage:  # noqa: ARG002  # Whoosh's name
-        """Return a storage for temporary files."""
-        return MemoryStorage()
+    temp_storage = MemoryStorage.temp_storage
 
     def lock(self, name: str) -> Any:  # noqa: ARG002  # Whoosh's name
         """Return a lock that is always free, since the writer has already locked the whole folder."""

@@ -26,7 +26,7 @@ from mdmem.store.catalog.snapshot import NAME, EntryCache
 from mdmem.store.git.history import merge
 from mdmem.store.git.process import resolve, with_hook_index
 from mdmem.store.git.status import list_tracked
-from mdmem.store.index.records import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
+from mdmem.store.index import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import Places, places
 from mdmem.store.tree import (
