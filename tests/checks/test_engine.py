@@ -66,23 +66,27 @@ def found(message: str, line: int = 1, path: str = "app/rules/a.md", code: str =
     return Finding(code, message, Place(path, line))
 
 
-def test_finding_is_new_where_the_base_has_none_of_its_code_and_file() -> None:
-    base = [found("it is empty"), found("it is empty", path="app/rules/b.md")]
-    now = [found("it is empty", code=DANGLING), *base, found("it is empty", path="app/rules/c.md")]
-    assert [one.new for one in mark_new(now, base)] == [True, False, False, True]
+MILDER, GRAVER = (replace(found("it is empty"), severity=one) for one in (Severity.WARNING, Severity.ERROR))
+FEWER, MORE = (replace(found(f"{count} such findings"), count=count) for count in (51, 52))
 
 
-def test_finding_is_not_new_for_a_shifted_line_or_another_number() -> None:
-    base = [found("it has 812 tokens, line 3", 3)]
-    assert [one.new for one in mark_new([found("it has 90 tokens, line 14", 14)], base)] == [False]
-
-
-def test_finding_is_new_where_it_weighs_more_or_sums_up_more() -> None:
-    told = found("it is empty")
-    milder, graver = replace(told, severity=Severity.WARNING), replace(told, severity=Severity.ERROR)
-    assert [mark_new([now], [was])[0].new for now, was in ((graver, milder), (milder, graver))] == [True, False]
-    many, more = replace(found("51 such findings"), count=51), replace(found("52 such findings"), count=52)
-    assert [mark_new([now], [was])[0].new for now, was in ((more, many), (many, more))] == [True, False]
+@pytest.mark.parametrize(
+    ("now", "was", "is_new"),
+    [
+        (found("it is empty"), found("it is empty"), False),
+        (found("it is empty", code=DANGLING), found("it is empty"), True),
+        (found("it is empty", path="app/rules/b.md"), found("it is empty"), True),
+        (found("it has 90 tokens, line 14", 14), found("it has 812 tokens, line 3", 3), False),
+        (GRAVER, MILDER, True),
+        (MILDER, GRAVER, False),
+        (MORE, FEWER, True),
+        (FEWER, MORE, False),
+    ],
+)
+def test_finding_is_new_without_one_of_its_code_and_file_that_says_as_much(
+    now: Finding, was: Finding, *, is_new: bool
+) -> None:
+    assert [one.new for one in mark_new([now], [was])] == [is_new]
 
 
 alike = st.lists(st.builds(found, st.sampled_from(["a", "b 1", "b 2"]), st.integers(1, 3)), max_size=8)
@@ -143,19 +147,25 @@ def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | Non
     monkeypatch.setitem(checks, EMPTY, replace(checks[EMPTY], rule=find))
 
 
-def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crashing(monkeypatch, KeyError("app/x"), at="app/rules/b")
+@pytest.mark.parametrize(
+    ("error", "at", "place", "message"),
+    [
+        (KeyError("app/x"), "app/rules/b", ("app/rules/b.md", "app/rules/b"), "KeyError: 'app/x'"),
+        (RuntimeError(), None, ("mdmem.toml", None), "RuntimeError"),
+        (ValueError("a\n\x1bb " + "c" * 500), None, ("mdmem.toml", None), "ValueError: a <U+001B>b ccc"),
+    ],
+    ids=["with a file", "without a file", "one printable line"],
+)
+def test_crash_names_the_check_the_file_and_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, at: str, place: tuple[str, str], message: str
+) -> None:
+    crashing(monkeypatch, error, at=at)
     (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
-    assert finding.message == "the check `body-empty` failed: KeyError: 'app/x'"
-    assert (finding.code, finding.severity, finding.place.path) == ("check-crashed", Severity.ERROR, "app/rules/b.md")
-    assert finding.address == "app/rules/b"
+    assert (finding.code, finding.severity) == ("check-crashed", Severity.ERROR)
+    assert (finding.place.path, finding.address) == place
+    assert finding.message.startswith(f"the check `body-empty` failed: {message}")
+    assert len(finding.message) < 260
     assert finding.help.startswith("run it again with `--ignore body-empty` to go on without it; `MDMEM_DEBUG=1`")
-
-
-def test_crash_that_tells_no_file_stands_at_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crashing(monkeypatch, RuntimeError(), at=None)
-    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
-    assert (finding.place.path, finding.message) == ("mdmem.toml", "the check `body-empty` failed: RuntimeError")
 
 
 def test_other_checks_go_on_after_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,13 +185,6 @@ def test_crash_is_raised_when_debugging_and_a_fault_outside_the_program_always(
 
 def test_crash_leaves_the_run_incomplete() -> None:
     assert all(get_check(code).incomplete for code in ("unreadable", "check-crashed", "git-unavailable"))
-
-
-def test_crash_message_is_one_printable_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crashing(monkeypatch, ValueError("a\n\x1bb " + "c" * 500), at=None)
-    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
-    start = "the check `body-empty` failed: ValueError: a <U+001B>b ccc"
-    assert (finding.message[: len(start)], len(finding.message) < 260) == (start, True)
 
 
 IN_ROOT = frozenset({"app/rules/a.md", "app/README.md"})

@@ -106,7 +106,7 @@ def assert_both_changes(name: str, merged: Any, ancestor: Any, ours: Any, theirs
 
 
 @given(triples())
-def test_merge_without_a_conflict_is_both_changes(drawn: tuple[bytes, bytes, bytes]) -> None:
+def test_merge_without_a_conflict_is_both_changes_in_the_order_of_a_side(drawn: tuple[bytes, bytes, bytes]) -> None:
     outcome = merge(*drawn)
     event(f"torn: {bool(outcome.torn)}, plain: {outcome.is_plain}")
     if outcome.torn:
@@ -115,43 +115,27 @@ def test_merge_without_a_conflict_is_both_changes(drawn: tuple[bytes, bytes, byt
     ancestor, ours, theirs = (fields_of(content) for content in drawn)
     for name in NAMES:
         assert_both_changes(name, merged.get(name), ancestor.get(name), ours.get(name), theirs.get(name))
+    if not outcome.is_plain:
+        common = [name for name in merged if name in ours and name in theirs]
+        assert common in ([name for name in side if name in common] for side in (ours, theirs))
 
 
 @given(triples())
-def test_no_key_is_lost_and_none_comes_from_nowhere(drawn: tuple[bytes, bytes, bytes]) -> None:
+def test_each_side_of_the_marks_is_an_entry_without_a_key_lost_or_from_nowhere(
+    drawn: tuple[bytes, bytes, bytes],
+) -> None:
     outcome = merge(*drawn)
     if outcome.is_plain:
         return
-    ancestor, ours, theirs = (fields_of(content).keys() for content in drawn)
-    for side in ConflictSide:
-        merged = fields_of(take_side(outcome.content, side)).keys()
-        torn = set(outcome.torn)
-        emptied = LISTS | {"x-a", "x-ü"}
-        kept = {name for name in (*ours, *theirs) if name in ours and name in theirs} - torn - emptied
-        added = {name for name in (*ours, *theirs) if name not in ancestor} - torn
-        assert kept | added <= set(merged) <= {*ours, *theirs}
-
-
-@given(triples())
-def test_each_side_of_the_marks_is_an_entry(drawn: tuple[bytes, bytes, bytes]) -> None:
-    outcome = merge(*drawn)
-    if not outcome.torn or outcome.is_plain:
-        return
-    assert has_hunks(outcome.content)
-    for side, own in ((ConflictSide.OURS, drawn[1]), (ConflictSide.THEIRS, drawn[2])):
-        chosen, stated = fields_of(take_side(outcome.content, side)), fields_of(own)
-        for name in set(outcome.torn) - {BODY}:
-            assert chosen.get(name) == stated.get(name)
-
-
-@given(triples())
-def test_order_is_that_of_a_side(drawn: tuple[bytes, bytes, bytes]) -> None:
-    outcome = merge(*drawn)
-    if outcome.torn or outcome.is_plain:
-        return
-    merged, ours, theirs = (list(fields_of(content)) for content in (outcome.content, drawn[1], drawn[2]))
-    common = [name for name in merged if name in ours and name in theirs]
-    assert common in ([name for name in ours if name in common], [name for name in theirs if name in common])
+    assert has_hunks(outcome.content) or not outcome.torn
+    ancestor, *sides = (fields_of(content) for content in drawn)
+    torn, emptied = set(outcome.torn), LISTS | {"x-a", "x-ü"}
+    both = {*sides[0], *sides[1]}
+    kept, added = (sides[0].keys() & sides[1].keys()) - torn - emptied, both - ancestor.keys() - torn
+    for side, stated in zip(ConflictSide, sides, strict=True):
+        chosen = fields_of(take_side(outcome.content, side))
+        assert kept | added <= set(chosen) <= both
+        assert all(chosen.get(name) == stated.get(name) for name in torn - {BODY})
 
 
 @given(triples())

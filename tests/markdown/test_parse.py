@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from mdmem.markdown.front_matter import FrontMatterError, body_of, has_front_matter
 from mdmem.markdown.parse import (
-    SIZE_LIMIT,
     Document,
     first_heading,
     handler,
@@ -23,7 +22,7 @@ from mdmem.markdown.parse import (
     with_rationale,
     without_code,
 )
-from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT, StrictHandler
+from mdmem.markdown.yaml_loader import StrictHandler
 
 PATH = "w/r/e.md"
 
@@ -31,11 +30,6 @@ PATH = "w/r/e.md"
 def parse(content: str | bytes) -> Document:
     """Return the document of a file's content."""
     return parse_document(PATH, content.encode() if isinstance(content, str) else content)
-
-
-def codes(document: Document) -> list[tuple[str, int, int]]:
-    """Return kind, line and column of each finding."""
-    return [(finding.former or finding.code, finding.place.line, finding.place.column) for finding in document.findings]
 
 
 def test_parse_returns_fields_and_body() -> None:
@@ -68,55 +62,6 @@ def test_place_is_the_opening_fence_when_the_field_is_absent() -> None:
     assert (place.line, place.column) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("content", "code", "line", "column"),
-    [
-        (b"", "empty-file", 1, 1),
-        (b"\n\n", "empty-file", 1, 1),
-        (b"# Title\n", "front-matter-missing", 1, 1),
-        (b"---\ntype: note\n", "fence-unterminated", 1, 1),
-        (b"---\ntype: note\n----\n", "fence-variant", 3, 1),
-        (b"---\ntype: note\n---\ncaf\xe9\n", "not-utf8", 4, 4),
-        (b"\xff\xfe-\x00-\x00-\x00", "not-utf8", 1, 1),
-        (b"---\ntype: note\ntitle: a: b\n---\n", "yaml-syntax", 3, 9),
-        (b"---\ntype: note\ntype: note\n---\n", "duplicate-key", 3, 1),
-        (b"---\n- a\n---\n", "not-a-mapping", 2, 1),
-        (b"version https://git-lfs.github.com/spec/v1\n", "git-lfs-pointer", 1, 1),
-        (b"---\nx-a: " + b"b" * FRONT_MATTER_LIMIT + b"\n---\n", "front-matter-too-large", 2, 1),
-        (b"a" * (SIZE_LIMIT + 1), "file-too-large", 1, 1),
-    ],
-)
-def test_parse_names_the_fault_of_a_file(content: bytes, code: str, line: int, column: int) -> None:
-    document = parse(content)
-    assert codes(document) == [(code, line, column)]
-    assert document.fields is None
-
-
-def test_parse_finds_a_second_front_matter() -> None:
-    document = parse("---\ntype: note\n---\n\n---\nstatus: active\n---\ntext\n")
-    assert codes(document) == [("second-front-matter", 5, 1)]
-    assert document.fields == {"type": "note"}
-
-
-def test_parse_takes_two_rules_in_a_body_for_markdown() -> None:
-    assert parse("---\ntype: note\n---\n\n---\nNote: this is prose\n---\n").findings == ()
-
-
-CONFLICT = "<<<<<<< ours\nstatus: active\n=======\nstatus: draft\n>>>>>>> theirs\n"
-
-
-def test_merge_markers_in_the_front_matter_are_the_one_finding() -> None:
-    document = parse(f"---\ntype: note\n{CONFLICT}---\ntext\n")
-    assert codes(document) == [("merge-marker", 3, 1)]
-    assert document.fields is None
-
-
-def test_merge_markers_in_the_body_leave_the_front_matter_readable() -> None:
-    document = parse(f"---\ntype: note\n---\n{CONFLICT}")
-    assert codes(document) == [("merge-marker", 4, 1)]
-    assert document.fields == {"type": "note"}
-
-
 @pytest.mark.parametrize("body", ["Title\n=======\n", "<<<<<<< alone\n", "=======\n>>>>>>> x\n<<<<<<< y\n"])
 def test_marks_that_are_no_conflict_are_text(body: str) -> None:
     assert parse(f"---\ntype: note\n---\n{body}").findings == ()
@@ -132,17 +77,11 @@ def test_parse_never_raises_on_arbitrary_bytes(content: bytes) -> None:
 
 
 @given(TEXT_LIKE.map("".join))
-def test_parse_never_raises_on_what_looks_like_front_matter(front: str) -> None:
-    document = parse(f"---\n{front}\n---\nbody\n")
-    assert document.fields is not None or document.findings
-
-
-@given(TEXT_LIKE.map("".join))
-def test_places_of_findings_lie_in_the_file(front: str) -> None:
+def test_what_looks_like_front_matter_is_read_or_has_findings_that_lie_in_the_file(front: str) -> None:
     text = f"---\n{front}\n---\nbody\n"
-    lines = text.split("\n")
-    for finding in parse(text).findings:
-        place = finding.place
+    document, lines = parse(text), text.split("\n")
+    assert document.fields is not None or document.findings
+    for place in (finding.place for finding in document.findings):
         assert 1 <= place.line <= len(lines)
         assert 1 <= place.column <= len(lines[place.line - 1]) + 1
 
