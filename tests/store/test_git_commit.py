@@ -111,7 +111,9 @@ def test_file_written_back_to_what_head_holds_makes_no_commit(top: Path) -> None
     write(top, "m/one.md", "staged\n")
     git(top, "add", "m/one.md")
     write(top, "m/one.md", "one\n")
-    assert commit(top, "m/one.md", before={"m/one.md": b"staged\n"}) is None
+    (top / "m/two.md").unlink()
+    assert commit(top, "m/one.md", "m/never.md", before={"m/one.md": b"staged\n"}) is None
+    assert git(top, "rev-list", "--count", "HEAD") == "1"
 
 
 def test_clean_filters_apply(top: Path) -> None:
@@ -320,30 +322,27 @@ def test_commit_of_ours_that_takes_too_long_is_not_waited_for(top: Path) -> None
     assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD")
 
 
-def test_branch_that_moves_meanwhile_is_tried_again(top: Path) -> None:
-    script = "[ -e once ] && exit 0; touch once; git update-ref HEAD $(git commit-tree -p HEAD -m theirs HEAD^{tree})"
-    hook(top, "pre-commit", script)
-    write(top, "m/new.md", "new\n")
-    assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD")
-    assert git(top, "log", "--format=%s").split() == ["Write", "theirs", "first"]
-    assert held(top) == ["A\tm/new.md"]
+ONCE, THEIRS = "[ -e once ] && exit 0; touch once", "git update-ref HEAD $(git commit-tree -p HEAD -m theirs {})"
 
 
-def test_commit_that_is_returned_is_ours_though_another_follows_at_once(top: Path) -> None:
-    hook(top, "post-commit", "git update-ref HEAD $(git commit-tree -p HEAD -m theirs HEAD^{tree})")
-    write(top, "m/new.md", "new\n")
-    assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD~1")
-
-
-def test_files_that_another_commits_first_make_no_second_commit(top: Path) -> None:
-    script = (
-        "[ -e once ] && exit 0; touch once; tree=$(git write-tree)\n"
-        "git update-ref HEAD $(git commit-tree -p HEAD -m theirs $tree)"
-    )
-    hook(top, "pre-commit", script)
-    write(top, "m/one.md", "ours\n")
-    assert commit(top, "m/one.md") is None
-    assert git(top, "log", "--format=%s").split() == ["theirs", "first"]
+@pytest.mark.parametrize(
+    ("name", "script", "path", "subjects"),
+    [
+        ("pre-commit", f"{ONCE}; {THEIRS.format('HEAD^{tree}')}", "m/new.md", ["Write", "theirs", "first"]),
+        ("post-commit", THEIRS.format("HEAD^{tree}"), "m/new.md", ["theirs", "Write", "first"]),
+        ("pre-commit", f"{ONCE}; tree=$(git write-tree)\n{THEIRS.format('$tree')}", "m/one.md", ["theirs", "first"]),
+    ],
+    ids=["comes first and ours is tried again", "follows at once", "has the same files"],
+)
+def test_commit_of_another_in_the_same_moment(
+    top: Path, name: str, script: str, path: str, subjects: list[str]
+) -> None:
+    hook(top, name, script)
+    write(top, path, "ours\n")
+    made = commit(top, path)
+    assert git(top, "log", "--format=%s").split() == subjects
+    assert made == (git(top, "log", "--grep=Write", "--format=%H") or None)
+    assert made is None or held(top, made) == [f"A\t{path}"]
 
 
 def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
@@ -384,9 +383,3 @@ def test_author_in_the_environment_is_kept(top: Path, monkeypatch: pytest.Monkey
     write(top, "m/one.md", "ours\n")
     commit(top, "m/one.md")
     assert git(top, "log", "-1", "--format=%an <%ae>, %cn") == "Bob <bob@example.org>, Ada"
-
-
-def test_nothing_is_committed_where_head_holds_the_files_already(top: Path) -> None:
-    (top / "m/two.md").unlink()
-    assert commit(top, "m/one.md", "m/never.md") is None
-    assert git(top, "rev-list", "--count", "HEAD") == "1"

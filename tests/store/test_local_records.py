@@ -31,11 +31,7 @@ def test_line_says_what_was_asked_and_returned_when_and_by_whom(tmp_path: Path) 
         "asked": {"goal": "a goal"},
         "returned": ["app/a/b"],
     }
-
-
-def test_log_is_its_owners_alone(tmp_path: Path) -> None:
-    record(tmp_path)
-    assert (tmp_path / NAME).stat().st_mode & 0o077 == 0
+    assert (tmp_path / "state" / NAME).stat().st_mode & 0o077 == 0
 
 
 def test_lines_stay_one_line_each_whatever_they_hold(tmp_path: Path) -> None:
@@ -122,10 +118,12 @@ def test_lines_that_are_none_of_ours_count_nothing(tmp_path: Path) -> None:
     assert tally_shown(tmp_path, NOW).times == {"a/b/c": 1}
 
 
-def test_a_log_that_cannot_be_written_or_read_is_no_matter(tmp_path: Path) -> None:
+def test_log_or_session_that_cannot_be_written_or_read_is_no_matter(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     consult(tmp_path / "file/state", "a/b/c")
     assert tally_shown(tmp_path / "file/state", NOW) == Tally()
+    Sessions(tmp_path / "file").give("one", {"app/a/x": "1"}, NOW)
+    assert Sessions(tmp_path / "file").given("one", NOW) == {}
 
 
 def test_the_log_stays_small_and_its_owners(tmp_path: Path) -> None:
@@ -158,12 +156,6 @@ def test_torn_session_is_a_new_one(content: str, tmp_path: Path) -> None:
     sessions.give("one", {"app/a/x": "1"}, NOW)
     next((tmp_path / "sessions").iterdir()).write_text(content)
     assert sessions.given("one", NOW) == {}
-
-
-def test_session_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    Sessions(tmp_path / "file").give("one", {"app/a/x": "1"}, NOW)
-    assert Sessions(tmp_path / "file").given("one", NOW) == {}
 
 
 def test_sessions_are_few_and_small(tmp_path: Path) -> None:

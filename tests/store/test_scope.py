@@ -165,17 +165,12 @@ def refusing(root: Path, *folders: str) -> Catalog:
     return load(tree)
 
 
-def test_room_that_cannot_be_listed_is_there(tmp_path: Path) -> None:
+def test_wing_or_room_that_cannot_be_listed_is_there_where_named(tmp_path: Path) -> None:
     wings(tmp_path, app="kind: project")
     assert scope_of(refusing(tmp_path, "app/locked"), rooms=("locked",)).rooms == ("locked",)
-
-
-def test_wing_that_cannot_be_listed_is_there_where_named(tmp_path: Path) -> None:
-    wings(tmp_path, app="kind: project")
     found = refusing(tmp_path, "locked")
-    assert scope_of(found).wing == "app"
-    assert scope_of(found, wings=("locked",)).wing == "locked"
-    assert scope_of(found, default_wing="locked").wing == "locked"
+    options: list[dict[str, Any]] = [{}, {"wings": ("locked",)}, {"default_wing": "locked"}]
+    assert [scope_of(found, **one).wing for one in options] == ["app", "locked", "locked"]
 
 
 def why_not(folder: Path) -> str:
@@ -275,28 +270,25 @@ def test_wing_name_is_lower_case_words_or_refused_and_stays_when_taken_again(pro
     assert wing_name_for(name, empty) == name
 
 
-def test_wing_name_that_another_id_claims_fails_by_name(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^the wing `my_app` belongs to the project `other`; `My-App` needs another"):
-        wing_name_for("My-App", wings(tmp_path, my_app="project_id: other"))
-
-
-@pytest.mark.parametrize(("wing", "project_id"), [("my_app", "My  App"), ("My_App", "my-app")])
-def test_wing_name_of_a_wing_that_only_looks_otherwise_fails_by_name(
-    tmp_path: Path, wing: str, project_id: str
+@pytest.mark.parametrize(
+    ("wing", "manifest", "project_id", "said"),
+    [
+        ("my_app", "project_id: other", "My-App", "the wing `my_app` belongs to the project `other`; `My-App` needs a"),
+        ("my_app", PROJECT, "My  App", "the wing `my_app` exists already; use `my_app` as the project's id"),
+        ("My_App", PROJECT, "my-app", "the wing `My_App` exists already; use `My_App` as the project's id"),
+        ("app", PROJECT, "notes", "`notes` exists already and is not a folder"),
+        ("app", PROJECT, "linked", "`linked` exists already and is not a folder"),
+    ],
+)
+def test_wing_name_that_is_taken_fails_by_name(
+    tmp_path: Path, wing: str, manifest: str, project_id: str, said: str
 ) -> None:
-    known = wings(tmp_path, **{wing: "kind: project"})
-    assert find_wing(project_id, known.wings) is None
-    with pytest.raises(UsageError, match=rf"^the wing `{wing}` exists already; use `{wing}` as the project's id$"):
-        wing_name_for(project_id, known)
-
-
-def test_wing_name_of_a_file_or_a_link_fails_by_name(tmp_path: Path) -> None:
     write(tmp_path, "notes", "a file")
     (tmp_path / "linked").symlink_to(tmp_path / "elsewhere")
-    known = wings(tmp_path, app="kind: project")
-    for name in ("notes", "linked"):
-        with pytest.raises(UsageError, match=rf"^`{name}` exists already and is not a folder"):
-            wing_name_for(name, known)
+    known = wings(tmp_path, **{wing: manifest})
+    assert find_wing(project_id, known.wings) is None
+    with pytest.raises(UsageError, match=f"^{said}"):
+        wing_name_for(project_id, known)
 
 
 @pytest.mark.parametrize("hidden", ["locked", "."])

@@ -185,6 +185,8 @@ def at_top(tmp_path: Path) -> Path:
     write(folder, "src/README.md", "# Sources\n\nkind: none\n")
     write_entry(folder, "src/r/e")
     write_entry(folder, "docs/r/e")
+    write_entry(folder, "linked/r/e")
+    (folder / "linked/README.md").symlink_to("../wing/README.md")
     write(folder, "README.md", "# Project\n")
     write(folder, "setup.py", "x")
     commit_all(folder)
@@ -194,14 +196,6 @@ def at_top(tmp_path: Path) -> Path:
 def test_top_of_the_repository_takes_only_wings_with_a_kind(at_top: Path) -> None:
     paths = ["mdmem.toml", "wing/README.md", "wing/r/e.md"]
     assert [list(listed(tree)) for tree in trees(at_top, "")] == [paths] * 3
-
-
-def test_top_of_the_repository_does_not_follow_a_manifest_that_is_a_link(at_top: Path) -> None:
-    (at_top / "docs/README.md").symlink_to("../wing/README.md")
-    commit_all(at_top)
-    assert [sorted({path.split("/")[0] for path in listed(tree)}) for tree in trees(at_top, "")] == [
-        ["mdmem.toml", "wing"]
-    ] * 3
 
 
 def test_top_of_the_repository_does_not_open_a_manifest_that_is_a_pipe(at_top: Path) -> None:
@@ -298,29 +292,32 @@ def overlay(root: Path) -> TreeView:
     return TreeView(WorkingTree(root), changed={})
 
 
-def held(tree: TreeView) -> dict[str, bytes | Unreadable]:
-    return dict(tree.read([file.path for file in tree.files()]))
+A, C = "a.md", "c.md"
 
 
-def test_overlay_renames_after_the_change_of_bytes(tmp_path: Path) -> None:
-    tree = overlay(tmp_path).with_changes({"a.md": b"new"}, [("a.md", "c.md")])
-    assert held(tree) == {"b.md": b"b", "c.md": b"new"}
-
-
-def test_overlay_follows_a_file_renamed_twice(tmp_path: Path) -> None:
-    tree = overlay(tmp_path).with_changes({}, [("a.md", "c.md")]).with_changes({"c.md": b"c"}, [("c.md", "a.md")])
-    assert held(tree) == {"a.md": b"c", "b.md": b"b"}
-
-
-def test_overlay_renames_an_empty_file(tmp_path: Path) -> None:
-    assert held(overlay(tmp_path).with_changes({"a.md": b""}, [("a.md", "c.md")])) == {"b.md": b"b", "c.md": b""}
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([({A: b"new"}, [(A, C)])], {"b.md": b"b", C: b"new"}),
+        ([({A: b""}, [(A, C)])], {"b.md": b"b", C: b""}),
+        ([({}, [(A, C)]), ({C: b"c"}, [(C, A)])], {A: b"c", "b.md": b"b"}),
+    ],
+    ids=["after the change of bytes", "an empty file", "twice"],
+)
+def test_overlay_renames(
+    tmp_path: Path, steps: list[tuple[dict[str, bytes], list[tuple[str, str]]]], expected: dict[str, bytes]
+) -> None:
+    tree = overlay(tmp_path)
+    for step in steps:
+        tree = tree.with_changes(*step)
+    assert content(tree) == expected
 
 
 def test_overlay_keeps_to_what_it_read_first(tmp_path: Path) -> None:
     tree = overlay(tmp_path)
-    held(tree)
+    content(tree)
     write(tmp_path, "a.md", "changed meanwhile")
-    assert held(tree.with_changes({"b.md": b"new"})) == {"a.md": b"a", "b.md": b"new"}
+    assert content(tree.with_changes({"b.md": b"new"})) == {"a.md": b"a", "b.md": b"new"}
 
 
 def test_overlay_knows_the_identity_of_changed_bytes(tmp_path: Path) -> None:
