@@ -95,7 +95,8 @@ def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, run: Run) -> None:
 def test_root_that_git_does_not_track_yet_is_found_and_an_ignored_one_is_none(repo: Path, run: Run) -> None:
     make_root(repo / "build")
     (repo / ".gitignore").write_text("build/\n")
-    assert run("list").code == 2
+    ran = run("list")
+    assert (ran.code, ran.err.partition("; ")[2]) == (2, "`mdmem init` creates one, --root chooses one\n")
     make_root(repo / "memory")
     assert shown(run, cwd=repo) == (str(repo / "memory"), "the repository's only mdmem.toml")
 

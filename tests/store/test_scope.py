@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_repository, make_root, run_here, write, write_entry
+from builders import make_root, run_here, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.errors import RootNotFoundError, UsageError
+from mdmem.errors import UsageError
 from mdmem.model.entry import Wing
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, TreeFile, WorkingTree
-from mdmem.store.workspace.location import locate
 from mdmem.store.workspace.scope import (
     AmbiguousWingError,
     Filters,
@@ -171,16 +170,6 @@ def test_wing_or_room_that_cannot_be_listed_is_there_where_named(tmp_path: Path)
     found = refusing(tmp_path, "locked")
     options: list[dict[str, Any]] = [{}, {"wings": ("locked",)}, {"default_wing": "locked"}]
     assert [scope_of(found, **one).wing for one in options] == ["app", "locked", "locked"]
-
-
-def why_not(folder: Path) -> str:
-    with pytest.raises(RootNotFoundError) as caught:
-        locate(None, {}, folder)
-    return str(caught.value).partition("; ")[2]
-
-
-def test_without_any_the_way_to_one_is_said(tmp_path: Path) -> None:
-    assert why_not(make_repository(tmp_path)) == "`mdmem init` creates one, --root chooses one"
 
 
 RESOLVED, UNCERTAIN, UNRESOLVED = ScopeState
