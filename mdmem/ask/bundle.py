@@ -325,7 +325,7 @@ def _status(found: Answer, merged: Merged, catalog: Catalog) -> RetrievalStatus:
 
 
 def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status: RetrievalStatus) -> str | None:
-    """Return remarks about what no other key of the bundle states, as one line; None without any."""
+    """Return remarks about facts that no other key of the bundle has, as one line; None if there are none."""
     items, basis = merged.items, merged.basis
     parts = [state.message] if state.message else []
     if state.message and not request.is_global:

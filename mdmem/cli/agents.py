@@ -108,7 +108,7 @@ def save_command(
 @click.option("--preview", metavar="TEXT", help="The text to be written, shown with the token.")
 @shared_options("text", "json")
 def token_command(given: Globals, preview: str | None) -> int:
-    """Get a token for one write to a shared wing; it is shown once and expires after a minute (a setting).
+    """Get a token for one write to a shared wing. It is shown once and expires after a minute.
 
     `add`, `list` and `remove` manage the tokens of clients that connect over HTTP.
     """

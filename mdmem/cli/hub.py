@@ -88,8 +88,8 @@ def init_command(given: Globals) -> None:
 def push_command(given: Globals, **options: Any) -> int:
     """Send the changes of a commit since the last push. Uncommitted changes are never sent.
 
-    For CI, after a merge to the default branch. A push is sent whole or not at all, and never brings an older commit.
-    Exit code 3 if a pinned wing is not fetched: all the rest was sent.
+    For CI, after a merge to the default branch. A push is sent whole or not at all, and the hub never goes back to an
+    older commit. Exit code 3 if a pinned wing is not fetched: all the rest was sent.
     """
     return _push(given, **options)
 

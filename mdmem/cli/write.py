@@ -316,7 +316,7 @@ def edit_command(
 ) -> None:
     """Change an entry in git's editor, which opens again until the text has no new error.
 
-    A text that cannot be written is kept in a file, and the output names the file. --applies-to changes several entries
+    A text that cannot be written is kept in a file, and the output shows its path. --applies-to changes several entries
     at once; `wing/room/` means all entries of a room.
     """
     if globs:
