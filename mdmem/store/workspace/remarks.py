@@ -98,7 +98,7 @@ def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
 
 
 def _is_old(catalog: Catalog, wing: str, latest: date) -> bool:
-    """Return whether an entry of a wing was written by a day, or has no date; imports are older and do not count."""
+    """Return whether a wing has an entry from `latest` or before, or without a date; imported entries do not count."""
     own = (one for one in catalog.entries.values() if one.wing == wing)
     old = [one.path for one in own if one.created_at is None or day_of(one.created_at) <= latest]
     contents = (content for path in old for _, content in catalog.tree.read([path]))
