@@ -182,7 +182,7 @@ class Case(Struct, frozen=True, dict=True):
         return tuple(one for path in paths for one in self.file_facts(path).suppressions)
 
     def gives_reason(self, entry: Entry) -> bool:
-        """Return whether an entry says why it supersedes or overrides another; true if its reason is invalid."""
+        """Return whether an entry says why it supersedes or overrides another; also true if `reason` is invalid."""
         return bool(entry.reason or "reason" in entry.unread or self.file_facts(entry.path).gives_reason)
 
     @cached_property

@@ -245,13 +245,13 @@ HINTS = """\
 
 
 def with_hints(text: str) -> str:
-    """Return the text of a new entry with the optional keys as comments at the end of its front matter."""
+    """Return the text of a new entry with comments about optional keys at the end of its front matter."""
     front, fence, body = text.partition("\n---\n")
     return f"{front}\n{HINTS.rstrip()}{fence}{body}"
 
 
 def without_hints(text: str) -> str:
-    """Return a text without the comments of `with_hints` that nobody changed."""
+    """Return a text without the comments that `with_hints` added, except changed ones."""
     hints = HINTS.splitlines()
     return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in hints)
 

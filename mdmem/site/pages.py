@@ -240,7 +240,7 @@ _SIGNS = re.compile(r"^[ \t]*(?:#+|[-*+>]|\|?[-|: ]+\|)(?=\s)|\]\([^)\s]*\)|[*`|
 
 
 def data_files(facts: SiteFacts, templates: Environment) -> Mapping[str, Callable[[], str]]:
-    """Return, for the path of each data file, a function that renders the file."""
+    """Return, by path, a function that renders each data file, such as the feed."""
     number = count(sum(entry.type.is_rule for entry in facts.current), "current rule")
     events = facts.events[:_FEED_EVENTS]
     return {

@@ -406,7 +406,7 @@ class TreeView(Tree, Struct):
         return tuple(sorted(found.values(), key=path_of))
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the orphans of the tree below; empty for a caller who may not see every wing."""
+        """Return the files that look like entries but are in no wing; empty if the caller may not see every wing."""
         return () if self.access.is_narrow else self.below.orphans()
 
     def hidden(self) -> frozenset[str]:

@@ -246,7 +246,7 @@ class SaveRequest(Struct):
 def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
     """Return the request in some JSON values. Raises UsageError with the name of the wrong argument.
 
-    The record is the value of its kind's key. The other keys are `project_id`, `focus`, `agent`, `room`,
+    The record is at the key of its kind, such as `decision`. The other keys are `project_id`, `focus`, `agent`, `room`,
     `governance_token` and, for an entity, `related_entities`.
     """
     stated = {name: value for name, value in arguments.items() if value is not None}

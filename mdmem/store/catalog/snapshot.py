@@ -201,7 +201,7 @@ class EntryCache:
         return {path: row.loaded for path, digest, row in found if row and row.digest == digest and row.loaded}
 
     def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
-        """Cache a loaded file; a file that is not from the disk replaces no row with other content."""
+        """Cache a loaded file; a file of a commit or the index never replaces a row with other content."""
         row = self.rows.get(loaded.path)
         if row is None or row.digest == digest or is_on_disk:
             stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
