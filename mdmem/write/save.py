@@ -177,7 +177,7 @@ class Saver:
         if len(found) > 1:
             raise UsageError(f"`{prefix}` means {len(found)} writes; give more characters of the id")
         if not found:
-            raise NotFoundError(f"no write `{prefix}` waits; `mdmem save --waiting` lists them")
+            raise NotFoundError(f"no waiting write has the id `{prefix}`; `mdmem save --waiting` lists them")
         return found[0]
 
     def drop(self, prefix: str) -> PendingWrite | Blocked:

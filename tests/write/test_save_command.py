@@ -210,7 +210,7 @@ def test_id_that_means_no_write_is_one_sentence(root: Path, capsys: Capture, pre
     for option in ("--retry", "--drop"):
         ran = run_here(capsys, "save", option, prefix, cwd=root)
         assert (ran.code, ran.out) == (1, "")
-        assert ran.err == f"mdmem: no write `{prefix}` waits; `mdmem save --waiting` lists them\n"
+        assert ran.err == f"mdmem: no waiting write has the id `{prefix}`; `mdmem save --waiting` lists them\n"
 
 
 def test_drop_gives_up_one_write_for_good(root: Path, capsys: Capture) -> None:

@@ -57,9 +57,9 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         app/rules/old.md    status: active
 
     Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
-    --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and the old
-    entry is not current, or the current change added the link and the old entry is neither new nor imported.
-    `--unsafe-fixes` also adds the others. If a text says that only a part was superseded, write `amends` instead.
+    --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and one of two
+    things is true: the old entry is not current, or the current change added the link to an entry that is neither new
+    nor imported. `--unsafe-fixes` also adds the others. If only a part was superseded, write `amends` instead.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -163,8 +163,8 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     """An entry lists a successor that is still a draft, or that was deprecated before the entry itself.
 
     A draft has no effect until somebody approves it, so neither rule applies. The old entry may list a draft if it has
-    its own reason, or another, current successor. A merge of two branches may list a successor that one of them ended;
-    if it was deprecated later, `chain-without-head` reports that.
+    its own reason, or another, current successor. After a merge, the successor may have been deprecated in one branch.
+    If it was deprecated after the old entry, `chain-without-head` reports that.
 
     Fails:
         app/rules/new.md    status: draft         supersedes: [app/rules/old]

@@ -215,7 +215,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
     try:
         instant = datetime.fromisoformat(name.upper())
     except ValueError as error:
-        raise UsageError(f"there is no time `{name}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
+        raise UsageError(f"`{name}` is not a date or time; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
     day = instant.date()
     if len(name) == len("2026-01-31"):
         # Midnight of the next day would overflow for the last day that Python can represent.
