@@ -201,7 +201,7 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
 
 
 def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Return a decorator that registers a generator as a check; it must not print, read files or ask for the time."""
+    """Check the whole tree, and return the report with the findings that the request asks for."""
     return limited(check_all(workspace, request), request)
 
 
