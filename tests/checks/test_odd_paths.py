@@ -212,15 +212,3 @@ def test_pipe_is_not_waited_for(root: Path) -> None:
     assert found_in(WorkingTree(root), UNREADABLE) == [
         "app/rules/pipe.md: error cannot be read: it is not a regular file"
     ]
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may read everything")
-def test_file_without_the_right_to_read_is_found(root: Path) -> None:
-    write_entry(root, "app/rules/use-utc").chmod(0)
-    assert found_in(WorkingTree(root), UNREADABLE) == ["app/rules/use-utc.md: error cannot be read: permission denied"]
-
-
-def test_file_that_can_be_read_is_fine(root: Path) -> None:
-    write_entry(root, "app/rules.md/use-utc")
-    (root / "app/empty.md").mkdir()
-    assert found_in(WorkingTree(root), UNREADABLE) == []

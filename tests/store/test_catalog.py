@@ -13,8 +13,6 @@ from builders import (
     make_root,
     refuse,
     repository_of,
-    run_mdmem,
-    without_rights,
     write,
     write_entry,
 )
@@ -112,20 +110,6 @@ def test_folder_that_cannot_be_listed_is_a_finding(root: Path, monkeypatch: pyte
     assert codes(catalog) == [("w/closed", "unreadable")]
     assert [finding.place.path for finding in catalog.closed] == ["w/closed"]
     assert list(catalog.entries) == ["w/open/e"]
-
-
-@pytest.mark.parametrize("closed", ["w/closed", "w/r/closed.md"])
-def test_check_is_incomplete_when_the_system_really_refuses(root: Path, closed: str) -> None:
-    write_entry(root, "w/r/open")
-    write_entry(root, "w/closed/e")
-    write_entry(root, "w/r/closed")
-    (root / closed).chmod(0)
-    try:
-        done = run_mdmem("check", "--format", "concise", cwd=root, first=without_rights())
-    finally:
-        (root / closed).chmod(0o755)
-    assert done.returncode == 3, done.stderr
-    assert f"{closed}:1:1: error unreadable cannot be read: permission denied" in done.stdout
 
 
 def test_wing_exists_when_its_folder_holds_a_manifest_or_an_entry(root: Path) -> None:

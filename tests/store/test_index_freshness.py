@@ -15,12 +15,10 @@ from typing import Any
 import pytest
 from builders import (
     commit_all,
-    entry_text,
     environment,
     git,
     made_once,
     memory,
-    merge_conflict,
     run_here,
     write,
     write_entry,
@@ -153,12 +151,6 @@ def test_edit_of_the_same_size_and_time_is_seen(racy: int, asked: Asked, monkeyp
     assert asked.titles() == ["Drops"]
 
 
-def test_file_that_moved_is_found_at_its_new_address(asked: Asked) -> None:
-    room = asked.folder / "memory/nav/rules"
-    (room / "crane.md").rename(room / "old-crane.md")
-    assert [hit["address"] for hit in asked.said("search")["hits"]] == ["nav/rules/old-crane"]
-
-
 def test_supersession_written_by_hand_is_seen(asked: Asked) -> None:
     write_entry(asked.folder / "memory", "nav/rules/new-crane", "It winds.\n", title="Winds", supersedes=ADDRESS)
     ended = {"status": "deprecated", "superseded_by": "nav/rules/new-crane", "deprecated_at": "2026-04-01"}
@@ -183,15 +175,6 @@ def test_change_of_many_files_is_seen(asked: Asked) -> None:
     for number in range(100):
         (asked.folder / f"memory/nav/many/crane-{number:03}.md").unlink()
     assert asked.titles() == ["Lifts"]
-
-
-def test_file_in_conflict_is_a_problem_until_it_is_resolved(asked: Asked) -> None:
-    texts = (entry_text(f"The crane {title.lower()}.\n", title=title) for title in ("Tilts", "Drops"))
-    merge_conflict(asked.folder, f"memory/{ADDRESS}.md", *texts)
-    assert [problem["code"] for problem in asked.said("retrieve")["problems"]] == ["merge-marker"]
-    git(asked.folder, "merge", "--abort")
-    assert asked.titles() == ["Tilts"]
-    assert asked.said("retrieve")["problems"] == []
 
 
 # What becomes of the index, and whether the answer that follows has to say so.

@@ -19,7 +19,6 @@ from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state import files as state_files
-from mdmem.store.state.files import write_lock
 from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, stated_confidence
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -52,24 +51,10 @@ def test_keep_reads_back_in_another_process(tmp_path: Path) -> None:
     assert found == failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5)
 
 
-def test_keep_makes_one_record_of_the_same_request(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    first = ledger.keep(failed(created=NOON))
-    second = ledger.keep(failed(created=NOON + timedelta(hours=1), error="another process has been writing"))
-    assert first == second
-    assert ledger.pending() == (failed(created=NOON, attempts=2, error="another process has been writing"),)
-
-
 def test_keep_leaves_a_token_out_of_the_file_and_the_id(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
     assert ledger.keep(failed(governance_token="secret")) == ledger.keep(failed()) == failed().id
     assert all(b"secret" not in path.read_bytes() for path in tmp_path.rglob("*.json"))
-
-
-def test_keep_works_while_another_process_holds_the_lock_of_the_writers(tmp_path: Path) -> None:
-    with write_lock(tmp_path):
-        PendingWrites(tmp_path).keep(failed())
-    assert PendingWrites(tmp_path).pending() == (failed(),)
 
 
 @given(names=st.permutations(["a", "b", "c", "d"]), hours=st.permutations([0, 1, 1, 2]))
@@ -179,24 +164,6 @@ def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
     os.close(handle)
 
 
-def claim_all(_: int, folder: str, ids: list[str]) -> list[str]:
-    ledger = PendingWrites(Path(folder))
-    done = []
-    for id_ in ids:
-        with ledger.claim(id_) as found:
-            if found is not None:
-                done.append(id_)
-                ledger.done(id_)
-    return done
-
-
-def test_processes_try_each_write_again_exactly_once(tmp_path: Path) -> None:
-    ids = [PendingWrites(tmp_path).keep(failed(f"{number}")) for number in range(12)]
-    done = [id_ for found in run_at_once(claim_all, str(tmp_path), ids) for id_ in found]
-    assert sorted(done) == sorted(ids)
-    assert files(tmp_path) == []
-
-
 def keep_many(number: int, folder: str) -> None:
     ledger = PendingWrites(Path(folder))
     for turn in range(12):
@@ -210,18 +177,6 @@ def test_processes_lose_no_record_and_count_every_attempt(tmp_path: Path) -> Non
     assert found.pop("shared") == 48
     assert found == {f"{number}-{turn}": 1 for number in range(4) for turn in range(12)}
     assert PendingWrites(tmp_path).unreadable() == ()
-
-
-def test_state_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    state = write(tmp_path, "state", "a file")
-    ledger = PendingWrites(state)
-    for act in (
-        lambda: ledger.keep(failed()),
-        lambda: ledger.remember_blocked(stopped(0.9)),
-    ):
-        with pytest.raises(EnvironmentFaultError, match=rf"^the state in {state} cannot be used: (not a dir|file ex)"):
-            act()
-    assert ledger.pending() == ()
 
 
 @pytest.mark.parametrize(("error", "words"), [(28, "no space left on device"), (30, "read-only file system")])
