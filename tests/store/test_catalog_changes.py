@@ -14,7 +14,7 @@ from trees import ListedTree
 
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog.changes import Changes, ComparableText, first_difference, says_the_same, seen_lines
+from mdmem.store.catalog.changes import Changes, ComparableText, first_difference, says_the_same
 from mdmem.store.catalog.load import load
 from mdmem.store.git.process import find_repository
 from mdmem.store.settings import Settings
@@ -182,7 +182,3 @@ def test_link_that_follows_a_move_is_the_same() -> None:
 )
 def test_first_difference_is_a_line_of_the_new_text(before: str, after: str, expected: tuple[int, str]) -> None:
     assert first_difference(before, after) == expected
-
-
-def test_seen_lines_of_nothing_are_none() -> None:
-    assert seen_lines(" \n\r\n") == []

@@ -224,12 +224,6 @@ exec {shutil.which("git")} "$@"
     monkeypatch.setenv("PATH", f"{top.parent}/bin:{os.environ['PATH']}")
 
 
-def test_old_git_is_named_with_the_version_that_is_needed(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other_git(top, monkeypatch, "echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129")
-    with pytest.raises(GitError, match=r"the result of a merge needs git 2\.38 or later; this is git version 2\.34\.1"):
-        merge(repository_of(top), "main", "topic")
-
-
 def test_kinds_that_a_later_git_tells_are_understood(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fields = ["f" * 40, f"100644 {'a' * 40} 2\tunheard.md", f"100644 {'a' * 40} 2\tsub", ""]
     fields += ["1", "sub", "CONFLICT (submodule lacks merge base)", "Failed to merge submodule sub\n"]

@@ -25,19 +25,15 @@ def merged(folder: Path, **fields: object) -> Path:
 
 
 def test_merged_decision_comes_after_those_in_force_and_before_patterns(tmp_path: Path, capsys: Capture) -> None:
-    answer = said(capsys, "retrieve", "threads", cwd=merged(tmp_path))
-    assert standings(answer["items"]) == [
-        (RULE, "binding"),
-        (OLD, "binding"),
-        (NEW, "merged"),
-        (PATTERN, "binding"),
-    ]
-    assert answer["proposed"] == []
-
-
-def test_merged_decision_is_marked_in_text(tmp_path: Path, capsys: Capture) -> None:
-    printed = run_here(capsys, "retrieve", "threads", cwd=merged(tmp_path)).out
+    folder = merged(tmp_path)
+    answer = said(capsys, "retrieve", "threads", cwd=folder)
+    after = [(RULE, "binding"), (OLD, "binding"), (NEW, "merged"), (PATTERN, "binding")]
+    assert (standings(answer["items"]), answer["proposed"]) == (after, [])
+    printed = run_here(capsys, "retrieve", "threads", cwd=folder).out
     assert f"{NEW}: Use four threads (a draft: merged, not approved; would supersede {OLD})\n" in printed
+    pack = said(capsys, "context", "use threads", cwd=folder)
+    decisions = next(one["items"] for one in pack["sections"] if one["facet"] == "decisions")
+    assert (standings(decisions), pack["proposed"]) == ([(OLD, "binding"), (NEW, "merged")], [])
 
 
 def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None:
@@ -92,13 +88,6 @@ def test_list_and_show_tell_that_it_is_merged(tmp_path: Path, capsys: Capture) -
     assert "Use four threads  (merged, not approved)\n" in run_here(capsys, "list", cwd=folder).out
     assert NEW not in run_here(capsys, "list", "--status", "active", cwd=folder).out
     assert f"{NEW} (draft, merged, not approved)\n" in run_here(capsys, "show", NEW, cwd=folder).out
-
-
-def test_context_pack_has_it_among_the_decisions(tmp_path: Path, capsys: Capture) -> None:
-    pack = said(capsys, "context", "use threads", cwd=merged(tmp_path))
-    decisions = next(one["items"] for one in pack["sections"] if one["facet"] == "decisions")
-    assert standings(decisions) == [(OLD, "binding"), (NEW, "merged")]
-    assert pack["proposed"] == []
 
 
 def test_status_counts_them(tmp_path: Path, capsys: Capture) -> None:

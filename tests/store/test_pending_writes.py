@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import environment, write
+from builders import write
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
 
-from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state import files as state_files
 from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, stated_confidence
 
@@ -127,25 +123,6 @@ def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Pat
     assert second.pending() == ()
 
 
-def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    id_ = ledger.keep(failed())
-    script = (
-        "import pathlib, sys, time; from mdmem.store.state.local_records import PendingWrites; "
-        "l = PendingWrites(pathlib.Path(sys.argv[1])); "
-        "c = l.claim(sys.argv[2]); print(c.__enter__() is not None, flush=True); time.sleep(60)"
-    )
-    command = [sys.executable, "-c", script, str(tmp_path), id_]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "True\n"
-        assert claimed(ledger, id_) is None
-        process.send_signal(signal.SIGKILL)
-    assert claimed(ledger, id_) == failed()
-    ledger.done(id_)
-    assert files(tmp_path) == []
-
-
 def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,29 +154,6 @@ def test_processes_lose_no_record_and_count_every_attempt(tmp_path: Path) -> Non
     assert found.pop("shared") == 48
     assert found == {f"{number}-{turn}": 1 for number in range(4) for turn in range(12)}
     assert PendingWrites(tmp_path).unreadable() == ()
-
-
-@pytest.mark.parametrize(("error", "words"), [(28, "no space left on device"), (30, "read-only file system")])
-def test_disk_that_refuses_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int, words: str
-) -> None:
-    ledger = PendingWrites(tmp_path)
-    id_ = ledger.keep(failed())
-
-    def refuse(*_: object) -> None:
-        raise OSError(error, os.strerror(error))
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", refuse)
-        for act in (
-            lambda: ledger.keep(failed("b")),
-            lambda: ledger.give_back(id_, "again"),
-            lambda: ledger.remember_blocked(stopped(0.9)),
-        ):
-            with pytest.raises(EnvironmentFaultError, match=f"cannot be used: {words}$"):
-                act()
-    assert claimed(ledger, id_) == failed()
-    assert ledger.pending() == (failed(),)
 
 
 def stopped(confidence: float | None, **more: str) -> Blocked:
