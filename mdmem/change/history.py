@@ -105,10 +105,7 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
 
 
 def blame(workspace: Workspace, name: str) -> BlameReport:
-    """Return the commit that last set each field of an entry, and the body. Follow the entry through its moves.
-
-    A new spelling of the same value does not count as a change. Raises the same errors as `log`.
-    """
+    """Return the commit that last set the value of each field of an entry, and the body, through moves. See `log`."""
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)
     document = workspace.catalog.document(f"{address}.md")
@@ -169,10 +166,7 @@ def _before_import(workspace: Workspace, repository: Repository, changes: Sequen
 
 
 def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
-    """Return the changes that the caller may see.
-
-    If wings are hidden, leave out the history before a move out of one, and all subjects, which may mention them.
-    """
+    """Return the changes up to a move out of a hidden wing; for a caller with hidden wings, also without subjects."""
     if not workspace.access.is_narrow:
         return list(changes)
     seen: list[FileRevision] = []
@@ -234,10 +228,7 @@ def _text(value: Any) -> str:
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):
-    """An entry of a chain, the entries that it superseded, and its commits.
-
-    `claims` are the entries that it supersedes by its own file alone.
-    """
+    """An entry of a chain, the entries that it superseded (`claims`: by its own file alone), and its commits."""
 
     entry: Entry
     current: bool
@@ -278,10 +269,7 @@ class WhyReport(Struct, frozen=True, kw_only=True):
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
-    """Return the chain of supersessions that contains an entry, with the commits of each file if there are any.
-
-    Raises NotFoundError.
-    """
+    """Return the chain of supersessions that contains an entry, with the commits of each file. Raises NotFoundError."""
     address, catalog = resolve_name(workspace, name), workspace.catalog
     entries, lineage = catalog.entries, catalog.lineage
     members = lineage.chain(address)

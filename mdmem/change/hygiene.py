@@ -174,10 +174,7 @@ def _supersedes(catalog: Catalog, entry: Entry) -> bool:
 def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
-    """Answer the MCP tool `run_hygiene`.
-
-    A project without a wing needs no maintenance, but it may have pending writes.
-    """
+    """Answer the MCP tool. A project without a wing needs no maintenance, but it may have pending writes."""
     if not project_id or find_wing(project_id, workspace.catalog.wings) is not None:
         return hygiene_fields(run(workspace, project_id or None, scope, pending_only=check_pending_only))
     remarks = [f"there is no wing for the project `{project_id}` yet"]

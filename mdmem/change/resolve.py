@@ -92,10 +92,7 @@ class MergeConflict(Struct, frozen=True, kw_only=True):
 
 
 class MergeConflicts(Struct, frozen=True):
-    """All conflicts, sorted by path, and the commands that complete git's operation.
-
-    `operation` is git's name for it, such as `merge` or `rebase`, or None if none is in progress.
-    """
+    """All conflicts by path, git's operation (such as `merge`) or None, and the commands that complete it."""
 
     found: tuple[MergeConflict, ...]
     operation: str | None = None
@@ -149,10 +146,7 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
-    """Return the sorted addresses of the entries that supersede an entry according to either file.
-
-    Drafts do not count, nor deprecated entries that have no successor and that the old entry does not list.
-    """
+    """Return who supersedes an entry by either file; no drafts, and no abandoned entries that it does not list."""
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
     claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
 
@@ -165,10 +159,7 @@ def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
 
 
 def _list_unstaged(workspace: Workspace) -> Iterator[str]:
-    """Yield the unstaged files of entries that supersede another or are superseded.
-
-    Resolving a conflict may also write such files, even if git had merged them without a conflict.
-    """
+    """Yield unstaged files of entries with supersessions. Resolving may write them although git merged them."""
     repository, prefix = workspace.location.repository, workspace.location.prefix
     if repository is None:
         return
@@ -270,10 +261,7 @@ def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
 
 
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
-    """Resolve one conflict on disk. The remarks of the result are the git commands to type next.
-
-    Raises NotFoundError, UsageError and the errors of `write`.
-    """
+    """Resolve one conflict on disk; the remarks are git's next commands. Raises the errors of `write`, too."""
     conflict = get_conflict(workspace, name)
     if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
         commands = " or ".join(f"`{one.command}`" for one in conflict.choices)

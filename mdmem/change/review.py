@@ -72,10 +72,7 @@ class _Side(Struct, frozen=True):
 
 
 def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
-    """Return the effects of a change on the memory.
-
-    Raises UsageError for a malformed span, GitError outside git, and UnknownRevisionError.
-    """
+    """Return the effects of a change. Raises UsageError for a malformed span, GitError, UnknownRevisionError."""
     span = _parse_span(workspace, request)
     before, after = _load_side(workspace, span.before, span.before_name), _load_side(workspace, span.after, "")
     report = compare_trees(before.tree, after.tree, today=workspace.today, files=partial(_tracked, after.workspace))

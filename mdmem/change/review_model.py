@@ -64,10 +64,7 @@ class Transition(Struct, frozen=True):
 
 
 class RelationChange(Struct, frozen=True):
-    """A relation of `entry` to `on` that the change added (`is_new`) or removed.
-
-    `says` is CLAIMS for a one-sided supersession, or AMENDS.
-    """
+    """A relation (CLAIMS, a one-sided supersession, or AMENDS) that the change added (`is_new`) or removed."""
 
     entry: Ref
     says: str
@@ -76,10 +73,7 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, with its successors and the reason; without `before`, a new entry.
-
-    `was_there` are the successors that existed before the change.
-    """
+    """An entry that is no longer current (None: a new one), its successors, the reason, and who of them `was_there`."""
 
     before: Ref | None
     after: tuple[Ref, ...]
@@ -88,10 +82,7 @@ class Belief(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True):
-    """An effect on the entry `on` that a draft would have if it became active.
-
-    `says` is the draft's field that links the entry, and `opening` the first sentence of the draft.
-    """
+    """What a draft would do to the entry `on`: `says` is the field, `opening` the draft's first sentence."""
 
     entry: Ref
     says: str

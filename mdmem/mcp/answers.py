@@ -167,10 +167,7 @@ def page_of(
 
 
 def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
-    """Return a page of a text, of whole sections if they fit, and whether it is the last page.
-
-    The arguments are those of `page_of`. Raises UsageError if the cursor is from another call, or the text has changed.
-    """
+    """Return one page of a text, of whole sections if they fit, and whether it is the last. See `page_of`."""
     if cursor is None and bytes_of(text) <= limit:
         return text, True
     left, pieces = limit - _MARKS, list[_Piece]()

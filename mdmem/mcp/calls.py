@@ -53,10 +53,7 @@ _MEND_MEMORY = "the call is correct: tell a person, go on without the memory, an
 
 
 class Page(Struct, frozen=True):
-    """One page of an answer as text, and as JSON values (`facts`) if a contract fixes the structure of the answer.
-
-    `shown` are the entries that the answer shows, for the session to remember.
-    """
+    """One page of an answer: text, and JSON values if a contract fixes them. `shown` is for the session to remember."""
 
     text: str
     facts: Facts | None = None
@@ -201,10 +198,7 @@ class Calls:
         return await asyncio.wrap_future(future)
 
     async def on_memory(self, work: Callable[[Workspace], _Result], access: Access) -> _Result:
-        """Call a function with a new workspace in a thread, and return its result.
-
-        Raises EnvironmentFaultError after the time limit in the settings.
-        """
+        """Return a function's result for a new workspace. Raises EnvironmentFaultError after the time limit."""
         seconds = (await self.in_thread(self._provider.settings)).timeout_seconds
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
             # After the time limit, the function stops when it reads the next file.

@@ -118,10 +118,7 @@ class HubAnswers:
 
     @staticmethod
     def tools_of(profile: str) -> tuple[Tool, ...]:
-        """Return the tools of a profile; most reading tools then take a repository.
-
-        The profiles `core` and `test` get three more tools, which only a hub has.
-        """
+        """Return the tools of a profile, most of them with `repository`. `core` and `test` have three more."""
         tools = [
             replace(one, about=f"{one.about} It writes this clone's files, never the hub.")
             if one.writes and one.name in _OF_CLONE
@@ -178,11 +175,7 @@ class HubAnswers:
 
 
 def _with_repository(asked: ToolCall) -> tuple[ToolCall, str | None]:
-    """Return a call with plain addresses, and the repository that it is for.
-
-    The repository is an argument, or part of the addresses, as in `REPOSITORY:ADDRESS`. Raises UsageError if there are
-    several.
-    """
+    """Return a call with plain addresses, and its one repository: an argument, or a part of its addresses."""
     named = asked.arguments.get(REPOSITORY)
     stated = asked.arguments.get("address")
     addresses = [stated] if isinstance(stated, str) else list(stated or ())

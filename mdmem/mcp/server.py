@@ -128,10 +128,7 @@ class _LogFormatter(logging.Formatter):
 
 
 class MemoryServer(MCPServer[Any]):
-    """The MCP server of one memory: its tools, resources and prompts.
-
-    The memory is read at the first call. `active` is the number of requests that are being answered.
-    """
+    """The server of one memory, read at the first call; `active` is the number of requests that are being answered."""
 
     def __init__(
         self,

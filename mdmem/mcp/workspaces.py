@@ -37,10 +37,7 @@ Make = Callable[[Workspace], _Made]
 
 
 class _Cached(Struct):
-    """A cached catalog with the files that it was loaded from, and values computed from it.
-
-    `made` maps a function to the state of the git refs at the time of the call, and to the function's result.
-    """
+    """A catalog with its files; `made` has for a function the state of git's refs at its call, and the result."""
 
     files: tuple[TreeFile, ...]
     digests: Mapping[str, str]

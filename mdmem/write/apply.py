@@ -37,10 +37,7 @@ TEMPORARY = ".mdmem-tmp"
 
 @contextmanager
 def writers_lock(state: Path) -> Iterator[None]:
-    """Hold the lock of a root, so that nobody else writes. `state` is the root's state folder.
-
-    Raises BusyError if another process holds the lock too long, and EnvironmentFaultError.
-    """
+    """Hold the lock of a root (by its state folder). Raises BusyError after a long wait, and EnvironmentFaultError."""
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(write_lock(state))

@@ -74,10 +74,7 @@ def address_of(draft: Draft) -> str:
 
 
 def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
-    """Raise UsageError for an invalid name of a wing, a room or an entry, in this order.
-
-    `known` are the old names in the same order. A name that stays the same is not checked.
-    """
+    """Raise UsageError for an invalid name of a wing, room or entry that is not the same in `known`, the old names."""
     for (kind, called, example), name, was in zip_longest(_NAMES[: len(parts)], parts, known[: len(parts)]):
         if name == was:
             continue
@@ -159,10 +156,7 @@ def is_place(workspace: Workspace, typed: str) -> bool:
 
 
 def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
-    """Return the changes that create the wing of a place. If the wing exists, there are none.
-
-    `new` is the kind of the new wing. Without `new`, a missing wing raises UsageError, which suggests the nearest name.
-    """
+    """Return the changes that make a missing wing of the kind `new`; without `new`, a missing wing is a UsageError."""
     wing, room, *_ = place.split("/")
     wings, root = workspace.catalog.wings, workspace.location.root
     manifest = f"{wing}/{MANIFEST}"
@@ -236,10 +230,7 @@ def _as_bytes(text: str) -> bytes:
 
 
 def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that write a new entry, and a missing wing if `wing` says of which kind.
-
-    Raises UsageError, and the errors of `refuse_taken`.
-    """
+    """Return the changes that write an entry, and a missing wing of the kind `wing`. Raises LostRaceError if taken."""
     name, room, _ = address.split("/")
     refuse_taken(workspace, address)
     made = require_wing(workspace, address, wing) if wing is not None else ()

@@ -184,10 +184,7 @@ class FixChoice(Struct):
 
 
 def choose(tree: TreeView, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
-    """Return a set of fixes that can be applied in the same round. Safe fixes are considered first.
-
-    A fix with renames waits until no other fix is left, because another fix would write to the old path.
-    """
+    """Return fixes for one round, safe ones first. Renames wait, since other fixes need the old paths."""
     chosen = FixChoice(tree)
     offered = [(finding, finding.fix) for finding in findings if finding.fix is not None]
     for finding, fix in sorted(offered, key=lambda pair: (bool(pair[1].renames), not pair[1].is_safe)):
@@ -245,10 +242,7 @@ class _Fixing:
         return True
 
     def _try(self, chosen: FixChoice) -> tuple[FixResult | None, Sequence[Finding]]:
-        """Return the state after some fixes, or None and the new findings that they cause.
-
-        If a new finding can be fixed in turn, such as a missing second end of a supersession, that fix is applied too.
-        """
+        """Return the state after some fixes and those that they make necessary, or None and the new findings."""
         state, revealed, first = self.state, set[str](), list[Finding]()
         for _ in range(_ROUNDS):
             tree = state.tree.with_changes(chosen.contents, chosen.renames)

@@ -121,11 +121,7 @@ def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: st
 
 
 class PlannedSave(Struct, frozen=True):
-    """The answer to a save, and the changes to write before the answer is given.
-
-    `blocked_key` is set if the record was compared with other records: the key under which the ledger keeps a save that
-    a similar entry stopped.
-    """
+    """The answer to a save, and its changes. `blocked_key` is the ledger's key of a save that was compared."""
 
     result: SaveResult
     change_set: ChangeSet | None = None

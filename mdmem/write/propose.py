@@ -44,10 +44,7 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
 
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> dict[str, Any]:
-    """Write a draft, unless an entry has the same text. Return the JSON answer, with the addresses of similar entries.
-
-    Raises UsageError, NotFoundError, LostRaceError and the errors of `write`.
-    """
+    """Write a draft, unless an entry has the same text. Return the JSON answer. Raises the errors of `write`, too."""
     workspace.location.require_root()
     catalog, reason = workspace.catalog, proposal.reason or ""
     old = None

@@ -284,10 +284,7 @@ class ComposedEntry(Struct, frozen=True):
 
 
 def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
-    """Return the new entry for a record. Raises UsageError if its text cannot be parsed.
-
-    `given` are more fields, which the record's own fields override. One of them must be `created_at`.
-    """
+    """Return the new entry for a record, whose fields override `given` (with `created_at`). Raises UsageError."""
     # Only a decision needs a title field. Other records also have their title in another field or in the body.
     title, stated = record.heading, record.fields
     if record.kind != "decision":
@@ -304,10 +301,7 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
 
 
 def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
-    """Return the entry parsed from some bytes. Raises UsageError if they are not an entry.
-
-    `called` is the word for the entry in the message.
-    """
+    """Return the entry parsed from some bytes. Raises UsageError, with the word `called`, if they are no entry."""
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:

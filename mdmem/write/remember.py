@@ -67,10 +67,7 @@ class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RememberResult(Struct, frozen=True, kw_only=True):
-    """The result of a call. `id` is the name of the saved memory, also if an identical call saved it before, or None.
-
-    `conflicts` are the entries that say nearly the same.
-    """
+    """The result; `id` names the memory, also one that an identical call saved. `conflicts` say nearly the same."""
 
     success: bool
     id: str | None

@@ -70,10 +70,7 @@ class GlobalWritesForbiddenError(UsageError):
 
 
 def require_token(workspace: Workspace, wing: str, token: str | None, now: datetime, *, advice: str = "") -> None:
-    """Raise UsageError unless a token permits a write to a shared wing. The token is not used up yet.
-
-    `advice` is the end of the message if the token is missing.
-    """
+    """Raise UsageError unless a token, not used up yet, permits a write to a shared wing. `advice` ends the message."""
     _refuse_where_forbidden(workspace.settings)
     if token is None:
         raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`{advice}")
@@ -107,10 +104,7 @@ class Saver:
         self.ledger = PendingWrites(workspace.state_folder)
 
     def save(self, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
-        """Try some waiting writes again, then save a record, and return its result.
-
-        The record may be one of the waiting writes.
-        """
+        """Save a record and return its result. Some waiting writes, of which it may be one, are tried before."""
         try:
             request = read_request(kind, arguments)
         except MdmemError as error:
@@ -134,10 +128,7 @@ class Saver:
         return self._run(request)
 
     def save_with_learnings(self, arguments: Mapping[str, Any]) -> BatchSaveResult:
-        """Save a session, and each of its decisions and patterns separately, with links from the session to them.
-
-        `arguments` are `session`, `decisions` and `patterns`, with `project_id`, `focus` and `agent` for all of them.
-        """
+        """Save a `session`, and each of its `decisions` and `patterns` separately, linked to the session."""
         shared = {name: arguments.get(name) for name in ("project_id", "focus", "agent")}
         session = {"session": arguments.get("session"), **shared}
         first = self.save("session", session)
@@ -181,10 +172,7 @@ class Saver:
         return found[0]
 
     def drop(self, prefix: str) -> PendingWrite | Blocked:
-        """Delete a write that `get` finds, and return it.
-
-        Raises the errors of `get`, and UsageError while another process tries the write.
-        """
+        """Delete and return a write that `get` finds. Raises UsageError while another process tries the write."""
         record = self.get(prefix)
         if isinstance(record, Blocked):
             self.ledger.forget_blocked(record.key)
@@ -337,10 +325,7 @@ def repeated_message(address: str) -> str:
 
 
 def written_before(workspace: Workspace, key: str, *, since: datetime | None = None) -> str | None:
-    """Return the address of the entry that an identical request wrote, not before `since`.
-
-    Return None if there was no such request, or if its entry was not written or is gone.
-    """
+    """Return the address of an existing entry that an identical request wrote, not before `since`, or None."""
     receipt = PendingWrites(workspace.state_folder).receipt(key)
     if receipt is None or (since is not None and receipt.at < since):
         return None
@@ -456,10 +441,7 @@ def _is_global(record: PendingWrite) -> bool:
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
-    """Return as JSON the state of the saves of a project, or of all, that are not done. Nothing is tried again.
-
-    The ids are the oldest first, those of pending writes before those of blocked ones.
-    """
+    """Return as JSON the state of the saves that are not done: pending ones, then blocked ones, the oldest first."""
     project = project_id.strip() or None if isinstance(project_id, str) else None
     try:
         found = waiting_saves(workspace.reread(), project=project)

@@ -75,10 +75,7 @@ def _plain(text: str) -> str:
 
 
 class Verdict(Struct, frozen=True):
-    """The result of a comparison: what to do with a new record, and the address of the most similar record, if any.
-
-    `similarity` is the share of common words, from 0 to 1.
-    """
+    """What to do with a new record, and the most similar record, if any; `similarity` is the share of common words."""
 
     outcome: DedupOutcome
     candidate: str | None = None
@@ -86,10 +83,7 @@ class Verdict(Struct, frozen=True):
 
 
 def subject_of(entry: Entry, body: str) -> Subject:
-    """Return the title and rationale of an entry, or the trigger and steps of a pattern.
-
-    Code is included, so that saving and reading give the same result.
-    """
+    """Return title and rationale of an entry (with code, so that saving and reading agree), or trigger and steps."""
     if entry.type is EntryType.PATTERN:
         steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
         return Subject(entry.trigger or entry.title, "\n".join(steps) or body)

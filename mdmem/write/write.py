@@ -190,10 +190,7 @@ def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Rep
 def commit_files(
     workspace: Workspace, change_set: ChangeSet, written: WriteResult, *, also: Sequence[str], commit: bool | None
 ) -> WriteResult:
-    """Commit the written files if requested, and return the result with the commit. Raises GitError and UsageError.
-
-    `also` are more paths, relative to the top of the repository.
-    """
+    """Commit written files, and the paths `also` from the repository's top, if requested. Raises GitError."""
     repository = repository_to_commit_to(workspace, commit=commit)
     if repository is None or not (written.changes or also):
         return written

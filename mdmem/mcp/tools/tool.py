@@ -281,10 +281,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         }
 
     def parse(self, sent: Mapping[str, Any]) -> Facts:
-        """Parse the arguments of a client; raises UsageError with a message for each wrong argument.
-
-        Null counts as absent. If a required argument may be null, it may be absent, too, and the tool handles that.
-        """
+        """Parse a client's arguments; null counts as absent. Raises UsageError, which names each wrong argument."""
         fields = self._model.model_fields
         nullable = [name for name, one in fields.items() if type(None) in get_args(one.annotation)]
         stated = dict.fromkeys(name for name in nullable if fields[name].is_required())
@@ -325,10 +322,7 @@ def without_memory(*echoed: str, **empty: Any) -> Callable[[str, str, Mapping[st
 
 
 def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | ToolResult]], Tool]:
-    """Return a decorator that makes a tool of a function.
-
-    The tool gets the name of the function, and its docstring as the description. `options` are fields of `Tool`.
-    """
+    """Return a decorator that makes a function a tool of its name and docstring. `options` are fields of `Tool`."""
 
     def make(call: Callable[..., Facts | ToolResult]) -> Tool:
         about = " ".join((inspect.getdoc(call) or "").split())
