@@ -118,10 +118,15 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
             choices = tuple(_choices_of_successors(old, successors))
             found.append(MergeConflict(path=path, kind=kind, successors=successors, choices=choices))
     operation = state_of(repository) if repository is not None else None
-    unstaged = _list_unstaged(workspace) if operation is not None else ()
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
-    touched = {f"{side.address}.md" for one in found for side in one.successors}
-    steps = completing_commands(workspace, sorted({*paths, *unstaged, *touched}))
+    touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
+    if repository is not None and operation is not None:
+        # Unstaged files of entries with supersessions, which an earlier resolution may have written.
+        linked = (one for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by)
+        states = list_file_status(repository, [f"{location.prefix}{entry.path}" for entry in linked])
+        unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
+        touched |= {path.removeprefix(location.prefix) for path in unstaged}
+    steps = completing_commands(workspace, sorted(touched))
     return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
 
 
@@ -156,17 +161,6 @@ def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
 
     found = (one for one in named | claiming if one in catalog.entries)
     return tuple(sorted(one for one in found if counts(catalog.entries[one])))
-
-
-def _list_unstaged(workspace: Workspace) -> Iterator[str]:
-    """Yield unstaged files of entries with supersessions. Resolving may write them although git merged them."""
-    repository, prefix = workspace.location.repository, workspace.location.prefix
-    if repository is None:
-        return
-    linked = (one for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by)
-    for one in list_file_status(repository, [f"{prefix}{entry.path}" for entry in linked]):
-        if not one.is_untracked and one.code[-1] != ".":
-            yield one.path.removeprefix(prefix)
 
 
 def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:

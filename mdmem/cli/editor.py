@@ -52,7 +52,11 @@ def edited(
     except OSError:
         # The state folder is not writable, so use the system's temporary folder.
         folder = tempfile.mkdtemp(prefix="mdmem-")
-    path, first, is_written = Path(folder, f"{address.rsplit('/', 1)[-1]}.md"), _encoded(text), False
+    path, first, is_written = (
+        Path(folder, f"{address.rsplit('/', 1)[-1]}.md"),
+        text.encode("utf-8", "surrogateescape"),
+        False,
+    )
     content, why = first, ""
     try:
         for _ in range(_MOST_ROUNDS):
@@ -110,7 +114,3 @@ def _ask(command: str, path: Path, content: bytes, why: str) -> bytes:
 # Bytes that are not UTF-8 are refused later, when the entry is written.
 def _decoded(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape")
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

@@ -152,7 +152,16 @@ def page_of(
         return facts, True
     head = _without_lists(facts, limit // 30)
     left = limit - _size(head) - _MARKS
-    pieces = sorted(_members(facts, left), key=lambda piece: piece.rank)
+    pieces = []
+    for number, (path, member) in enumerate(_listed(facts, ())):
+        # Reserve bytes for the key `part`.
+        parts = _split(member, left - 22)
+        for at, part in enumerate(parts, 1):
+            if len(parts) > 1 and isinstance(part, dict):
+                part = {"part": f"{at} of {len(parts)}"} | part
+            invariants = _invariants_in(part) if path[0] in _BINDING else 0
+            pieces.append(_Piece(part, _size(part) + 1, number, invariants, path))
+    pieces.sort(key=lambda piece: piece.rank)
     seal = _seal(asked, json_line({name: value for name, value in facts.items() if name not in _SOURCE}))
     on_page, marks = _cut_page(pieces, left, seal, cursor, has_more=has_more)
     here = {piece.path for piece in on_page}
@@ -228,18 +237,6 @@ def _without_lists(value: Any, longest: int) -> Any:
     if isinstance(value, list):
         return []
     return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest + 1 else value
-
-
-def _members(facts: Facts, limit: int) -> Iterator[_Piece]:
-    """Yield the members of all lists as pieces; a member that is larger than the limit is split."""
-    for number, (path, member) in enumerate(_listed(facts, ())):
-        # Reserve bytes for the key `part`.
-        parts = _split(member, limit - 22)
-        for at, part in enumerate(parts, 1):
-            if len(parts) > 1 and isinstance(part, dict):
-                part = {"part": f"{at} of {len(parts)}"} | part
-            invariants = _invariants_in(part) if path[0] in _BINDING else 0
-            yield _Piece(part, _size(part) + 1, number, invariants, path)
 
 
 def _invariants_in(member: Any) -> int:

@@ -91,8 +91,16 @@ def remember(
         lists = {name: [" ".join(one.split()) for one in getattr(memo, name)] for name in ("tags", "related_to")}
         unique = {name: tuple(dict.fromkeys(some)) for name, some in lists.items()}
         workspace.location.require_root()
+        project, wings, default = memo.project, workspace.catalog.wings, workspace.settings.default_wing
+        if project == WING and find_wing(WING, wings) is None:
+            project = None
+        elif project is None and default is not None:
+            # The default wing, if it is open to the caller.
+            wing = wings.get(find_wing(default, wings) or "")
+            is_open = wing is not None and not wing.is_shared and may_write_to(workspace, default)
+            project = default if is_open else None
         # The content is kept word for word.
-        memo = replace(memo, content=str(given["content"]), project=_project_of(workspace, memo), **unique)
+        memo = replace(memo, content=str(given["content"]), project=project, **unique)
         home = workspace if memo.project is not None else make_own_memory(workspace)
         return with_saving_lock(home, lambda fresh: _write(fresh, memo, moment))
     except MdmemError as error:
@@ -164,18 +172,6 @@ def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Composed
     if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
         content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     return read_back(address, content, "memory")
-
-
-def _project_of(workspace: Workspace, memo: Memo) -> str | None:
-    """Return the stated project, else the default wing if it is open to the caller, or None for the private memory."""
-    default = workspace.settings.default_wing
-    if memo.project == WING and find_wing(WING, workspace.catalog.wings) is None:
-        return None
-    if memo.project is not None or default is None:
-        return memo.project
-    wing = workspace.catalog.wings.get(find_wing(default, workspace.catalog.wings) or "")
-    is_open = wing is not None and not wing.is_shared and may_write_to(workspace, default)
-    return default if is_open else None
 
 
 def _wing_of(workspace: Workspace, project: str) -> str:

@@ -430,14 +430,13 @@ def waiting_saves(workspace: Workspace, *, project: str | None = None, scope: st
         pending, blocked = [one for one in pending if one.arguments.get("focus")], []
     elif scope is not None:
         shared = {name for name, wing in workspace.catalog.wings.items() if wing.is_shared} if blocked else set()
-        pending = [one for one in pending if _is_global(one) is (scope == "global")]
+        for one in tuple(pending):
+            stated = one.arguments.get(VERBS.get(one.verb, ""))
+            is_global = isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
+            if is_global is not (scope == "global"):
+                pending.remove(one)
         blocked = [one for one in blocked if (one.wing in shared) is (scope == "global")]
     return WaitingSaves(tuple(pending), tuple(blocked), ledger.unreadable())
-
-
-def _is_global(record: PendingWrite) -> bool:
-    stated = record.arguments.get(VERBS.get(record.verb, ""))
-    return isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:

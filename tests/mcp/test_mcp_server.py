@@ -179,14 +179,6 @@ def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
     assert (gone["status"], gone["next_step"]) == ("failed", advice)
 
 
-def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) -> None:
-    server = server_over(root)
-    decision = {"title": "Use SHA-256", "rationale": "BM25 was fragile.", "owner": "Ada", "confidence": 0.9}
-    assert facts(call(server, "save_session", session={"objective": "start"}, project_id="my-new"))["status"] == "saved"
-    saved = facts(call(server, "save_decision", decision=json.dumps(decision), project_id="my-new"))
-    assert (saved["status"], saved["dedup_outcome"]) == ("saved", "new")
-
-
 def test_entities_that_conflict_are_a_contradiction_in_answers_and_checks(root: Path) -> None:
     server = server_over(root)
     ledger = {"entity_name": "Ledger", "fact": "The ledger of orders keeps none.", "scope": "project"}
@@ -268,19 +260,6 @@ def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path)
     assert [item for page in items for item in page if "part" in item] == []
     told = [[f"`{item['id']}`" in page["markdown"] for item in here] for page, here in zip(found, items, strict=True)]
     assert all(all(page) for page in told)
-
-
-def test_synthesis_plan_gives_sections_with_sources(root: Path) -> None:
-    found = facts(call(server_over(root), "synthesis_plan", goal="document the threads", required_sections="Threads"))
-    assert "Threads" in {section["title"] for section in found["sections"]}
-    assert found["verification"]["status"] in ("pending", "gaps", "pass")
-
-
-def test_hygiene_and_the_standing_of_writes_answer_in_their_shapes(root: Path) -> None:
-    server = server_over(root)
-    assert facts(call(server, "run_hygiene", project_id="nav"))["duplicates_found"] == 0
-    assert facts(call(server, "get_save_status", project_id="nav"))["count"] == 0
-    assert facts(call(server, "memory_surface", query="threads"))["total_found"] == 1
 
 
 @pytest.mark.parametrize(("tool", "name"), [("search", "at"), ("check", "base")])

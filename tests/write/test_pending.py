@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, open_root, run_here, write, write_entry
+from builders import commit_all, git, open_root, write, write_entry
 from msgspec.structs import replace
 from processes import exit_code_of, run_at_once
 
@@ -323,14 +323,6 @@ def test_status_is_partial_where_some_were_refused(root: Path, tmp_path: Path) -
     with busy(tmp_path):
         agent(root, wait=0).save_context(context(), "nav")
     assert agent(root).get_save_status("nav")["status"] == "partial"
-
-
-def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = project(tmp_path)
-    with busy(tmp_path):
-        agent(root, wait=0).save_session(session(), "nav")
-    waiting = "writes that did not complete: 1 pending, 0 stopped by a similar entry; `mdmem save"
-    assert waiting in run_here(capsys, "status", cwd=root).out
 
 
 @pytest.mark.parametrize("kind", ["decision", "session", "entity"])

@@ -230,15 +230,6 @@ def test_drop_asks_first(root: Path, typed: str, code: int, left: int) -> None:
     assert ran.stderr.startswith(f"give up {id_[:12]} (Set up) for good? [y/N]: ")
 
 
-def test_old_name_lists_and_retries_and_names_the_new_one(root: Path, capsys: Capture) -> None:
-    (id_,) = waiting(root, "Set up")
-    told = "mdmem: `pending{}` is now `mdmem save --{}`; the old name ends with version 0.3\n"
-    ran = run_here(capsys, "pending", cwd=root)
-    assert (ran.code, ran.out[:12], ran.err) == (0, id_[:12], told.format("", "waiting"))
-    ran = run_here(capsys, "pending", "retry", cwd=root)
-    assert (ran.code, ran.out.startswith(f"{id_[:12]}  saved"), ran.err) == (0, True, told.format(" retry", "retry"))
-
-
 def test_save_without_a_record_says_what_to_give(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "save", "decision", cwd=project(tmp_path))
     assert (ran.code, ran.out) == (2, "")
