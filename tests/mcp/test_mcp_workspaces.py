@@ -157,7 +157,7 @@ def test_a_question_to_a_memory_that_is_gone_has_failed(tool: str, tmp_path: Pat
     assert "Use two threads" in text(call(server, tool, **arguments))
     shutil.move(root, tmp_path / "moved")
     said = text(call(server, tool, **arguments))
-    assert "gone since the server was started" in said
+    assert "deleted after the server started" in said
     assert "failed" in said or "Degraded" in said or tool == "context"
     assert "save_session" not in said
     shutil.move(tmp_path / "moved", root)
