@@ -84,9 +84,9 @@ class Item(Struct, frozen=True, kw_only=True):
 
     The selection fills the first fields. `terms` are the words of the question that the entry contains. `via` are the
     superseded entries that matched and that this entry replaced. `matches` is true if the entry contains half of the
-    words or applies to a given path. `inherited` is true if only the superseded entries matched. `on_path` is true if
-    `applies_to` matches a given path. `unconditional` is true for an invariant that every answer of the scope includes.
-    `stance` compares the entry with the default branch; None if that is not known.
+    words or applies to a given path. `on_path` is true if `applies_to` matches a given path, and `names_path` if the
+    text mentions it. `unconditional` is true for an invariant that every answer of the scope includes. `stance`
+    compares the entry with the default branch; None if that is not known.
     Later steps fill `reasons` and the relations to other entries with their titles, then `mentions`, `form` and
     `content`.
     """
@@ -100,8 +100,8 @@ class Item(Struct, frozen=True, kw_only=True):
     heads: tuple[str, ...] = ()
     current: bool = True
     matches: bool = False
-    inherited: bool = False
     on_path: bool = False
+    names_path: bool = False
     unconditional: bool = False
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()

@@ -6,9 +6,9 @@ import errno
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from mdmem.model.entry import EntryType, having
 from mdmem.model.globs import any_match
@@ -135,16 +135,19 @@ def _has_other_folders(location: Location) -> bool:
 
 
 def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return, by address, which of the given paths an entry mentions; entries that mention none are not included.
+    """Return, by address, which paths an entry mentions: the given ones, or their folders if written with a slash.
 
-    A path must be a whole word of the text. The entry files are searched, since loading the index takes longer than
-    searching a thousand files.
+    The path must be a whole word of the text. Of the folders at the top, only the one that directly contains the given
+    file counts. The entry files are searched, since loading the index takes longer than searching a thousand files.
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
-    if not names:
+    folders = [one for path in paths if lies_inside(path) for one in _folders_of(path) if one not in names]
+    if not (names or folders):
         return {}
-    anywhere = re.compile(b"|".join(re.escape(name.encode("utf-8", "surrogateescape")) for name in names.values()))
+    likely_names = [re.escape(name.encode("utf-8", "surrogateescape")) for name in (*names.values(), *folders)]
+    anywhere = re.compile(b"|".join(likely_names))
     patterns = {path: re.compile(rf"(?<![\w./-]){re.escape(name)}(?!/?[\w-]|\.\w)") for path, name in names.items()}
+    patterns |= {name: re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w-])") for name in folders}
     contents = catalog.tree.read([f"{address}.md" for address in addresses])
     likely = [
         path.removesuffix(".md")
@@ -154,8 +157,17 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
     found = {}
     for address, body, _ in catalog.bodies(likely):
         text = f"{catalog.entries[address].title}\n{body}"
-        found[address] = tuple(path for path, pattern in patterns.items() if pattern.search(text))
+        found[address] = tuple(name for name, pattern in patterns.items() if pattern.search(text))
     return {address: named for address, named in found.items() if named}
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    """Yield the folder of a path and those above it, with a slash at the end, without a folder at the top above it.
+
+    If the path ends with a slash, it is the first of them.
+    """
+    parents = [f"{one}/" for one in PurePosixPath(f"{path}.").parents if one.name]
+    yield from (one for at, one in enumerate(parents) if not at or one.count("/") > 1)
 
 
 def few_of(met: Sequence[str], asked: Sequence[str]) -> str:

@@ -201,6 +201,11 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
             while last > first and not terms[last] and _announces(units[last].bare):
                 size -= sizes[last]
                 last -= 1
+            # A sentence such as "It is calculated by:" says nothing without the next one.
+            is_cut = last + 1 < len(units) and _announces(units[last].bare)
+            if is_cut and size + sizes[last + 1] <= 2 * SENTENCE:
+                last += 1
+                size += sizes[last]
             contained = frozenset[str]().union(*terms[first : last + 1])
             yield Passage(units[first : last + 1], contained, label, size_of(label) + size)
 

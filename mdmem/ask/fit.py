@@ -40,13 +40,14 @@ from mdmem.ask.limits import (
     SLOTS,
     SMALL_BUDGET,
     SMALL_SLOTS,
+    UNCOVERED_SLOTS,
     USUAL_BUDGET,
     WEAK_SHARE,
     WHOLE,
     Slots,
 )
 from mdmem.ask.mentions import Mentions, in_short
-from mdmem.ask.question import Question
+from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import fit_key
 from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
 from mdmem.ask.session import WHOLE as ALL
@@ -104,7 +105,9 @@ def fit(
     are the texts of drafts and proposed versions, if they differ from `texts`. `is_short` is for one of several
     questions in a call.
     """
-    slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else SLOTS
+    is_uncovered = bool(found.weights) and found.basis.coverage is Coverage.NONE
+    usual = UNCOVERED_SLOTS if is_uncovered else SLOTS
+    slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else usual
     fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, texts, shown)
     fitting.place_invariants()
     fitting.place_on_path()
@@ -118,7 +121,7 @@ def fit(
 
     # There may be thousands of weak matches, so they are only counted.
     best = (one for one in omitted if one.why in (OVER_BUDGET, WEAK))
-    next_best = list(islice(best, NEXT_BEST if found.weights and slots is SLOTS else 0))
+    next_best = list(islice(best, NEXT_BEST if found.weights and slots is usual else 0))
     rest = [one for one in omitted if one not in next_best]
     named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
     named[:0] = next_best
@@ -164,6 +167,11 @@ class _Fitting(Struct, dict=True):
         """Return the best score of all items."""
         return max((one.score for one in self.found.items), default=0.0)
 
+    @property
+    def is_usual(self) -> bool:
+        """Return whether this is neither one of several answers nor one with a small budget."""
+        return self.slots not in (SHORT_SLOTS, SMALL_SLOTS)
+
     @cached_property
     def scale(self) -> float:
         """Return the factor by which the budget exceeds the usual one, for which the slots were chosen; at least 1."""
@@ -179,7 +187,7 @@ class _Fitting(Struct, dict=True):
     def has_selected_lines(self) -> bool:
         """Return whether only near matches get a line. In a wing with few decisions, every decision gets one."""
         decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
-        return bool(self.best) and (len(decisions) > FEW_DECISIONS or self.slots is not SLOTS)
+        return bool(self.best) and (len(decisions) > FEW_DECISIONS or not self.is_usual)
 
     def place_invariants(self) -> None:
         """Place the unconditional invariants whole.
@@ -223,7 +231,7 @@ class _Fitting(Struct, dict=True):
             is_note, rank = item.entry.type is EntryType.NOTE, ranks[item.address]
             limit = self.limit - _LINE * (len(matches) - at - 1 if has_notes else 0)
             size = self.slots.excerpts[rank] if rank < len(self.slots.excerpts) else 0
-            is_near = size > SENTENCE or item.score >= NEAR_SHARE * matches[0].score
+            is_near = size > SENTENCE or item.names_path or item.score >= NEAR_SHARE * matches[0].score
             may_have_text = not is_rule_a_line and has_notes if is_note else True
             has_text = size and may_have_text and (is_near or (is_note_best and not is_note))
             if has_text and self._place(limit, self._excerpts_of(item, rank)):
@@ -261,7 +269,7 @@ class _Fitting(Struct, dict=True):
         for item in islice((one for one in rest if not self._is_already_shown(one)), most):
             if not self._place(limit, [self._line(item)]):
                 break
-        for item in self.found.unmatched if self.slots is SLOTS else ():
+        for item in self.found.unmatched if self.is_usual else ():
             self._place(self.limit, [self._line(item, is_described=True)])
 
     def place_proposed(self) -> None:
@@ -331,15 +339,15 @@ class _Fitting(Struct, dict=True):
         return not unseen(excerpt(item.entry, body, size, self.found.weights) if is_long else content, known)
 
     def _is_near(self, item: Item) -> bool:
-        return item.on_path or item.score >= NEAR_SHARE * self.best
+        return item.on_path or item.names_path or item.score >= NEAR_SHARE * self.best
 
     def _is_weak(self, item: Item, share: float = 0.0) -> bool:
         """Return whether an item matches the question only weakly: below a share of the best score."""
-        if not self.found.weights or item.on_path:
+        if not self.found.weights or item.on_path or item.names_path:
             return False
         # A small budget limits the answer more than scores do, so fewer matches are weak.
         least = share or (FAR_SHARE if self.slots is SMALL_SLOTS else WEAK_SHARE)
-        return item.inherited or item.score < least * self.best or not item.score
+        return item.score < least * self.best or not item.score
 
     def _place(self, limit: int, forms: Iterable[Item]) -> bool:
         """Place the first form of an item whose size fits the limit; return whether one fits."""

@@ -17,6 +17,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.workspace import Workspace
 
 _REPLACED = 5
+UNMENTIONED = "no newer entry mentions this"
 _LINK = re.compile(r"\[[^\[\]]*\]")
 # Words that may precede the number of a record whose entry-id contains only the number: `ADR-0148`.
 _KINDS = ("adr", "decision", "record")
@@ -61,6 +62,8 @@ class Mentions(Struct, frozen=True):
         related = tuple(self._related(entry, relations))
         known = {one.address for one in related}
         mentioning = [one for one in self._mentioning(entry) if one.address not in known]
+        if related:
+            mentioning = [one for one in mentioning if one.how != UNMENTIONED]
         return (*related, *self._replaced(entry), *mentioning)
 
     @property
@@ -72,14 +75,15 @@ class Mentions(Struct, frozen=True):
             for address in addresses:
                 other, said = self._catalog.entries[address], ""
                 if name in ("amended_by", "proposed_amendments"):
-                    sentences = [text for text, _ in self._sentences(address, entry) if text]
-                    said = sentences[0] if sentences else rule_of(self._catalog.body(address))
+                    stating = [text for text, change in self._sentences(address, entry) if change]
+                    said = stating[0] if stating else rule_of(self._catalog.body(address))
                 yield Mention(RELATIONS[name], address, other.title, _day(other), said)
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
         olds = [self._catalog.entries[old] for old in sorted(self._catalog.lineage.ancestors(entry.address))]
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
-            yield Mention("replaces", old.address, old.title, _day(old))
+            why = entry.reason if entry.reason and old.address in entry.supersedes else ""
+            yield Mention("replaces", old.address, old.title, _day(old), cut_at_word(why, SENTENCE))
         if len(olds) > _REPLACED:
             yield Mention(f"replaces {len(olds) - _REPLACED} more", "")
 
@@ -102,7 +106,7 @@ class Mentions(Struct, frozen=True):
             more = f" and {len(rest) - MOST_MENTIONS} more" if len(rest) > MOST_MENTIONS else ""
             yield Mention(f"also {MENTIONED} {ids}{more}", "")
         elif not found and self.searches and not any(self._names(other, entry) for other in candidates):
-            yield Mention("no newer entry mentions this", "")
+            yield Mention(UNMENTIONED, "")
 
     def _names(self, other: Entry, entry: Entry) -> bool:
         """Return whether the body of `other` mentions `entry` in any way, even in a list or table of numbers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -104,17 +104,16 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
 def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
     """Return the reason for each step from an entry to its current successors; None if no step states one."""
     lineage, entries = catalog.lineage, catalog.entries
-    chain, heads = lineage.with_descendants([entry.address]), lineage.heads(entry.address)
-    # The `reason` of a superseded entry itself says why that entry replaced an older one.
-    reasons: Sequence[str | None] = [
-        entries[old].deprecated_reason or entries[new].reason
-        for new in heads
-        for old in lineage.predecessors.get(new, ())
-        if old in chain
-    ]
-    if not heads:
-        ends = (entries[one] for one in sorted(chain) if not lineage.successors.get(one))
-        reasons = [one.why_ended if one is entry else one.deprecated_reason for one in ends]
+    steps, seen = [entry.address], {entry.address}
+    reasons = list[str | None]()
+    for old in steps:
+        new = [one for one in lineage.successors.get(old, ()) if one not in seen]
+        steps += new
+        seen.update(new)
+        # The `reason` of a superseded entry itself says why that entry replaced an older one.
+        reasons += [entries[old].deprecated_reason or entries[one].reason for one in new]
+        if not lineage.successors.get(old):
+            reasons.append(entry.why_ended if old == entry.address else entries[old].deprecated_reason)
     return "; ".join(dict.fromkeys(filter(None, reasons))) or None
 
 

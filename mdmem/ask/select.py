@@ -44,7 +44,8 @@ class Selection(Struct, frozen=True, dict=True):
     """The selection of entries for one question in one scope.
 
     `answer` is the result of the full-text search, or None if the question has no words. `naming` has the entries whose
-    text mentions a given path, with these paths. `omitted` collects the entries that were omitted, with the reasons.
+    text mentions a given path or its folder, with what they mention. `omitted` collects the entries that were omitted,
+    with the reasons.
     """
 
     catalog: Catalog
@@ -319,8 +320,8 @@ class Selection(Struct, frozen=True, dict=True):
             via=tuple(sorted(olds)),
             current=self._is_shown(address) or self.catalog.is_merged(address),
             matches=self._matches(found, replaced),
-            inherited=bool(olds) and not self._is_found_itself(address),
             on_path=address in self.on_path,
+            names_path=address in self.naming,
             unconditional=self.is_unconditional(entry),
             overrides=tuple(overridden),
             overridden_by=(by.address,) if by is not None and self._replaces(by, entry) else (),
@@ -368,7 +369,7 @@ class Selection(Struct, frozen=True, dict=True):
         if met:
             yield f"applies to {few_of(met, paths)}"
         elif named:
-            yield f"mentions {few_of(named, paths)}"
+            yield f"mentions {few_of(named, ())}"
 
     def _doubts(self, item: Item) -> Iterator[str]:
         catalog, entry = self.catalog, item.entry

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import memory, run_here, write_entry
+from builders import make_root, memory, run_here, write_entry
 
 Capture = pytest.CaptureFixture[str]
 LONG = "The belt is long and runs through the hall. " * 40
@@ -64,6 +64,15 @@ def test_option_below_the_alternatives_is_marked_with_both_headings(tmp_path: Pa
     shown = run_here(capsys, "show", "belts", "--about", "turbine", cwd=root).out
     assert "… under “Alternatives / Turbines”: A turbine was quick.\n" in shown
     assert "… No turbine runs at night.\n" in shown
+
+
+def test_sentence_that_announces_the_next_one_comes_with_it(tmp_path: Path, capsys: Capture) -> None:
+    root = make_root(tmp_path / "memory")
+    filler = "The belt is dull and runs on through the hall.\n\n" * 40
+    body = f"Belts are black.\n\n{filler}The longest belt is calculated by:\n\nhall times two\n\n{filler}"
+    write_entry(root, "app/belts/long", body, title="Belts")
+    out = run_here(capsys, "show", "long", "--about", "longest belt calculated", cwd=root).out
+    assert "calculated by: hall times two" in " ".join(out.split())
 
 
 def test_entry_without_text_says_so(folder: Path, capsys: Capture) -> None:

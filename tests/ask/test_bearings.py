@@ -134,12 +134,12 @@ def test_best_match_that_was_replaced_is_named_with_its_head(tmp_path: Path) -> 
     assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "it was slow", (NEW,)),)
 
 
-def test_reason_is_that_of_the_step_to_what_is_in_force(tmp_path: Path) -> None:
+def test_reasons_are_those_of_each_step_to_what_is_current(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, OLD, "Queue", status="deprecated", superseded_by=["app/a/mid"])
     put(root, "app/a/mid", "Table", status="deprecated", superseded_by=[NEW], supersedes=[OLD], reason="two phones")
     put(root, NEW, "Replaced", supersedes=["app/a/mid"], reason="the table was slow")
-    assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "the table was slow", (NEW,)),)
+    assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "two phones; the table was slow", (NEW,)),)
 
 
 def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -111,6 +111,26 @@ def test_weak_match_is_a_title_and_few_decisions_are_all_named(root: Path, capsy
     assert "app/belts/other (shares no word or path)" in out
 
 
+def test_what_replaced_the_best_match_has_text_and_the_reason(root: Path, capsys: Capture) -> None:
+    ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "superseded_by": "app/belts/new"}
+    put(root, "decision", "old", "Jobs run in Celery.", **ended)
+    put(root, "decision", "new", "A relay publishes.", supersedes="app/belts/old", reason="jobs were lost")
+    (shown,) = ask(root, capsys, "celery")["items"]
+    assert (shown["content"], shown["reason"]) == ("A relay publishes.", "replaces app/belts/old, which matched")
+    text = run_here(capsys, "retrieve", "--root", "memory", "celery", cwd=root.parent).out
+    assert "  replaces app/belts/old (" in text
+    assert "): “jobs were lost”\n" in text
+
+
+def test_answer_is_shorter_where_no_rule_covers_the_question(root: Path, capsys: Capture) -> None:
+    for number in range(5):
+        put(root, "note", f"n{number}", f"The scanner reads labels {number}.\n\n{'Labels of the scanner fade. ' * 90}")
+    answer = ask(root, capsys, "scanner labels fade")
+    assert (answer["coverage"], answer["tokens"] < 700) == ("none", True)
+    put(root, "decision", "d", "The labels of a scanner fade.")
+    assert ask(root, capsys, "scanner labels fade")["tokens"] > 700
+
+
 def test_items_are_in_the_order_of_authority(root: Path, capsys: Capture) -> None:
     for kind, times in (("note", 9), ("pattern", 6), ("decision", 3), ("invariant", 1)):
         put(root, kind, kind, "scanner labels " * times)

@@ -1,7 +1,7 @@
 """Long bodies that are made to take long: an answer takes about as long as for other bodies of this size."""
 
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 from builders import open_root
@@ -42,9 +42,9 @@ def test_excerpt_of_a_hostile_body_is_made_in_time(body: str, tmp_path: Path) ->
     root = make_wings(tmp_path)
     put(root, "app/rules/long", "Long", "Text.\n")
     entry = open_root(root).catalog.entries["app/rules/long"]
-    started = perf_counter()
+    started = process_time()
     assert excerpt(entry, body, 1700, {**NO_WEIGHTS, "word": 1.0})
-    assert perf_counter() - started < SECONDS
+    assert process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize("body", [long(".adr148x"), long(".0148x"), long("[adr 148](x.md) "), long("](0148-x.md ")])
@@ -52,17 +52,17 @@ def test_mentions_in_a_hostile_body_are_found_in_time(body: str, tmp_path: Path)
     root = make_wings(tmp_path)
     put(root, "app/rules/0148-x", "Record", "Text.\n")
     pattern = mention_pattern(open_root(root).catalog.entries["app/rules/0148-x"], is_near=True)
-    started = perf_counter()
+    started = process_time()
     list(mentioning_sentences(body, pattern))
-    assert perf_counter() - started < SECONDS
+    assert process_time() - started < SECONDS
 
 
 def test_links_of_a_hostile_text_are_removed_in_time() -> None:
-    started = perf_counter()
+    started = process_time()
     without_targets(f"`{' ' * SIZE}>`")
     snippet(long("![word]("), ["word"])
     snippet(f"word {9 * long('[')}", ["word"])
-    assert perf_counter() - started < SECONDS
+    assert process_time() - started < SECONDS
     assert without_targets("See `the docs <https://a.example>`_ and [it](b.md).") == "See the docs and it."
 
 
@@ -71,6 +71,6 @@ def test_coverage_by_a_body_of_one_word_is_found_in_time(tmp_path: Path) -> None
     put(root, "app/rules/long", "Long", "Text.\n")
     weights = weights_of(["word", "zebra"], [frozenset(["word"])], 1)
     entry = open_root(root).catalog.entries["app/rules/long"]
-    started = perf_counter()
+    started = process_time()
     coverage_of(weights, [(entry, Match(entry.address, 1.0, frozenset(["word"])))], lambda _: 5 * long("word "))
-    assert perf_counter() - started < SECONDS
+    assert process_time() - started < SECONDS

@@ -66,10 +66,15 @@ def test_newer_entries_that_mention_it_are_named_with_the_sentence_those_first_t
 def test_amendment_is_named_with_its_sentence(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     put(
-        root, "app/rules/night", "Night", "At night ADR 7 holds for mails only.\n", amends=RULE, created_at="2026-03-01"
+        root,
+        "app/rules/night",
+        "Night",
+        "Mails go out once. The rest of ADR 7 stays.\n",
+        amends=RULE,
+        created_at="2026-03-01",
     )
     (mention,) = mentions(root, "orders")
-    assert (mention.how, mention.said) == ("amended by", "At night ADR 7 holds for mails only.")
+    assert (mention.how, mention.said) == ("amended by", "Mails go out once. The rest of ADR 7 stays.")
 
 
 def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

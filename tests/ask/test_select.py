@@ -76,6 +76,27 @@ def test_path_that_stands_in_the_text_brings_an_entry_in(tmp_path: Path) -> None
     assert left_out(found(root, paths=("src/payment.py",))) == {"app/a/only": "applies elsewhere"}
 
 
+@pytest.mark.parametrize(
+    ("path", "mentioned"),
+    [
+        ("migrations/0001.sql", "migrations/"),
+        ("src/pay/card/visa.py", "src/pay/"),
+        ("src/pay/", "src/pay/"),
+        ("migrations/old/0001.sql", None),
+        ("src/payment.py", None),
+    ],
+)
+def test_folder_that_the_text_mentions_brings_an_entry_in_with_its_text(
+    path: str, mentioned: str | None, tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/sql", "Plain SQL", "Write SQL in `migrations/` and src/pay/, never in my-migrations/.\n")
+    answer = retrieve(open_root(root), Question(words="drop a column", paths=(path,))).main
+    assert answer is not None
+    shown = [(item.reason, item.content != "") for item in answer.items]
+    assert shown == [(f"mentions {mentioned}", True) if mentioned else ("shares no word or path", False)]
+
+
 # --- scope ---
 
 
