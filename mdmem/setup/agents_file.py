@@ -34,7 +34,7 @@ COMMAND_LINES = """\
 Before you change code, ask once what applies to all files that you will touch: \
 `mdmem retrieve --session TASK --path FILE --path FILE --ask "QUESTION" --ask "QUESTION"` \
 (TASK: any name for your work).
-The answer has every rule that names these files, and what matches your words best: do not ask twice.
+The answer has every rule for these files, and the best matches for your words: do not ask twice.
 For questions without code, leave out `--path` and put all of them into one call.
 `mdmem list --titles` prints the title of every entry: run it once when you do not know which words to ask for.
 Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and open no other file of the memory.
@@ -49,7 +49,7 @@ FORMER_LINES = re.compile(
 )
 # An additional line for a memory with several projects.
 WINGS_LINE = (
-    "Several projects share this memory: a `retrieve` that names no file takes `--wing NAME`, or `--all-wings`.\n"
+    "Several projects share this memory: without a file, `retrieve` takes `--wing NAME`, or `--all-wings`.\n"
 )
 
 
@@ -59,7 +59,7 @@ def agents_lines(profile: str) -> str:
     return f"""\
 Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
 Call it once, with what you are about to do and all files that you will touch: the answer has every rule \
-that names these files, and what matches your words best: do not ask twice.
+for these files, and the best matches for your words: do not ask twice.
 Propose what you learned with its tool `{write}`; people approve it.
 Without the server, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """

@@ -392,8 +392,8 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
 def wing_not_fetched(case: Case) -> Iterator[Finding]:
     """A wing from another repository could not be read.
 
-    It may contain invariants, so the check is incomplete. Links into it are not reported as broken. Nobody fetched it
-    on this machine, the settings have a newer commit, or a folder has its name. Checks never fetch anything.
+    It may contain invariants, so the check is incomplete. Links into it are not reported as broken. Possible
+    causes: nobody fetched it on this machine, the settings have a newer commit, or a folder has its name.
 
     Fails:
         [wings.ros2]
