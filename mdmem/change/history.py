@@ -105,7 +105,7 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
 
 
 def blame(workspace: Workspace, name: str) -> BlameReport:
-    """Return the commit that last set the value of each field of an entry, and the body, through moves. See `log`."""
+    """Return the commit that last set each field of an entry and its body, also before moves; raises as `log` does."""
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)
     document = workspace.catalog.document(f"{address}.md")

@@ -73,7 +73,7 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current (None: a new one), its successors, the reason, and who of them `was_there`."""
+    """An entry that is no longer current, its successors and the reason; if `before` is None, a new entry."""
 
     before: Ref | None
     after: tuple[Ref, ...]
@@ -82,7 +82,7 @@ class Belief(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True):
-    """What a draft would do to the entry `on`: `says` is the field, `opening` the draft's first sentence."""
+    """An effect that a draft would have on the entry `on`, by its field `says`; `opening` is its first sentence."""
 
     entry: Ref
     says: str

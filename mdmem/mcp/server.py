@@ -128,7 +128,7 @@ class _LogFormatter(logging.Formatter):
 
 
 class MemoryServer(MCPServer[Any]):
-    """The server of one memory, read at the first call; `active` is the number of requests that are being answered."""
+    """The MCP server of one memory, which is read at the first call; `active` counts the requests in progress."""
 
     def __init__(
         self,

@@ -48,9 +48,7 @@ FORMER_LINES = re.compile(
     re.M | re.S,
 )
 # An additional line for a memory with several projects.
-WINGS_LINE = (
-    "Several projects share this memory: without a file, `retrieve` takes `--wing NAME`, or `--all-wings`.\n"
-)
+WINGS_LINE = "Several projects share this memory: without a file, `retrieve` takes `--wing NAME`, or `--all-wings`.\n"
 
 
 def agents_lines(profile: str) -> str:
