@@ -61,7 +61,8 @@ def compare(
 ) -> ComparedTrees:
     """Return the trees to compare with; if one cannot be read, `faults` says why, and the other checks still run.
 
-    - A given base means the merge base of it and the change, and a merge is compared with the branch that it goes into.
+    - A given base means the merge base of it and the change, and a merge is compared with the branch that it goes into:
+      the default branch if it is checked out, else the given one.
     - Raises UnknownRevisionError if the base or that branch does not exist, unless a shallow clone may lack it.
     - Staged files are compared with HEAD. Their findings are old if the default branch, local or remote, has them, too.
     - A push is only compared with the remote's version, to tell old findings from new ones.
@@ -75,7 +76,10 @@ def compare(
     try:
         if snapshot.merge_into is not None:
             ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)
-            return ComparedTrees(base=theirs, merge=Merge(ours, theirs, ancestor, workspace.conflicts))
+            default = find_default_branch(workspace.location.get_repository()) if snapshot.revision is None else None
+            # On the default branch, people name the branch to be merged into it.
+            into = ours if default is not None and default.is_here else theirs
+            return ComparedTrees(base=into, merge=Merge(ours, theirs, ancestor, workspace.conflicts))
         if base is not None:
             commit = merge_base(workspace.location.get_repository(), base, snapshot.revision or "HEAD")
             return ComparedTrees(base=_at(workspace, commit, f"{base} ({commit[:10]})"))

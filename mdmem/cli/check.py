@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
 @click.option("--rev", "--at", "revision", metavar="REV|DATE", help=AT_HELP)
 @click.option("--base", metavar="REV", help="Compare with the merge base of the tree and REV, and mark new findings.")
-@click.option("--merge", "merge_into", metavar="REV", help="Check the result of a merge into REV, before you merge.")
+@click.option("--merge", "merge_into", metavar="REV", help="Check the result of a merge with REV, before you merge.")
 @click.option("--fix", is_flag=True, help="Make the fixes that keep the meaning.")
 @click.option("--unsafe-fixes", is_flag=True, help="Make fixes that decide something for you, too.")
 @click.option("--diff", is_flag=True, help="Show what would be fixed, and write nothing.")

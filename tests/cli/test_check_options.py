@@ -75,6 +75,16 @@ def test_merge_with_two_successors_is_one_finding(folder: Path, run: Run) -> Non
     assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows the choices"
 
 
+def test_merge_named_on_the_default_branch_is_one_into_it(folder: Path, run: Run) -> None:
+    git(folder, "checkout", "-q", "-b", "bad", "main")
+    git(folder, "rm", "-q", f"memory/{RULE}.md")
+    commit_all(folder)
+    assert "error[deleted-in-force]" in run("check", "--merge", "main").out
+    git(folder, "checkout", "-q", "main")
+    ran = run("check", "--merge", "bad")
+    assert (ran.code, "error[deleted-in-force]" in ran.out) == (1, True)
+
+
 def test_staged_refuses_the_deletion_of_what_is_in_force(folder: Path, run: Run) -> None:
     git(folder, "rm", "-q", f"memory/{RULE}.md")
     ran = run("check", "--staged")
