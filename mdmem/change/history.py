@@ -95,10 +95,14 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
     repository, under = workspace.location.get_repository(), workspace.location.under or "."
     prefix = workspace.location.prefix
     for commit in history(repository, [under], until=workspace.snapshot.revision):
-        paths = [path.removeprefix(prefix) for path in commit.paths]
-        entries = [path for path in paths if is_entry_place(path) and path[0] != "." and workspace.access.sees(path)]
+        changed = [one._replace(path=one.path.removeprefix(prefix)) for one in commit.changes]
+        entries = [
+            one._replace(path=one.path.removesuffix(".md"))
+            for one in changed
+            if is_entry_place(one.path) and one.path[0] != "." and workspace.access.sees(one.path)
+        ]
         if entries:
-            found.append(replace(commit, paths=tuple(sorted(path.removesuffix(".md") for path in entries))))
+            found.append(replace(commit, changes=tuple(sorted(entries, key=lambda one: one.path))))
         if len(found) == limit:
             break
     return visible_commits(workspace, found)
@@ -178,8 +182,7 @@ def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[File
             seen.append(replace(one, before=None, moved_from=None))
             break
         seen.append(one)
-    commits = visible_commits(workspace, [Commit(one.commit, one.author, one.when, one.subject) for one in seen])
-    return [replace(one, subject=commit.subject) for one, commit in zip(seen, commits, strict=True)]
+    return [replace(one, subject="") for one in seen]
 
 
 def _is_cut(repository: Repository, versions: Sequence[_Version]) -> bool:

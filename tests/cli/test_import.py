@@ -229,7 +229,7 @@ def test_files_that_cannot_be_read_or_removed_stay(pair: Path, run: Run) -> None
         (pair / "docs/adr").chmod(0o755)
     assert ran.returncode == 0
     assert said_of(ran.stdout, "docs/adr/0004-hidden.md") == ["cannot be read: permission denied"]
-    assert "docs/adr/0001-files.md stays: permission denied; run the same command again to move it" in ran.stderr
+    assert "docs/adr/0001-files.md is not moved: permission denied; run the same command again to move it" in ran.stderr
     assert (pair / PLACE / "0001-files.md").exists()
     assert run("import", "--move").code == 0
     assert not (pair / "docs").exists()
