@@ -75,11 +75,7 @@ def test_findings_beyond_the_records_are_reported(
 def test_record_that_matches_less_than_it_says_is_stale() -> None:
     findings = [found(DANGLING, A, 3)]
     kept, stale = apply_baseline(
-        findings,
-        known((DANGLING, A, 3), (EMPTY, B, 1)),
-        path=".known.json",
-        settings=Settings(),
-        codes=get_checks(),
+        findings, known((DANGLING, A, 3), (EMPTY, B, 1)), path=".known.json", settings=Settings(), codes=get_checks()
     )
     assert (kept, {one.code for one in stale}, {one.severity for one in stale}) == ([], {STALE}, {WARNING})
     assert [one.message for one in stale] == [

@@ -6,15 +6,7 @@ import time
 
 import pytest
 
-from mdmem.markdown.merge import (
-    ConflictSide,
-    EntryMerge,
-    Marks,
-    Sides,
-    has_hunks,
-    merge_entries,
-    take_side,
-)
+from mdmem.markdown.merge import ConflictSide, EntryMerge, Marks, Sides, has_hunks, merge_entries, take_side
 
 HEAD = "type: decision\nstatus: active\ncreated_at: 2026-03-05\n"
 

@@ -10,16 +10,7 @@ from hypothesis import strategies as st
 from markdown.test_patch_properties import KEYS, PLAIN, documents
 from mdmem.markdown import layout, patch
 from mdmem.markdown.layout import UnpatchableError
-from mdmem.markdown.merge import (
-    BODY,
-    ConflictSide,
-    EntryMerge,
-    Marks,
-    Sides,
-    has_hunks,
-    merge_entries,
-    take_side,
-)
+from mdmem.markdown.merge import BODY, ConflictSide, EntryMerge, Marks, Sides, has_hunks, merge_entries, take_side
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.fields import LISTS
 

@@ -212,8 +212,7 @@ LIST_KEYS = st.sampled_from(sorted(LISTS & set(KEYS)))
 
 
 @given(
-    documents(),
-    st.tuples(st.sampled_from(KEYS), TEXTS) | st.tuples(LIST_KEYS, st.lists(TEXTS, min_size=1, max_size=4)),
+    documents(), st.tuples(st.sampled_from(KEYS), TEXTS) | st.tuples(LIST_KEYS, st.lists(TEXTS, min_size=1, max_size=4))
 )
 def test_value_that_is_set_is_the_only_change(drawn: Drawn, change: tuple[str, str | list[str]]) -> None:
     document, (name, value) = drawn.document, change

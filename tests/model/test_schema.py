@@ -40,11 +40,7 @@ def flaw_of(stated: str, *, kind: str = "note") -> tuple[str, str, str, int | No
 def test_entry_needs_three_fields_and_no_more() -> None:
     one, flaws = read("")
     expected = Entry(
-        address=ADDRESS,
-        type=EntryType.NOTE,
-        status=Status.ACTIVE,
-        title="Some entry",
-        created_at=date(2026, 3, 5),
+        address=ADDRESS, type=EntryType.NOTE, status=Status.ACTIVE, title="Some entry", created_at=date(2026, 3, 5)
     )
     assert (one, flaws) == (expected, ())
 

@@ -5,17 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from builders import (
-    commit_all,
-    entry_text,
-    git,
-    make_repository,
-    make_root,
-    refuse,
-    repository_of,
-    write,
-    write_entry,
-)
+from builders import commit_all, entry_text, git, make_repository, make_root, refuse, repository_of, write, write_entry
 from trees import meant
 
 from mdmem.errors import GoneError

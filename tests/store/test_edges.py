@@ -120,10 +120,7 @@ BY_EDGE = {
     "successor-not-current": {EdgeKind.BY_DRAFT, EdgeKind.BY_DEAD},
     "supersession-across-wings": {EdgeKind.ACROSS_WINGS},
 }
-BY_OLD = {
-    "two-successors": {EdgeKind.TWO_SUCCESSORS},
-    "superseded-but-active": {EdgeKind.BUT_ACTIVE},
-}
+BY_OLD = {"two-successors": {EdgeKind.TWO_SUCCESSORS}, "superseded-but-active": {EdgeKind.BUT_ACTIVE}}
 
 
 @given(MEMORIES)

@@ -96,11 +96,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-CONFLICTS = [
-    ("ours\n", "theirs\n", "content"),
-    (None, "theirs\n", "modify/delete"),
-    ("ours\n", None, "modify/delete"),
-]
+CONFLICTS = [("ours\n", "theirs\n", "content"), (None, "theirs\n", "modify/delete"), ("ours\n", None, "modify/delete")]
 
 
 @pytest.mark.parametrize(("ours", "theirs", "kind"), CONFLICTS)

@@ -13,16 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import (
-    commit_all,
-    environment,
-    git,
-    made_once,
-    memory,
-    run_here,
-    write,
-    write_entry,
-)
+from builders import commit_all, environment, git, made_once, memory, run_here, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
 

@@ -87,10 +87,7 @@ _ALLOWED: Mapping[Status, tuple[Status, ...]] = {
     Status.UNDER_REVIEW: (Status.ACTIVE, Status.DEPRECATED),
     Status.DEPRECATED: (Status.ACTIVE,),
 }
-_ASKS_REASON = {
-    (Status.DRAFT, Status.DEPRECATED): "deprecated_reason",
-    (Status.DEPRECATED, Status.ACTIVE): "reason",
-}
+_ASKS_REASON = {(Status.DRAFT, Status.DEPRECATED): "deprecated_reason", (Status.DEPRECATED, Status.ACTIVE): "reason"}
 
 
 @check("illegal-transition", Severity.ERROR)

@@ -11,15 +11,7 @@ from collections.abc import Iterable, Iterator
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
-from mdmem.checks.fixes import (
-    composed,
-    has_odd_extension,
-    line_end,
-    with_fix,
-    with_move,
-    with_name,
-    with_number,
-)
+from mdmem.checks.fixes import composed, has_odd_extension, line_end, with_fix, with_move, with_name, with_number
 from mdmem.markdown.layout import replace_span
 from mdmem.markdown.parse import SIZE_LIMIT, Document
 from mdmem.model.fields import LINK_FIELDS

@@ -119,12 +119,7 @@ def unknown_field(case: Case) -> Iterator[Finding]:
     yield from (replace(one, severity=Severity.WARNING) for one in case.loaded("unknown-key"))
 
 
-@check(
-    "lost-value",
-    Severity.WARNING,
-    per_file=True,
-    same_when_ended=True,
-)
+@check("lost-value", Severity.WARNING, per_file=True, same_when_ended=True)
 def lost_value(case: Case) -> Iterator[Finding]:
     """A field has no value, or a `#` cuts off the rest of the value.
 

@@ -253,12 +253,7 @@ class FullTextIndex:
         return [match.key for match in found]
 
     def _answer(
-        self,
-        question: ParsedQuestion,
-        corpus: Corpus,
-        among: Collection[str] | None = None,
-        *,
-        by_titles: bool = False,
+        self, question: ParsedQuestion, corpus: Corpus, among: Collection[str] | None = None, *, by_titles: bool = False
     ) -> tuple[list[Match], bool]:
         """Return the matches, and whether the index was damaged, so that all documents were read instead."""
         view, is_damaged = self._view(corpus, by_titles=by_titles), False
