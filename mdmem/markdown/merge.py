@@ -308,11 +308,12 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
 
 def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: Marks) -> EntryMerge | None:
     """Merge key by key. Return None if a side is not an entry, or if the result does not parse to the merged values."""
-    line_break = _line_break(sides)
-    unified = sides if line_break is None else sides.map(lambda content: content.replace(b"\r\n", b"\n"))
-    ours, theirs = parse_document(path, unified.ours), parse_document(path, unified.theirs)
+    # Git merges the text if the sides end their lines differently.
+    if len({b"\r\n" in content for content in (sides.ours, sides.theirs, sides.ancestor) if content}) > 1:
+        return None
+    ours, theirs = parse_document(path, sides.ours), parse_document(path, sides.theirs)
     opening = "\r\n" if ours.text.startswith("---\r\n") else "\n"
-    ancestor = parse_document(path, unified.ancestor or f"---{opening}---{opening}".encode())
+    ancestor = parse_document(path, sides.ancestor or f"---{opening}---{opening}".encode())
     if not (_is_entry(ours) and _is_entry(theirs) and ancestor.fields is not None):
         return None
     documents = Sides(ancestor, ours, theirs)
@@ -336,8 +337,6 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     closing = closing if closing.endswith("\n") or not body else f"---{opening}"
     front = "".join(one.text if isinstance(one, _Part) else one.hunk(marks, opening) for one in keys)
     text = f"---{opening}{front}{tail[0]}{closing}".encode() + body
-    if line_break is not None:
-        text = text.replace(b"\n", line_break)
     has_mark = documents.map(lambda one: one.data.startswith(codecs.BOM_UTF8))
     if has_mark.ours if not sides.ancestor else has_mark.agreed() == (True,):
         text = codecs.BOM_UTF8 + text
@@ -349,25 +348,6 @@ def _is_entry(document: Document) -> bool:
     fields = document.fields
     is_manifest = document.path.rsplit("/", 1)[-1] == "README.md"
     return fields is not None and (is_manifest or {"type", "status"} <= fields.keys())
-
-
-def _line_break(sides: Sides[bytes]) -> bytes | None:
-    """Return the line break for the result if a side converted all its line breaks, or None to leave them unchanged."""
-
-    def ending(content: bytes) -> bytes | None:
-        both, lines = content.count(b"\r\n"), content.count(b"\n")
-        if both == lines > 0:
-            return b"\r\n"
-        # None for a file that mixes LF and CRLF.
-        return None if both or not lines else b"\n"
-
-    ends = sides.map(ending)
-    if None in (ends.ours, ends.theirs) or (sides.ancestor and ends.ancestor is None):
-        return None
-    if ends.ours == ends.theirs and ends.ancestor in (ends.ours, None):
-        return None
-    one = ends.agreed()
-    return one[0] if one is not None else ends.ours
 
 
 def _is_meant(keys: Sequence[_Part | _Key], opening: str, tail: str, side: ConflictSide) -> bool:

@@ -133,11 +133,6 @@ NEW, PAGE = "memory/nav/architecture/new.md", "memory/nav/architecture/README.md
             id="CRLF, byte order mark and open end stay",
         ),
         pytest.param(
-            *(FILE, ENTRY, changed(ENTRY, OURS), changed(ENTRY, THEIRS).replace("\n", "\r\n")),
-            MERGED.replace("\n", "\r\n"),
-            id="a side that converted all line breaks is followed",
-        ),
-        pytest.param(
             *(NEW, None, changed(ENTRY, {"[executor]": "[ours]"}), changed(ENTRY, {"[executor]": "[theirs]"})),
             changed(ENTRY, {"[executor]": "[ours, theirs]"}),
             id="both sides add the entry",
