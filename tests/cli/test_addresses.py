@@ -25,30 +25,35 @@ BY_NAME = {
     "0004-store-money-": CENTS,
     "shop/architecture/0012-carriers": QUEUE,
     "memory/shop/context/time-zones.md": ZONES,
+    "docs/adr/0004-money.md": CENTS,
+    "./docs/adr/0012-c#-queue.md": QUEUE,
 }
 
 
 @made_once
 def records(folder: Path) -> Path:
-    """Return a repository with records in two rooms of a wing, the active one, and in another wing."""
+    """Return a repository with imported records in two rooms of a wing, the active one, and in another wing."""
     root = make_root(make_repository(folder) / "memory", 'default_wing = "shop"\n')
-    for address in (CENTS, QUEUE, CACHE, ZONES, OTHER, RFC):
-        write_entry(root, address, title=f"About {address.rpartition('/')[2]}")
+    origins = {CENTS: "docs/adr/0004-money.md", QUEUE: "docs/adr/0012-c%23-queue.md", OTHER: None, RFC: None}
+    origins |= {CACHE: "AGENTS.md#cache", ZONES: "AGENTS.md#time"}
+    for address, origin in origins.items():
+        stated = {"x-imported-from": f"{origin}@0123456789ab"} if origin else {}
+        write_entry(root, address, title=f"About {address.rpartition('/')[2]}", **stated)
     commit_all(folder)
     return folder
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_record_is_found_by_number_or_beginning_of_its_id(name: str, tmp_path: Path, run: Run) -> None:
+def test_record_is_found_by_number_beginning_of_its_id_or_origin(name: str, tmp_path: Path, run: Run) -> None:
     ran = run("show", name, cwd=records(tmp_path))
     assert (ran.code, ran.out.partition(" (")[0], ran.err) == (0, f"[decision] {BY_NAME[name]}", "")
 
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("12", f"{QUEUE}, {CACHE}"), ("shop/0012", f"{QUEUE}, {CACHE}")],
+    [("12", f"{QUEUE}, {CACHE}"), ("shop/0012", f"{QUEUE}, {CACHE}"), ("AGENTS.md", f"{CACHE}, {ZONES}")],
 )
-def test_number_of_several_records_is_refused(name: str, meant: str, tmp_path: Path, run: Run) -> None:
+def test_number_or_path_of_several_records_is_refused(name: str, meant: str, tmp_path: Path, run: Run) -> None:
     ran = run("show", name, cwd=records(tmp_path))
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
