@@ -93,10 +93,12 @@ def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, run: Run) -> None:
 
 
 def test_root_that_git_does_not_track_yet_is_found_and_an_ignored_one_is_none(repo: Path, run: Run) -> None:
+    ran = run("list")
+    assert (ran.code, ran.err.partition("; ")[2]) == (2, "`mdmem init` creates one, --root chooses one\n")
     make_root(repo / "build")
     (repo / ".gitignore").write_text("build/\n")
     ran = run("list")
-    assert (ran.code, ran.err.partition("; ")[2]) == (2, "`mdmem init` creates one, --root chooses one\n")
+    assert "; git ignores the one in build: take it out of .gitignore, or choose it with --root\n" in ran.err
     make_root(repo / "memory")
     assert shown(run, cwd=repo) == (str(repo / "memory"), "the repository's only mdmem.toml")
 
@@ -106,6 +108,14 @@ def test_settings_in_conflict_do_not_make_one_root_several(folder: Path, run: Ru
     assert run("list").err.startswith("mdmem: mdmem.toml cannot be read: ")
     ran = run("retrieve", "--format", "json")
     assert [problem["path"] for problem in ran.json["problems"]] == ["mdmem.toml"]
+
+
+def test_memory_of_a_submodule_is_named(tmp_path: Path, run: Run) -> None:
+    memory(tmp_path / "inner")
+    host = make_repository(tmp_path / "host")
+    git(host, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "inner"), "mem")
+    said = "the repository within this one, in mem/memory, has one: choose it with --root mem/memory\n"
+    assert run("list", cwd=host).err.endswith(f"; {said}")
 
 
 def test_memory_without_git_is_named_by_the_error(tmp_path: Path, run: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from stat import S_ISREG
@@ -157,13 +158,27 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         raise RootNotFoundError(f"no memory is found here, since git failed: {error}") from error
     tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     if repository is None or not tracked:
-        hint = "`mdmem init` creates one, --root chooses one"
-        if repository is None and (cwd / "memory" / SETTINGS_NAME).is_file():
-            hint = "there is one in memory/: add `--root memory`, or type `git init`"
-        raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
+        raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {_way_to_one(cwd, repository)}")
     why = f"the repository's only {SETTINGS_NAME}" if len(tracked) == 1 else "one of several in the repository"
     folders = sorted((repository.top / path).parent for path in tracked)
     return tuple(Location(folder.resolve(), why, repository) for folder in folders)
+
+
+def _way_to_one(cwd: Path, repository: Repository | None) -> str:
+    """Return the hint for a folder without a memory, which mentions one that git does not list."""
+    if repository is None and (cwd / "memory" / SETTINGS_NAME).is_file():
+        return "there is one in memory/: add `--root memory`, or type `git init`"
+    top = repository.top if repository is not None else cwd
+    with suppress(GitError, OSError):
+        # Search only two levels of folders, since ignored folders may have a hundred thousand files.
+        patterns = [f"{depth}/{SETTINGS_NAME}" for depth in ("*", "*/*") if repository is not None]
+        folder = next((path.parent for pattern in patterns for path in top.glob(pattern)), top)
+        shown, within = folder.relative_to(top).as_posix(), find_repository(folder)
+        if within is not None and within.top.resolve() != top.resolve():
+            return f"the repository within this one, in {shown}, has one: choose it with --root {shown}"
+        if folder != top:
+            return f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
+    return "`mdmem init` creates one, --root chooses one"
 
 
 def _has_settings(folder: Path) -> bool | None:
