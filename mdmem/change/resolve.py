@@ -151,7 +151,7 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
-    """Return who supersedes an entry by either file; no drafts, and no abandoned entries that it does not list."""
+    """Return the sorted entries that supersede an entry by either file. Drafts and abandoned claims do not count."""
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
     claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
 

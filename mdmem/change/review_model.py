@@ -73,7 +73,7 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, its successors and the reason; if `before` is None, a new entry."""
+    """An entry that is no longer current, its successors (some `was_there` before) and the reason; or a new entry."""
 
     before: Ref | None
     after: tuple[Ref, ...]

@@ -53,7 +53,7 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
 
 
 def read_document(data: bytes) -> Iterator[tuple[str, bytes | str]]:
-    """Yield path and content of each file in a document, manifests first, or the reason why it cannot be imported.
+    """Yield the path of each file in a document, manifests first, with its content or why it cannot be imported.
 
     Raises UnfitError if it is not such a document.
     """

@@ -137,7 +137,7 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
         return _CallerToken(token=found.sha256, client_id=name, scopes=[], access=found.access)
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
-        """Return the caller of a request, or None. Raises AuthenticationError if the tokens cannot be read."""
+        """Return the caller of a request, or None if it needs a valid token; raises AuthenticationError."""
         try:
             self._is_closed = self._is_closed or bool(await anyio.to_thread.run_sync(self._bearers.all))
             if not self._is_closed:
@@ -234,7 +234,7 @@ def serve_http(
     limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
 ) -> None:
-    """Serve until a signal. Raises UsageError if strangers could connect without a token, and EnvironmentFaultError."""
+    """Serve until a signal arrives; raises UsageError if strangers could connect without a token."""
     limits = limits or HttpLimits()
     has_tokens = bool(bearers.all())
     if has_tokens and open_access.is_narrow:

@@ -118,7 +118,7 @@ class HubAnswers:
 
     @staticmethod
     def tools_of(profile: str) -> tuple[Tool, ...]:
-        """Return the tools of a profile, most of them with `repository`. `core` and `test` have three more."""
+        """Return the tools of a profile, most with an argument `repository`; `core` and `test` get three more."""
         tools = [
             replace(one, about=f"{one.about} It writes this clone's files, never the hub.")
             if one.writes and one.name in _OF_CLONE

@@ -322,7 +322,7 @@ def without_memory(*echoed: str, **empty: Any) -> Callable[[str, str, Mapping[st
 
 
 def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | ToolResult]], Tool]:
-    """Return a decorator that makes a function a tool of its name and docstring. `options` are fields of `Tool`."""
+    """Return a decorator that makes a function a tool with its name and docstring; `options` are fields of `Tool`."""
 
     def make(call: Callable[..., Facts | ToolResult]) -> Tool:
         about = " ".join((inspect.getdoc(call) or "").split())
