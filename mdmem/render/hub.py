@@ -30,13 +30,10 @@ def push_text(result: PushResult) -> str:
         return f"{name}: the hub is at {had} already, which is newer than {result.pushed[:10]}; nothing was sent"
     if result.is_unchanged:
         return f"{name}: the hub is at {had} already"
-    changes = [(result.added, "added"), (result.changed, "changed"), (result.removed, "removed")]
-    counted = [(number, word) for number, word in changes if number]
-    # Only the first number has a unit. The unit is files, since not every file is an entry.
-    parts = [f"{number if place else count(number, 'file')} {word}" for place, (number, word) in enumerate(counted)]
-    parts = parts or ["no file changed"]
-    if result.pins:
-        parts.append(f"{count(result.pins, 'pin')} changed")
+    changes = ((result.added, "added"), (result.changed, "changed"), (result.removed, "removed"))
+    # The unit is files, since not every file is an entry.
+    parts = [f"{count(number, 'file')} {word}" for number, word in changes if number] or ["no file changed"]
+    parts += [f"{count(result.pins, 'pin')} changed"] if result.pins else []
     since = f" (was {had})" if had and had != result.commit[:10] else ""
     return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(parts)}"
 
@@ -55,15 +52,13 @@ def status_text(report: HubReport) -> str:
         if one.commit is None or one.age_seconds is None:
             lines.append(f"{one.name}  nothing was pushed yet")
             continue
-        # The largest unit with a number of at least 2 is used.
-        units = (("day", 86_400), ("hour", 3_600), ("minute", 60))
-        ages = (f"{one.age_seconds // length} {unit}s" for unit, length in units if one.age_seconds >= 2 * length)
+        days, hours = divmod(one.age_seconds // 3_600, 24)
         parts = [entries(one.entries)]
         parts += [f"pins {', '.join(one.pins)}"] if one.pins else []
         parts += [f"was {', '.join(one.former_names)}"] if one.former_names else []
         parts += [] if one.is_ours else ["sent by another version of mdmem"]
-        pushed = f"pushed {next(ages, f'{one.age_seconds} s')} ago"
-        lines.append(one_line(f"{one.name}  {one.commit[:10]}, {pushed}: {'; '.join(parts)}"))
+        ago = count(days, "day") if days else count(hours, "hour")
+        lines.append(one_line(f"{one.name}  {one.commit[:10]}, pushed {ago} ago: {'; '.join(parts)}"))
     size = f", {report.bytes / 1_000_000:.1f} MB" if report.bytes is not None else ""
     number = entries(sum(one.entries for one in report.repositories))
     repositories = count(len(report.repositories), "repository", "repositories")
@@ -106,7 +101,8 @@ def hub_search_json(result: HubResult) -> dict[str, Any]:
         {
             **record_json(one, *_ENTRY, "wing", path="file"),
             "room": one.path.partition("/")[0],
-            **_with_pins(one, "score", "snippet"),
+            **record_json(one, "score", "snippet"),
+            **_pins(one),
         }
         for one in result.entries
     ]
@@ -126,11 +122,7 @@ def hub_search_text(result: HubResult, style: Style) -> str:
         status = "" if one.status == "active" else f" ({one.status.replace('_', ' ')})"
         lines = [_head(one, style) + one_line(status), f"  {one_line(one.title)}"]
         blocks.append("\n".join([*lines, *([style.dim(f"  {one.snippet}")] if one.snippet else [])]))
-    return "\n\n".join([*blocks, *_copies_text(result.entries, style)])
-
-
-def _head(one: HubEntry, style: Style) -> str:
-    return style.bold(one_line(f"[{one.type}] {one.repository}:{one.address}"))
+    return "\n\n".join([*blocks, *_copies_text(result, style)])
 
 
 def search_remarks(result: HubResult) -> list[str]:
@@ -141,9 +133,7 @@ def search_remarks(result: HubResult) -> list[str]:
     if not result.entries:
         remarks.append("nothing found in the repositories that you may read")
     if not result.is_all:
-        remarks.append(
-            f"at least {result.matches} match: those with most of the rare words were ranked; narrow it down"
-        )
+        remarks.append(f"at least {result.matches} match: those with most of the rare words were ranked")
     elif (result.matches or 0) > len(result.entries):
         remarks.append(f"{result.matches} match; a higher limit shows more")
     return remarks
@@ -153,12 +143,9 @@ def who_json(report: HubResult) -> dict[str, Any]:
     """Return entries with their owners and with the entries that link to them (dependents) as JSON values."""
     shown = [
         {
-            **record_json(one, *_ENTRY, path="file"),
-            **record_json(one, "owner", "wing_owners"),
-            "dependents": [
-                {**record_json(by, *_ENTRY, path="file"), "field": by.field, "owner": by.owner} for by in one.dependents
-            ],
-            **_with_pins(one),
+            **record_json(one, *_ENTRY, "owner", "wing_owners", path="file"),
+            "dependents": [record_json(by, *_ENTRY, "field", "owner", path="file") for by in one.dependents],
+            **_pins(one),
         }
         for one in report.entries
     ]
@@ -177,7 +164,7 @@ def who_text(report: HubResult, style: Style) -> str:
         lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pins]
         lines += [] if one.dependents or one.pins else ["nothing links to it"]
         blocks.append("\n  ".join([_head(one, style), *map(one_line, lines)]))
-    return "\n\n".join([*blocks, *_copies_text(report.entries, style)])
+    return "\n\n".join([*blocks, *_copies_text(report, style)])
 
 
 def who_remarks(report: HubResult) -> list[str]:
@@ -189,9 +176,12 @@ def who_remarks(report: HubResult) -> list[str]:
     return [f"{number} match, of which the best {shown} are shown; an address, or `hub search`, leads to the others"]
 
 
-def _with_pins(one: HubEntry, *names: str) -> dict[str, Any]:
-    pins = [record_json(pin, "repository", "commit") for pin in one.pins]
-    return {**record_json(one, *names), **({"pins": pins} if pins else {})}
+def _head(one: HubEntry, style: Style) -> str:
+    return style.bold(one_line(f"[{one.type}] {one.repository}:{one.address}"))
+
+
+def _pins(one: HubEntry) -> dict[str, Any]:
+    return {"pins": [record_json(pin, "repository", "commit") for pin in one.pins]} if one.pins else {}
 
 
 def _copies(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
@@ -204,9 +194,6 @@ def _copies(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
     return [found[name] for name in sorted(found)]
 
 
-def _copies_text(shown: Iterable[HubEntry], style: Style) -> list[str]:
-    copies = [
-        one_line(f"{one['repository']} {one['commit'][:10]}, pushed {one['pushed_at'][:16].replace('T', ' ')} UTC")
-        for one in _copies(shown)
-    ]
-    return [style.dim(f"copy of {first_of(copies, _LISTED, '; ')}")] if copies else []
+def _copies_text(result: HubResult, style: Style) -> list[str]:
+    copies = [f"{one['repository']} {one['commit'][:10]}, pushed {one['pushed_at']}" for one in _copies(result.entries)]
+    return [style.dim(f"copy of {first_of([*map(one_line, copies)], _LISTED, '; ')}")] if copies else []

@@ -84,15 +84,17 @@ class LineageGraph(Struct, frozen=True):
 
 
 class Relations(Struct, frozen=True, dict=True):
-    """The relations of all entries of a catalog, except for supersessions by entries that are not drafts."""
+    """The arrows between all entries of a catalog."""
 
     catalog: Catalog
 
     @cached_property
     def arrows(self) -> Mapping[str, Sequence[Arrow]]:
         """Return, for each address, the arrows that start or end there."""
-        entries, arrows = self.catalog.entries, list[Arrow]()
+        entries, lineage, arrows = self.catalog.entries, self.catalog.lineage, list[Arrow]()
         for address, one in entries.items():
+            arrows += (Arrow(address, new, Relation.SUPERSEDED) for new in lineage.successors.get(address, ()))
+            arrows += (Arrow(address, new, Relation.CLAIMED) for new in lineage.claimants_of(address))
             if one.status is Status.DRAFT:
                 arrows += (Arrow(old, address, Relation.PROPOSED) for old in one.supersedes if old in entries)
             for kind, linked in (
@@ -101,94 +103,71 @@ class Relations(Struct, frozen=True, dict=True):
                 (Relation.CONFLICTS, one.contradicts),
             ):
                 arrows += (Arrow(address, other, kind) for other in linked if other in entries and other != address)
-        found: dict[str, list[Arrow]] = defaultdict(list)
-        for arrow in arrows:
-            found[arrow.start].append(arrow)
-            found[arrow.end].append(arrow)
-        return found
+        return _by_end(arrows)
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Return groups of connected entries, the largest first; in a group, a chain starts with its oldest entry."""
-        lineage = self.catalog.lineage
-        pairs = [(old, new) for old, newer in lineage.linked_successors.items() for new in newer]
-        linked = _neighbours([*pairs, *((arrow.start, arrow.end) for some in self.arrows.values() for arrow in some)])
         found, seen = [], set[str]()
-        for one in sorted(linked):
+        for one in sorted(self.arrows):
             if one not in seen:
-                members = sorted(_reachable([one], linked))
+                members = sorted(_reachable([one], self.arrows))
                 seen.update(members)
-                found.append(tuple(dict.fromkeys(it for member in members for it in lineage.chain(member))))
+                chains = (self.catalog.lineage.chain(member) for member in members)
+                found.append(tuple(dict.fromkeys(it for chain in chains for it in chain)))
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
-    @cached_property
-    def connected(self) -> frozenset[str]:
-        """Return the addresses of the entries that an arrow or a supersession connects with another entry."""
-        return frozenset(one for group in self.groups for one in group)
+    def graph(self, addresses: Sequence[str], *, today: date) -> LineageGraph:
+        """Return the graph of the chains of some entries, with their other relations.
 
-
-def _neighbours(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for one, other in pairs:
-        found[one].append(other)
-        found[other].append(one)
-    return found
-
-
-def _reachable(starts: Iterable[str], linked: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the given entries and all entries connected with them, the nearest first, then by address."""
-    found = list(dict.fromkeys(starts))
-    seen = set(found)
-    for one in found:
-        new = sorted(set(linked.get(one, ())) - seen)
-        found += new
-        seen.update(new)
-    return found
-
-
-def lineage_graph(
-    catalog: Catalog, addresses: Sequence[str], *, today: date, relations: Relations | None = None
-) -> LineageGraph:
-    """Return the graph of the chains of some entries, with their other relations.
-
-    If there are more than `MOST` entries, only the nearest are drawn. To build many graphs of a catalog, pass its
-    `relations`, so that they are computed once.
-    """
-    relations, lineage = relations or Relations(catalog), catalog.lineage
-    found: set[Arrow] = set()
-    for chain in {lineage.chain(address) for address in addresses}:
-        for one in chain:
-            found.update(Arrow(one, new, Relation.SUPERSEDED) for new in lineage.successors.get(one, ()))
-            found.update(Arrow(one, new, Relation.CLAIMED) for new in lineage.claimants_of(one))
+        If there are more than `MOST` entries, only the nearest are drawn.
+        """
+        catalog, found = self.catalog, set[Arrow]()
+        order = dict.fromkeys(one for address in addresses for one in catalog.lineage.chain(address))
+        for one in order:
             # A draft is drawn with the entry that it may supersede.
-            arrows = relations.arrows.get(one, ())
-            found.update(arrow for arrow in arrows if arrow.kind is not Relation.PROPOSED or arrow.start in chain)
-    edges = sorted(found)
-    near = _reachable(addresses, _neighbours((edge.start, edge.end) for edge in edges))
-    drawn = set(near[:MOST])
-    members = (member for address in addresses for member in lineage.chain(address))
-    order = {one: number for number, one in enumerate(members)}
-    return LineageGraph(
-        nodes=tuple(
-            Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses)
-            for one in sorted(drawn, key=lambda one: (order.get(one, len(order)), one))
-        ),
-        edges=tuple(edge for edge in edges if edge.start in drawn and edge.end in drawn),
-        hidden=max(0, len(near) - MOST),
-    )
+            arrows = self.arrows.get(one, ())
+            found.update(arrow for arrow in arrows if arrow.kind is not Relation.PROPOSED or arrow.start in order)
+        near = _reachable(addresses, _by_end(found))
+        drawn = set(near[:MOST])
+        shown = [*(one for one in order if one in drawn), *sorted(drawn - order.keys())]
+        return LineageGraph(
+            nodes=tuple(
+                Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses) for one in shown
+            ),
+            edges=tuple(arrow for arrow in sorted(found) if arrow.start in drawn and arrow.end in drawn),
+            hidden=max(0, len(near) - MOST),
+        )
 
 
-def linked_graph(
-    catalog: Catalog, *, today: date, relations: Relations | None = None, wing: str | None = None
-) -> LineageGraph:
+def _by_end(arrows: Iterable[Arrow]) -> dict[str, list[Arrow]]:
+    found: dict[str, list[Arrow]] = defaultdict(list)
+    for arrow in arrows:
+        found[arrow.start].append(arrow)
+        found[arrow.end].append(arrow)
+    return found
+
+
+def _reachable(starts: Iterable[str], arrows: Mapping[str, Iterable[Arrow]]) -> list[str]:
+    """Return the given entries and all entries connected with them, the nearest first, then by address."""
+    found = dict.fromkeys(starts)
+    queue = list(found)
+    for one in queue:
+        new = {end for arrow in arrows.get(one, ()) for end in (arrow.start, arrow.end)} - found.keys()
+        queue += sorted(new)
+        found |= dict.fromkeys(new)
+    return queue
+
+
+def linked_graph(relations: Relations, *, today: date, wing: str | None = None) -> LineageGraph:
     """Return the graph of all connected entries, or of the groups with an entry of a wing, the largest group first.
 
     At most `MOST` entries are drawn, and the others are counted as hidden.
     """
-    relations = relations or Relations(catalog)
-    groups = (one for one in relations.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
+    entries = relations.catalog.entries
+    groups = (one for one in relations.groups if wing is None or any(entries[it].wing == wing for it in one))
     members = [one for group in groups for one in group]
-    graph = lineage_graph(catalog, members[:MOST], today=today, relations=relations)
+    graph = relations.graph(members[:MOST], today=today)
     nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
     return replace(graph, nodes=nodes, hidden=max(0, len(members) - MOST))
 
@@ -222,7 +201,6 @@ def lineage_flowchart(graph: LineageGraph) -> str:
         lines.append(f'{names[entry.address]}["{text}"]:::{state}')
     for edge in graph.edges:
         lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')
-    lines += [f"style {names[node.entry.address]} fill:#ffe9a8,color:#000" for node in graph.nodes if node.is_asked]
     lines += [
         "classDef current stroke-width:3px",
         "classDef ended stroke-dasharray:4",
@@ -244,11 +222,9 @@ def chart_text(text: str) -> str:
 
 def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
     """Return column and row (from 0) of each node, so that edges lead to the right, except one edge of each cycle."""
-    before, after = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    before = defaultdict[str, list[str]](list)
     for start, end in edges:
-        if start != end:
-            before[end].append(start)
-            after[start].append(end)
+        before[end] += [start] if start != end else []
     columns: dict[str, int] = {}
 
     def column_of(node: str, behind: frozenset[str] = frozenset()) -> int:
@@ -260,10 +236,6 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
 
     for node in nodes:
         column_of(node)
-    for node in nodes:
-        # An entry without predecessors is drawn directly left of the first entry that it leads to.
-        if not before[node] and after[node]:
-            columns[node] = max(0, min(columns[one] for one in after[node]) - 1)
     places: dict[str, tuple[int, int]] = {}
     for node in sorted(nodes, key=columns.__getitem__):
         row = min((places[one][1] for one in before[node] if one in places), default=0)
@@ -277,9 +249,9 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
 _BOX, _TALL, _GAP, _ROW = 284, 76, 104, 104
 _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 33, 2, 37
-# The style sheet of a single picture. The pages include it in their own style sheet.
+# The style sheet of a single picture. The pages have their own.
 STYLE = """
-.lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530}
+.lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530;background:#fff}
 .lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}
 .lineage text{fill:currentColor}.lineage .about{fill:#5b6876;font-size:11px}
 .lineage .invariant .bar{fill:#8c2f39}.lineage .decision .bar{fill:#1f5f99}
@@ -292,30 +264,16 @@ STYLE = """
 .lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
 .lineage .clash{stroke:#b3261e}
 .lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
-@media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#76828e}
-.lineage .invariant .bar{fill:#f29aa3}.lineage .decision .bar{fill:#8cbdea}
-.lineage .pattern .bar{fill:#9ccb92}.lineage .note .bar{fill:#d7c58d}
-.lineage .about,.lineage .way,.lineage .ended .title{fill:#a3afbb}
-.lineage .ended rect{fill:#191f26;stroke:#6d7883}
-.lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}.lineage .way{stroke:#14191f}}
 """.strip().replace("\n", "")
 _HEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
     '<path d="M1,1 L7,4 L1,7"/></marker></defs>'
 )
 _LOOSE = {Relation.CLAIMED: "loose", Relation.PROPOSED: "loose", Relation.CONFLICTS: "clash"}
-# Shorter labels for relations whose names are too long for the gap between two boxes.
-_SHORT = {Relation.PROPOSED: "proposed"}
 
 
-def lineage_svg(
-    graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
-) -> str:
-    """Return a graph as SVG.
-
-    `href` returns the link of an address; without it, there are no links. `alone` adds the style sheet, which a page
-    has already. `name` begins the element ids, which must be unique in a page.
-    """
+def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None) -> str:
+    """Return a graph as SVG, for a page if `href` returns the link of an address, else with its own style sheet."""
     places = layout([node.entry.address for node in graph.nodes], [edge.forward for edge in graph.edges])
     corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * _ROW) for one, (x, y) in places.items()}
     width = max((x for x, _ in corners.values()), default=0) + _BOX + _EDGE
@@ -323,7 +281,7 @@ def lineage_svg(
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     # A screen reader skips the parts of an image, so a picture with links is a group.
     role = "img" if href is None else "group"
-    described = f'role="{role}" aria-labelledby="{name}-title" aria-describedby="{name}-said"'
+    described = f'role="{role}" aria-labelledby="lineage-title" aria-describedby="lineage-said"'
     asked = [node.entry.title for node in graph.nodes if node.is_asked]
     title = f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
     titles = {node.entry.address: node.entry.title for node in graph.nodes}
@@ -334,9 +292,9 @@ def lineage_svg(
         said.append(f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}.")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {described}>',
-        f'<title id="{name}-title">{_text(title if asked else "Supersessions and other relations")}</title>',
-        f'<desc id="{name}-said">{_text(" ".join(said))}</desc>',
-        *([f"<style>{STYLE}</style>"] if alone else []),
+        f'<title id="lineage-title">{_text(title if asked else "Supersessions and other relations")}</title>',
+        f'<desc id="lineage-said">{_text(" ".join(said))}</desc>',
+        *([f"<style>{STYLE}</style>"] if href is None else []),
         _HEAD,
         *(line for edge in graph.edges for line in _arrow(edge, corners)),
     ]
@@ -363,7 +321,8 @@ def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]]) -> Iterator[str]
     kind = f' class="{_LOOSE[edge.kind]}"' if edge.kind in _LOOSE else ""
     head = "" if is_conflict else ' marker-end="url(#to)"'
     yield f'<path{kind} d="M{first} C{" ".join(others)}"{head}/>'
-    label = _SHORT.get(edge.kind, edge.kind)
+    # The full name would be too long for the gap between two boxes.
+    label = "proposed" if edge.kind is Relation.PROPOSED else edge.kind
     x, y = (x1 + x2) // 2, (y1 + y2) // 2 + sag * 3 // 4
     yield f'<text class="way" text-anchor="middle" x="{x}" y="{y - 6}">{label}</text>'
 

@@ -179,7 +179,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def relations(self) -> Relations:
-        """Return the relations between entries, except supersessions, for the pictures."""
+        """Return the relations between entries, for the pictures."""
         return Relations(self.catalog)
 
     def body(self, address: str) -> str:

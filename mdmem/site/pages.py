@@ -23,7 +23,7 @@ from mdmem.model.entry import Entry, EntryType, Status, Wing, day_of
 from mdmem.model.fields import FIELDS, LINK_FIELDS
 from mdmem.model.globs import script_pattern
 from mdmem.model.text import visible
-from mdmem.render.lineage import LineageGraph, lineage_graph, lineage_svg, linked_graph
+from mdmem.render.lineage import LineageGraph, lineage_svg, linked_graph
 from mdmem.render.review import Kind, headline, sections
 from mdmem.render.text import UNREPLACED, count, entries
 from mdmem.site.facts import (
@@ -146,7 +146,7 @@ class SitePages(Struct, frozen=True, dict=True):
 
     def _lineage(self) -> Mapping[str, Any]:
         facts = self.facts
-        graph = linked_graph(facts.catalog, today=facts.workspace.today, relations=facts.relations)
+        graph = linked_graph(facts.relations, today=facts.workspace.today)
         drawn = {node.entry.address for node in graph.nodes}
         others = [group for group in facts.relations.groups if drawn.isdisjoint(group)]
         return {
@@ -196,9 +196,8 @@ class SitePages(Struct, frozen=True, dict=True):
         url = (facts.workspace.settings.files_url or "").rstrip("/")
         views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url else ()
         picture = None
-        if address in facts.relations.connected:
-            today, relations = facts.workspace.today, facts.relations
-            picture = self._picture(lineage_graph(facts.catalog, (address,), today=today, relations=relations), page)
+        if address in facts.relations.arrows:
+            picture = self._picture(facts.relations.graph((address,), today=facts.workspace.today), page)
         return {
             "row": row,
             "entry": entry,
@@ -224,7 +223,7 @@ class SitePages(Struct, frozen=True, dict=True):
     def _picture(self, graph: LineageGraph, page: str) -> Markup:
         # `lineage_svg` escapes all texts.
         up = up_from(page)
-        return Markup(lineage_svg(graph, href=lambda one: up + self.facts.rows[one].page, alone=False))
+        return Markup(lineage_svg(graph, href=lambda one: up + self.facts.rows[one].page))
 
 
 def asset_text(name: str) -> str:

@@ -12,7 +12,7 @@ from builders import Run, make_root, open_root, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.lineage import LineageGraph, chart_text, layout, lineage_flowchart, lineage_graph, lineage_svg
+from mdmem.render.lineage import LineageGraph, Relations, chart_text, layout, lineage_flowchart, lineage_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -29,7 +29,7 @@ def chained(root: Path, number: int, **fields: object) -> Path:
 
 def graph_of(root: Path, address: str) -> LineageGraph:
     workspace = open_root(root)
-    return lineage_graph(workspace.catalog, (address,), today=workspace.today)
+    return Relations(workspace.catalog).graph((address,), today=workspace.today)
 
 
 def drawn(root: Path, address: str) -> ElementTree.Element:
@@ -131,7 +131,6 @@ def test_chain_is_drawn_from_the_oldest_on_from_whichever_entry(tmp_path: Path) 
         'n1 -->|"superseded by"| n2',
         'n0 -.->|"claimed by"| n1',
     ]
-    assert "style n1 fill:#ffe9a8,color:#000" in drawn
     assert sorted(chart(root, "nav/a/a"))[1:5] == sorted(chart(root, "nav/a/c"))[1:5]
 
 
