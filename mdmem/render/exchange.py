@@ -70,9 +70,7 @@ def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git:
     if written.commit is not None:
         yield f"committed as {written.commit[:10]}"
     if report.warnings:
-        codes = Counter(one.code for one in report.warnings)
-        listed = ", ".join(f"{number} {code}" for code, number in codes.most_common())
-        yield f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries ({listed})"
+        yield f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries"
     steps = ["mdmem check --update-baseline"] if report.errors else []
     if is_in_git and written.commit is None:
         steps = [f"git add {shlex.quote(memory)}", *steps, "git commit"]
@@ -107,37 +105,22 @@ def _name(row: ImportRow) -> str:
 
 
 def _summary(report: ImportReport) -> str:
-    rows = report.plan.rows
+    rows, is_dry = report.plan.rows, report.written.is_dry
     new = [row for row in rows if row.outcome == "imported"]
     if not rows:
         return "no records found; name a file or a folder"
-    verb = "would import" if report.written.is_dry else "imported"
     entries = [row for row in new if row.type is not None]
-    manifests = [f"{count(len(new) - len(entries), 'other file')}"] if len(entries) < len(new) else []
     kinds = Counter(f"{'' if row.status is Status.ACTIVE else f'{row.status} '}{row.type}" for row in entries)
     of = f" ({', '.join(count(number, kind) for kind, number in kinds.most_common())})" if kinds else ""
-    way = ""
     # A dry run lists each record anyway.
-    if entries and not report.written.is_dry:
-        ways = [(row.path, row.address or "") for row in entries]
-        if len(ways) > 1:
-            ways = [
-                (path.rpartition("/")[0] or path.partition("#")[0], address.rpartition("/")[0])
-                for path, address in ways
-            ]
-        read, filled = (_few(list(dict.fromkeys(some))) for some in zip(*ways, strict=True))
-        way = f" from {read} to {filled}"
-    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{of}{way}", *manifests]
+    rooms = [] if is_dry else [*dict.fromkeys((row.address or "").rpartition("/")[0] for row in entries)]
+    to = f" to {_few(rooms)}" if rooms else ""
+    parts = [f"{'would import' if is_dry else 'imported'} {count(len(entries), 'entry', 'entries')}{of}{to}"]
+    parts += [count(len(new) - len(entries), "other file")] if len(entries) < len(new) else []
     outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
-    if report.gone:
-        parts.append(f"{count(len(report.gone), 'file')} {'would be ' if report.written.is_dry else ''}moved")
-    active = sum(row.status is Status.ACTIVE and row.type is not None and row.type.is_rule for row in new)
-    drafts, doubted = (sum(row.status is one for row in new) for one in (Status.DRAFT, Status.UNDER_REVIEW))
-    states = [f"{count(active, 'rule is', 'rules are') if active else 'no rule is'} active"]
-    states += [count(drafts, "entry is a draft", "entries are drafts")] if drafts else []
-    states += [f"{count(doubted, 'is', 'are')} under review"] if doubted else []
-    return "\n".join(["; ".join(parts), *([", ".join(states)] if active or drafts or doubted else [])])
+    parts += [f"{count(len(report.gone), 'file')} {'would be ' if is_dry else ''}moved"] if report.gone else []
+    return "; ".join(parts)
 
 
 def _few(names: Sequence[str]) -> str:

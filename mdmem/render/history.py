@@ -63,15 +63,13 @@ def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
 
 def blame_text(blame: BlameReport, style: Style) -> str:
     """Return a line for each field and the body with the day, commit and author that last set it, or `uncommitted`."""
-    rows = []
+    lines = []
     for one in blame.fields:
         value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
-        commit = f"{one.change.when[:10]} {one.change.short}" if one.change else "uncommitted"
-        author = visible(one.change.author) if one.change else ""
-        rows.append((commit, author, f"{style.bold(one.name)}: {value}" if value else style.bold(one.name)))
-    commits = max((len(commit) for commit, _, _ in rows), default=0)
-    authors = max((len(author) for _, author, _ in rows), default=0)
-    lines = [f"{commit:<{commits}}  {author:<{authors}}  {field}" for commit, author, field in rows]
+        set_by = (
+            f"{one.change.when[:10]} {one.change.short} {visible(one.change.author)}" if one.change else "uncommitted"
+        )
+        lines.append(f"{set_by}  {style.bold(one.name)}{f': {value}' if value else ''}")
     return "\n".join([*lines, *([style.dim(_CUT)] if blame.is_cut else [])])
 
 

@@ -42,12 +42,10 @@ def status_text(report: StatusReport, style: Style) -> str:
         state = f"not built yet; the first question builds it in {index.folder}"
     elif not index.usable:
         state = f"unusable ({index.why}); the next question rebuilds it"
-    elif not index.stale:
-        state = f"complete: {entries(total)}, {size}"
     else:
         # The index is not written for a few changed files. A question reads these files directly.
-        rest = f"{count(index.stale, 'changed file')} {'is' if index.stale == 1 else 'are'} read directly"
-        state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}; {rest}"
+        rest = f"; read directly: {count(index.stale, 'changed file')}" if index.stale else ""
+        state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}{rest}"
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
     # Findings of the lowest severity are shown only with --verbose.
     check = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
@@ -201,25 +199,20 @@ _WIDEST = 60
 
 def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOWN) -> str:
     """Return what needs maintenance, with the command for each kind; `limit` is the most cases of a kind, 0 for all."""
-    blocks = []
-    if style.is_markdown:
-        about = f" of {code(report.project_id)}" if report.project_id else ""
-        blocks.append(f"## Hygiene{about} on {report.checked_at}")
+    blocks = [f"## Hygiene on {report.checked_at}"] if style.is_markdown else []
     for heading, items, advice in _kinds(report):
-        shown = items
-        if limit and len(items) > limit:
-            shown = [*items[:limit], (f"and {len(items) - limit} more", "--limit 0 shows all")]
+        shown = items[:limit] if limit else items
+        cut = [f"and {len(items) - limit} more; --limit 0 shows all"] if len(items) > len(shown) else []
         if style.is_markdown:
-            lines = "\n".join(f"- {code(name)}: {prose(text)}" for name, text in shown)
-            blocks.append(f"### {prose(heading)} ({len(items)})\n\n{lines}\n\nNext: {prose(advice)}.")
+            lines = [*(f"{code(name)}: {prose(text)}" for name, text in shown), *cut, f"next: {prose(advice)}"]
+            blocks.append("\n- ".join([f"### {prose(heading)} ({len(items)})\n", *lines]))
         else:
             width = min(_WIDEST, max(len(name) for name, _ in shown))
-            lines = "\n".join(f"  {name:<{width}}  {text}" for name, text in shown)
-            blocks.append(f"{style.bold(f'{heading} ({len(items)})')}\n{lines}\n  next: {advice}")
+            lines = [*(f"{name:<{width}}  {text}" for name, text in shown), *cut, f"next: {advice}"]
+            blocks.append("\n  ".join([style.bold(f"{heading} ({len(items)})"), *lines]))
     nothing = "no write is pending" if report.pending_only else "nothing needs maintenance"
     if style.is_markdown:
-        blocks += [f"{nothing.capitalize()}."] if report.is_clean else []
-        return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in report.remarks)])
+        return "\n\n".join([*blocks, *([nothing] if report.is_clean else []), *map(prose, report.remarks)])
     if report.recorded:
         commit = f", committed as {report.commit[:10]}" if report.commit else ""
         blocks.append(f"recorded in {', '.join(report.recorded)}{commit}")

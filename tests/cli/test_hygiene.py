@@ -169,7 +169,7 @@ def test_markdown_shows_nothing_as_markup(worn: Path, run: Run) -> None:
 def test_nothing_to_do_is_said(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/threads", title="Use two threads", verified_at="2026-11-01")
     assert run("hygiene").out == "nothing needs maintenance\n"
-    assert "Nothing needs maintenance." in run("hygiene", "--format", "markdown").out
+    assert "nothing needs maintenance" in run("hygiene", "--format", "markdown").out
 
 
 def test_wing_narrows_and_is_known_by_its_project_id(worn: Path, run: Run) -> None:

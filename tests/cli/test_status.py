@@ -73,7 +73,7 @@ def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(fold
 
 def test_index_is_up_to_date_after_a_question(folder: Path, run: Run) -> None:
     run("search", "threads")
-    assert run("status").out.splitlines()[3].startswith("index    complete: 2 entries, ")
+    assert run("status").out.splitlines()[3].startswith("index    2 of 2 entries, ")
     write_entry(folder / "memory", "nav/rules/new", title="New")
     held = run("status").out.splitlines()[3]
     assert held.startswith("index    2 of 3 entries, ")
