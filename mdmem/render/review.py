@@ -6,6 +6,7 @@ The sections of a review are built once, with a function that marks up each part
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
@@ -37,27 +38,20 @@ _AROUND = 8
 _MOST_WORDS = 600
 # The most lines of a section that is a plain list.
 _MOST_LINES = 100
-# The most moves, or reformatted files, in one line.
+# The most moves, reformatted files, or entries of an answer, in one line.
 _MOST_IN_LINE = 10
 _WOULD = {"supersedes": "supersede", "amends": "amend", "overrides": "override"}
-# The first entries of an answer are shown even if they are in the answers before and after the change.
-_FIRST = 5
 
 MARKER = "<!-- mdmem diff -->"
 """The first line of the comment. CI searches for this line to update its earlier comment."""
 
 # The most characters of a review; a comment on GitHub may have 65,536.
 LIMIT = 65_000
-# The deepest level of nested lists, since some renderers show deeper lists as code.
-_DEEPEST = 8
 _CUT = "- {} more lines omitted; `mdmem diff` shows all."
 
 
-class ReviewSection(Struct, frozen=True):
-    """One section of a review: a title and its lines."""
-
-    title: str
-    lines: tuple[Line, ...]
+Section = tuple[str, tuple[Line, ...]]
+"""The title of a section and its lines."""
 
 
 def review_text(review: model.ReviewReport, style: Style) -> str:
@@ -74,9 +68,8 @@ def review_text(review: model.ReviewReport, style: Style) -> str:
         paint = {"code": style.bold, "strong": style.warn, "dim": style.dim}.get(kind)
         return paint(text) if paint is not None and text else text
 
-    for section in sections(review, mark):
-        lines = ["  " * (level + 1) + text for level, text in section.lines]
-        parts.append("\n".join([style.bold(section.title), *lines]))
+    for title, lines in sections(review, mark):
+        parts.append("\n".join([style.bold(title), *("  " * (level + 1) + text for level, text in lines)]))
     return "\n\n".join(parts)
 
 
@@ -107,8 +100,8 @@ def review_markdown(review: model.ReviewReport, *, page: str | None = None) -> s
         return shown.replace(shown.strip(), f"**{shown.strip()}**", 1) if kind == "strong" else shown
 
     blocks = [
-        [f"### {one.title}\n", *(f"{'  ' * min(level, _DEEPEST)}- {text}" for level, text in one.lines)]
-        for one in sections(review, mark)
+        [f"### {title}\n", *(f"{'  ' * level}- {text}" for level, text in lines)]
+        for title, lines in sections(review, mark)
     ]
     left = LIMIT - sum(len(one) + 2 for one in head)
     # If the sections do not all fit, each gets an equal share of the characters.
@@ -126,10 +119,10 @@ def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
         "{change}": asked[1] if asked else environment.get("CI_MERGE_REQUEST_IID", ""),
         "{run}": environment.get("GITHUB_RUN_ID") or environment.get("CI_JOB_ID", ""),
     }
-    needed = [name for name in numbers if url is not None and name in url]
-    if url is None or not all(re.fullmatch("[0-9]+", numbers[name]) for name in needed):
-        return None
-    return re.sub(r"\{\w+\}", lambda found: numbers[found[0]], url)
+    for name, number in numbers.items():
+        if url is not None and name in url:
+            url = url.replace(name, number) if re.fullmatch("[0-9]+", number) else None
+    return url
 
 
 def review_json(review: model.ReviewReport) -> dict[str, Any]:
@@ -152,15 +145,12 @@ def headline(review: model.ReviewReport) -> str:
     counts = review.counts
     if review.is_empty:
         return f"nothing changed; {count(counts.in_force_after, 'current entry', 'current entries')}"
-    figures = (
-        (counts.added, "added"),
-        (counts.gone, "gone"),
-        (counts.altered - counts.moved, "changed"),
-        (counts.moved, "moved"),
-        (counts.no_ops, "reformatted"),
-    )
-    listed = ", ".join(f"{number} {word}" for number, word in figures if number) or "no entry changed"
-    return f"{listed}; current entries {counts.in_force_before} → {counts.in_force_after}"
+    changed = counts.altered - counts.moved
+    numbers = (counts.added, counts.gone, changed, counts.moved, counts.no_ops)
+    words = ("added", "gone", "changed", "moved", "reformatted")
+    listed = ", ".join(f"{number} {word}" for number, word in zip(numbers, words, strict=True) if number)
+    current = f"current entries {counts.in_force_before} → {counts.in_force_after}"
+    return f"{listed or 'no entry changed'}; {current}"
 
 
 def clipped(text: str) -> str:
@@ -169,7 +159,7 @@ def clipped(text: str) -> str:
     return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"
 
 
-def sections(review: model.ReviewReport, mark: Mark) -> list[ReviewSection]:
+def sections(review: model.ReviewReport, mark: Mark) -> list[Section]:
     """Return the sections of a review that are not empty; unreadable files come first."""
     writer = _Writer(review, mark)
     is_merge = review.merging is None or review.merging.is_merge
@@ -192,8 +182,8 @@ def sections(review: model.ReviewReport, mark: Mark) -> list[ReviewSection]:
         ("Moved and reformatted files", writer.listed(writer.moves())),
         ("Answers", writer.answers()),
     )
-    listed = (ReviewSection(title, tuple(lines)) for title, lines in found)
-    return [section for section in listed if section.lines]
+    listed = ((title, tuple(lines)) for title, lines in found)
+    return [(title, lines) for title, lines in listed if lines]
 
 
 class _Writer(Struct, frozen=True):
@@ -223,23 +213,14 @@ class _Writer(Struct, frozen=True):
 
     def unread(self) -> Iterator[Line]:
         """Yield the files that only one side of the change cannot read, and count those that neither side can read."""
-
-        def faults(which: str) -> set[tuple[str, str, str]]:
-            return {(one.path, one.code, one.message) for one in self.review.unread if one.which == which}
-
-        same = faults("before") & faults("after")
+        faults = Counter((one.path, one.code, one.message) for one in self.review.unread)
         for one in self.review.unread:
-            if (one.path, one.code, one.message) in same:
-                continue
-            is_before = one.which == "before"
-            side = self.review.before if is_before else self.review.after
-            text = f"{self.code(one.path)} in {self.code(side)}: {self.mark('strong', one.message)}"
-            if one.other is not None:
-                other = f"{one.other.status} {one.other.type} {self.quoted(one.other.title)}"
-                text += f"; {'after' if is_before else 'before'} it is the {other}"
-            yield 0, text
-        if same:
-            yield 0, self.mark("dim", f"{count(len(same), 'file')} on both sides; `mdmem check` shows why")
+            if faults[one.path, one.code, one.message] == 1:
+                side = self.review.before if one.which == "before" else self.review.after
+                text = f"{self.code(one.path)} in {self.code(side)}: {self.mark('strong', one.message)}"
+                yield 0, f"{text}; on the other side: {self.entry(one.other)}" if one.other is not None else text
+        if both := sum(number > 1 for number in faults.values()):
+            yield 0, self.mark("dim", f"{count(both, 'file')} on both sides; `mdmem check` shows why")
 
     def proposed(self) -> Iterator[Line]:
         """Yield what each draft would replace or change, with its first sentence below."""
@@ -265,8 +246,7 @@ class _Writer(Struct, frozen=True):
             if not one.after:
                 yield 1, self.mark("strong", "→ no current entry replaces it")
             for ref in one.after:
-                there = self.mark("dim", ", current before, too") if ref.address in one.was_there else ""
-                yield 1, f"→ {self.entry(ref)}{there}"
+                yield 1, f"→ {self.entry(ref)}"
             yield 1, reason
 
     def merging(self) -> Iterator[Line]:
@@ -338,26 +318,21 @@ class _Writer(Struct, frozen=True):
 
     def dependent(self, one: model.Dependent) -> str:
         owners = f"owned by {self.quoted(', '.join(one.entry.owners))}" if one.entry.owners else "owned by nobody"
-        is_elsewhere = one.entry.address.split("/", 1)[0] != one.on.split("/", 1)[0]
-        where = ", in another wing" if is_elsewhere else ""
         how = " and ".join(f"in its {name}" if name == "text" else f"in {self.code(name)}" for name in one.how)
         then = f"now replaced by {self.codes(one.heads)}" if one.heads else "which no current entry replaces"
-        return f"{self.entry(one.entry)}, {owners}{where}: mentions {self.code(one.on)} {how}, {then}"
+        return f"{self.entry(one.entry)}, {owners}: mentions {self.code(one.on)} {how}, {then}"
 
     def contradiction(self, one: model.ContradictionChange) -> str:
         first, second = one.first, one.second
         state = self.mark("strong", "new") if one.is_new else "resolved"
         text = f"{state}: {self.code(first.address)} and {self.code(second.address)}: {self.quoted(one.why)}"
-        if not one.is_new:
+        if not one.is_new or first.type is second.type:
             return text
-        if first.type is second.type:
-            return f"{text}; both are {first.type}s: neither outranks the other"
         return f"{text}; the {first.type} outranks the {second.type}"
 
     def covered(self, one: model.Covered) -> str:
         more = f" and {one.count - len(one.files)} more" if one.count > len(one.files) else ""
-        files = f": {self.codes(one.files)}{more}" if one.files else ""
-        return f"{self.entry(one.entry)}, applies to {self.codes(one.globs)}, {count(one.count, 'file')}{files}"
+        return f"{self.entry(one.entry)}, applies to {self.codes(one.globs)}: {self.codes(one.files) or 'no file'}{more}"
 
     def edit(self, one: model.FieldEdit) -> str:
         return f"{self.code(one.entry.address)}: {self.fields(one.fields)}"
@@ -370,27 +345,22 @@ class _Writer(Struct, frozen=True):
 
     def answers(self) -> Iterator[Line]:
         for one in self.review.answers:
-            before, after = ([ref.address for ref in side.items] for side in (one.before, one.after))
             question = f"asked {self.quoted(one.question)}"
             if one.is_same:
                 yield 0, f"{question}: the answer is the same"
-                yield 1, self._answered(one.after, before, "added")
+                yield 1, self._answered(one.after, one.before, "added")
             else:
                 yield 0, question
-                yield 1, f"before: {self._answered(one.before, after, 'removed')}"
-                yield 1, f"after: {self._answered(one.after, before, 'added')}"
+                yield 1, f"before: {self._answered(one.before, one.after, 'removed')}"
+                yield 1, f"after: {self._answered(one.after, one.before, 'added')}"
 
-    def _answered(self, one: model.Answered, others: Sequence[str], kind: Kind) -> str:
-        """Return the first entries of an answer, and all entries that the other answer (`others`) does not have."""
+    def _answered(self, one: model.Answered, other: model.Answered, kind: Kind) -> str:
+        """Return the first entries of an answer, with marks at those that the other answer does not have."""
         if one.error is not None:
             return self.quoted(one.error)
-        listed = [ref.address for ref in one.items]
-        shown = [name for number, name in enumerate(listed) if number < _FIRST or name not in others]
-        text = ", ".join(self.code(name) if name in others else self.mark(kind, name) for name in shown)
-        if len(shown) < len(listed):
-            text += self.mark("dim", f" and {len(listed) - len(shown)} more")
-        if not listed:
-            text += "nothing matches"
+        there = {ref.address for ref in other.items}
+        listed = [self.mark("code" if ref.address in there else kind, ref.address) for ref in one.items]
+        text = first_of(listed, _MOST_IN_LINE) if listed else "nothing matches"
         if not one.covered:
             text += self.mark("dim", " (weak match)" if listed else " (no current entry covers this)")
         if one.problems:

@@ -432,7 +432,7 @@ def change_context(facts: SiteFacts, base: str) -> Mapping[str, Any]:
     return {
         "headline": headline(review),
         "sections": [
-            (one.title, [(min(level, 4), Markup(line)) for level, line in one.lines])
-            for one in sections(review, marked)
+            (title, [(min(level, 4), Markup(line)) for level, line in lines])
+            for title, lines in sections(review, marked)
         ],
     }

@@ -77,7 +77,7 @@ def test_index_is_up_to_date_after_a_question(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/new", title="New")
     held = run("status").out.splitlines()[3]
     assert held.startswith("index    2 of 3 entries, ")
-    assert held.endswith(" KiB; 1 changed file is read directly")
+    assert held.endswith(" KiB; read directly: 1 changed file")
 
 
 def test_status_and_check_name_what_decides_a_merge(folder: Path, run: Run) -> None:

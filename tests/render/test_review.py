@@ -78,7 +78,7 @@ def test_what_cannot_be_read_comes_first_and_before_either_is_one_line() -> None
     shown = text(reviewed({"a": None, "b": None, "c": RULE}, {"a": None, "b": None, "c": None}))
     assert shown.split("\n\n")[1].splitlines() == [
         "Cannot be read",
-        "  app/rules/c.md in new: cannot be read: it refuses; before it is the active invariant Times are UTC",
+        "  app/rules/c.md in new: cannot be read: it refuses; on the other side: invariant app/rules/c “Times are UTC”",
         "  2 files on both sides; `mdmem check` shows why",
     ]
 
