@@ -331,8 +331,9 @@ class _Writer(Struct, frozen=True):
         return f"{text}; the {first.type} outranks the {second.type}"
 
     def covered(self, one: model.Covered) -> str:
+        files = self.codes(one.files) or "no file"
         more = f" and {one.count - len(one.files)} more" if one.count > len(one.files) else ""
-        return f"{self.entry(one.entry)}, applies to {self.codes(one.globs)}: {self.codes(one.files) or 'no file'}{more}"
+        return f"{self.entry(one.entry)}, applies to {self.codes(one.globs)}: {files}{more}"
 
     def edit(self, one: model.FieldEdit) -> str:
         return f"{self.code(one.entry.address)}: {self.fields(one.fields)}"
