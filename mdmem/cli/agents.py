@@ -13,9 +13,9 @@ from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, is_confirmed, print_text, shared_options, split_values
 from mdmem.model.access import Access
 from mdmem.model.text import visible
-from mdmem.render import agents as rendered
-from mdmem.render.agents import ID_LENGTH
+from mdmem.render import upkeep as rendered
 from mdmem.render.json import dump
+from mdmem.render.upkeep import ID_LENGTH
 from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.write.records import BatchSaveResult, SaveStatus

@@ -18,7 +18,6 @@ from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
 from mdmem.render import upkeep
-from mdmem.render.agents import audit_text
 from mdmem.render.fields import field_text, fields_json, fields_markdown
 from mdmem.render.json import status_json
 from mdmem.render.text import count
@@ -85,7 +84,7 @@ def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool)
     workspace = given.open()
     if is_audit:
         lines = list(read_audit(workspace.state_folder))
-        given.print_result({"total": len(lines), "lines": lines[-limit:]}, audit_text(lines[-limit:]))
+        given.print_result({"total": len(lines), "lines": lines[-limit:]}, upkeep.audit_text(lines[-limit:]))
         if not lines:
             given.remark("nobody asked for a context pack yet")
         elif len(lines) > limit:

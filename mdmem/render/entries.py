@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.ask.answer import VIA_NAMED, replaced_notes
+from mdmem.ask.answer import replaced_notes
 from mdmem.markdown.body import quoted
 from mdmem.model.entry import Entry, Status
 from mdmem.model.lineage import Standing, standing_marks
 from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text, relations_text
 from mdmem.render.json import mentions_json
 from mdmem.render.style import Style
-from mdmem.render.text import UNREPLACED, count, first_of, indent, one_line, repeats
+from mdmem.render.text import UNREPLACED, count, indent, one_line, repeats
 
 if TYPE_CHECKING:
     from mdmem.ask.answer import Item as Result
@@ -33,44 +33,38 @@ def search_text(
     if result.basis.degraded:
         blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
     blocks += ended_text(result.basis)
-    results = []
     for hit in result.hits[:limit]:
-        entry, snippet, standing_of_hit = hit.entry, snippet_of(hit), standing_marks(hit.stance)
-        if style.is_markdown:
-            via = f", in place of {first_of([f'`{old}`' for old in hit.via], VIA_NAMED)}" if hit.via else ""
-            marks = "".join(f", {mark}" for mark in standing_of_hit)
-            head = f"- `{entry.address}` ({entry.type}{via}{marks}): {one_line(entry.title)}. {snippet}"
-            results.append("\n  ".join([head, *relations_text(hit)]))
-            continue
+        entry, snippet = hit.entry, snippet_of(hit)
         status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
-        marks = ", ".join([*status, *standing_of_hit])
-        lines = [one_line(entry.title)]
+        marks = ", ".join([*status, *standing_marks(hit.stance)])
+        head = (
+            f"- {entry.type} `{entry.address}`" if style.is_markdown else style.bold(f"[{entry.type}] {entry.address}")
+        )
+        lines = [f"{head} ({marks})" if marks else head, one_line(entry.title)]
         if hit.heads and entry.address not in hit.heads:
             lines.append(f"replaced by {', '.join(hit.heads)}")
         lines += [*replaced_notes(hit.via), *relations_text(hit)]
         lines += [hit.stance.note] if hit.stance is not None and hit.stance.note else []
-        head = f"{style.bold(f'[{entry.type}] {entry.address}')}{f' ({marks})' if marks else ''}"
-        below = [style.dim(f"  {snippet}")] if snippet else []
-        results.append("\n".join([head, *(f"  {line}" for line in lines), *below]))
-    blocks += ["\n".join(results)] if style.is_markdown and results else results
+        lines += [style.dim(snippet)] if snippet else []
+        blocks.append("\n  ".join(lines))
     if len(result.hits) > limit:
         blocks.append(style.foot(f"{len(result.hits) - limit} more; {more}"))
     return "\n\n".join(blocks)
 
 
 def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) -> str:
-    """Return a line or table row for each entry; `marks` are short remarks by address, printed after the title."""
+    """Return a line for each entry; `marks` are short remarks by address, printed after the title."""
     entries = list(listed)
     width = max((len(entry.address) for entry in entries), default=0)
-    lines = ["| type | status | address | title |", "| --- | --- | --- | --- |"] if style.is_markdown else []
+    lines = []
     for one in entries:
         title, mark = one_line(one.title), f" ({marks[one.address]})" if marks.get(one.address) else ""
+        status = one.status.replace("_", " ")
         if style.is_markdown:
-            cell = f"{title}{mark}".replace("|", r"\|")
-            lines.append(f"| {one.type} | {one.status} | `{one.address}` | {cell} |")
+            lines.append(f"- {one.type}, {status}: `{one.address}`: {title}{mark}")
         else:
-            start = f"{one.type:<9}  {one.status.replace('_', ' '):<12}  {style.bold(f'{one.address:<{width}}')}"
-            lines.append(f"{start}  {title}{style.dim(f' {mark}') if mark else ''}")
+            address = style.bold(f"{one.address:<{width}}")
+            lines.append(f"{one.type:<9}  {status:<12}  {address}  {title}{style.dim(mark)}")
     return "\n".join(lines)
 
 

@@ -105,9 +105,8 @@ _URL = re.compile(r":(?=//)")
 _SIMPLE = re.compile(r"[^\s`<>|\\](?:[^`<>|\\]*[^\s`<>|\\])?")
 # GitHub searches for mentions after it has decoded entities, so an invisible character is put after these.
 _REFERENCE = re.compile(r"(?<=[@#!$%&])(?=\S)|(?<=\b[Gg][Hh])(?=-\d)|(?<=\b[Ww]{3})(?=\.)")
-# A commit's hash would become a link. It is printed as code instead, so that it can be copied.
-_COMMIT = re.compile(r"\b([0-9a-f]{7,40})\b")
 _NOTHING = "\u200b"
+_ENTITY = re.compile(r"[&<>|`*_~\[\]\\:]")
 
 
 def prose(message: str) -> str:
@@ -119,18 +118,17 @@ def prose(message: str) -> str:
     return "".join(code(part) if number % 2 else _plain(part) for number, part in enumerate(parts))
 
 
+def _plain(text: str) -> str:
+    marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, text))
+    return _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")
+
+
 def code(text: str) -> str:
     """Return a text as code in Markdown, so that mentions and references have no effect."""
     shown = visible(text)
-    return f"`{shown}`" if _SIMPLE.fullmatch(shown) else html_code(text)
-
-
-def html_code(text: str) -> str:
-    """Return a text as an HTML `<code>` element, for places where backticks do not work."""
-    return f"<code>{_ENTITY.sub(lambda found: f'&#{ord(found[0])};', visible(text))}</code>"
-
-
-_ENTITY = re.compile(r"[&<>|`*_~\[\]\\:]")
+    if _SIMPLE.fullmatch(shown):
+        return f"`{shown}`"
+    return f"<code>{_ENTITY.sub(lambda found: f'&#{ord(found[0])};', shown)}</code>"
 
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
@@ -147,15 +145,6 @@ def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
     while (left := left - len(lines[shown]) - 1) >= 0:
         shown += 1
     return "\n".join([*lines[:shown], cut.format(len(lines) - shown)])
-
-
-def _plain(text: str) -> str:
-    shown = []
-    for number, part in enumerate(_COMMIT.split(text)):
-        marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, part))
-        escaped_part = _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")
-        shown.append(code(part) if number % 2 else escaped_part)
-    return "".join(shown)
 
 
 def repeats(address: str, title: str) -> bool:

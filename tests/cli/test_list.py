@@ -84,15 +84,11 @@ def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, run: Run) ->
     assert "`--titles` prints text" in refused.err
 
 
-def test_markdown_is_a_table(folder: Path, run: Run) -> None:
+def test_markdown_is_a_list(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/threads", title="'a | b'")
     commit_all(folder)
     ran = run("list", "--format", "markdown", "--type", "decision")
-    assert ran.out.splitlines() == [
-        "| type | status | address | title |",
-        "| --- | --- | --- | --- |",
-        "| decision | active | `nav/architecture/threads` | a \\| b |",
-    ]
+    assert ran.out == "- decision, active: `nav/architecture/threads`: a | b\n"
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])

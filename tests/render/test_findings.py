@@ -230,7 +230,6 @@ def test_unread_files_come_first_and_help_and_fix_stand_beside_the_message() -> 
         ("`a` and ` b", r"`a` and \` b"),
         ("[x](y) **z** https://e", r"\[x\](y) \*\*z\*\* https&#58;//e"),
         ("a_b _c_ d: e", r"a_b \_c\_ d: e"),
-        ("in b89d4577e1", "in `b89d4577e1`"),
         ("a\nb", r"a\<U+000A\>b"),
     ],
 )
