@@ -13,12 +13,11 @@ from lsprotocol import types
 
 from mdmem.checks.check import get_checks
 from mdmem.lsp.memory import Document
-from mdmem.lsp.show import files_matching, is_ended, plain_line, state_word
-from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
+from mdmem.lsp.show import is_ended, plain_line, state_word
+from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import EntryType, Holder, Kind, Status, WingKind, title_of
 from mdmem.model.fields import BODIES, FIELDS, KNOWN_FIELDS, WING_FIELDS
-from mdmem.render.text import count
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.workspace.scope import shared_of
 
@@ -45,9 +44,8 @@ def complete(document: Document, params: types.CompletionParams) -> types.Comple
     items = [] if document.is_code else [*_offers(document, document.offset_at(params.position))]
     for rank, item in enumerate(items):
         item.sort_text = f"{rank:04}"
-    # Of addresses and paths only the best are offered, so the editor asks again when more is typed.
-    kinds = (types.CompletionItemKind.Reference, types.CompletionItemKind.File)
-    is_incomplete = any(item.kind in kinds for item in items)
+    # Of addresses only the best are offered, so the editor asks again when more is typed.
+    is_incomplete = any(item.kind is types.CompletionItemKind.Reference for item in items)
     return types.CompletionList(is_incomplete, items) if items else None
 
 
@@ -59,7 +57,6 @@ def _item(
     *,
     detail: str = "",
     filter_text: str = "",
-    is_snippet: bool = False,
     is_ended: bool = False,
 ) -> types.CompletionItem:
     """Return a completion that writes `new` at a range. Editors compare typed text with the filter, or the label."""
@@ -69,7 +66,6 @@ def _item(
         tags=[types.CompletionItemTag.Deprecated] if is_ended else None,
         detail=detail or None,
         filter_text=filter_text or label,
-        insert_text_format=types.InsertTextFormat.Snippet if is_snippet else types.InsertTextFormat.PlainText,
         text_edit=types.TextEdit(where, new),
     )
 
@@ -97,8 +93,6 @@ def _offers(document: Document, offset: int) -> Iterable[types.CompletionItem]:
     kind = _KINDS.get(key)
     if kind is Kind.LINKS or kind is Kind.RELATIONS:
         return _addresses(document, slot)
-    if kind is Kind.GLOBS:
-        return _code_paths(document, slot)
     # YAML requires a space after a colon or a hyphen.
     blank = " " if text[slot.start - 1 : slot.start] in (":", "-") else ""
     where, value_kind = document.range_of_token(slot), types.CompletionItemKind.Value
@@ -122,32 +116,26 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
     end = "\n" if number + 1 < document.line_count else ""
 
-    def blank(*words: str) -> str:
-        return _placeholder(document, next(numbers), *words)
+    snippets = memory.abilities.snippets
+
+    def blank(word: str) -> str:
+        escaped = _SNIPPET_SIGNS.sub(r"\\\g<0>", word)
+        return f"${{{next(numbers)}:{escaped}}}" if snippets else word
 
     for kind in sorted(EntryType, key=lambda kind: (-in_room[kind], kind.value != usual, kind.rank)):
         numbers = count_from(1)
         fields = (
             f"type: {kind.value}",
-            f"status: {blank('draft', 'active')}",
+            f"status: {blank('draft')}",
             f"created_at: {memory.today().isoformat()}",
             f"title: {blank(scalar(title_of(document.near)))}",
         )
         # Each placeholder shows an explanation from the template.
-        body = _BLANK.sub(lambda found: blank(found.group()), BODIES[kind])
+        body = _BLANK.sub(lambda found: blank(found[0]), BODIES[kind])
         text = "\n".join(["---", *fields, "---", "", body]).removesuffix(end)
-        snippet, is_snippet = types.CompletionItemKind.Snippet, memory.abilities.snippets
-        yield _item(line, kind.value, text, snippet, detail=f"a new {kind}", is_snippet=is_snippet)
-
-
-def _placeholder(document: Document, number: int, *words: str) -> str:
-    """Return a snippet placeholder, or a choice of several words; for an editor without snippets, the first word."""
-    if not document.memory.abilities.snippets:
-        return words[0] if words else ""
-    if len(words) > 1:
-        return f"${{{number}|{','.join(words)}|}}"
-    escaped = _SNIPPET_SIGNS.sub(lambda found: f"\\{found.group()}", "".join(words))
-    return f"${{{number}:{escaped}}}" if words else f"${number}"
+        item = _item(line, kind.value, text, types.CompletionItemKind.Snippet, detail=f"a new {kind}")
+        item.insert_text_format = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
+        yield item
 
 
 def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
@@ -157,7 +145,7 @@ def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
     is_there = token is not None and token.kind is TokenKind.KEY
     slot = token if is_there and token is not None else _word_around(document, start, offset)
-    where, is_snippet = document.range_of_token(slot), document.memory.abilities.snippets
+    where = document.range_of_token(slot)
     there = {field.key.text: "".join(item.text for item in field.items) for field in document.parsed.fields}
     is_entry = is_entry_place(document.path or "")
     type_, holders = there.get("type", ""), (there.get("type", ""), there.get("label", ""))
@@ -166,14 +154,8 @@ def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
     if is_entry and type_ in list(EntryType):
         missing = [one for one in missing if one.holder is Holder.ENTRY or one.holder.value in holders]
     for field in sorted(missing, key=lambda one: (not one.required, one.holder.value not in holders)):
-        # After a new key come brackets for a list, a choice of values, or a date.
-        opening = ""
-        if field.kind in LIST_KINDS:
-            opening = f"[{_placeholder(document, 1)}]"
-        elif field.kind in _ENUMS or field.kind is Kind.MOMENT:
-            opening = _placeholder(document, 1, *_values(document, field.name))
-        new, kind = field.name if is_there else f"{field.name}: {opening}", types.CompletionItemKind.Field
-        yield _item(where, field.name, new, kind, detail=field.meaning, is_snippet=is_snippet)
+        new = field.name if is_there else f"{field.name}: "
+        yield _item(where, field.name, new, types.CompletionItemKind.Field, detail=field.meaning)
 
 
 def _values(document: Document, name: str) -> Iterable[str]:
@@ -236,24 +218,3 @@ def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem
         begun = searched[searched.find(typed) :]
         detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
         yield _item(where, one, one, kind, detail=detail, filter_text=begun, is_ended=is_ended(memory, one))
-
-
-def _code_paths(document: Document, slot: Token) -> Iterator[types.CompletionItem]:
-    """Yield the folders (as globs) and files that begin with the typed path, one level below it."""
-    typed, tracked = slot.text, document.memory.tracked_files
-    above = typed[: typed.rfind("/") + 1]
-    folders, files = Counter[str](), list[str]()
-    for path in sorted(path for path in tracked if path.startswith(typed)):
-        first, slash, _ = path[len(above) :].partition("/")
-        if slash:
-            folders[f"{above}{first}/**"] += 1
-        else:
-            files.append(path)
-    found = [*folders.items(), *((path, 1) for path in files)]
-    if any(sign in typed for sign in "*?["):
-        found.insert(0, (typed, len(files_matching(tracked, (typed,)))))
-    # Quote the glob, since YAML would read a glob that begins with `*` as an alias.
-    quote = "" if document.text[slot.start - 1 : slot.start] in ('"', "'") else '"'
-    where, kind = document.range_of_token(slot), types.CompletionItemKind.File
-    for glob, number in found[:_MOST_ITEMS]:
-        yield _item(where, glob, f"{quote}{glob}{quote}", kind, detail=count(number, "file"))

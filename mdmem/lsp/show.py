@@ -31,7 +31,7 @@ SHOW = "mdmem.show"
 # The width of hover texts in characters, since editors do not wrap fenced text.
 _WIDTH = 88
 _LINE, _SUMMARY = 200, 600
-_MOST_OF_CHAIN, _MOST_TARGETS = 8, 20
+_MOST_TARGETS = 20
 _FIELDS = {field.name: field for field in FIELDS}
 
 
@@ -75,9 +75,8 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
     yield address
     chain = memory.catalog.lineage.chain(address)
     if len(chain) > 1 or is_ended(memory, address):
-        older = max(0, len(chain) - _MOST_OF_CHAIN)
-        yield from ("", f"  {older} older") if older else ("",)
-        for one in chain[older:]:
+        yield ""
+        for one in chain:
             yield f"{'>' if one == address else ' '} {one} ({state_word(memory, one)}){reason_of(memory, one)}"
     try:
         summary = plain(summary_of(entry, memory.catalog.body(address)), _SUMMARY)

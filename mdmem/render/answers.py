@@ -39,7 +39,7 @@ SOURCES = {
 }
 # The most bytes of a question that are repeated above its answer.
 _QUESTION = 48
-_MOST_WINGS, _MOST_ROOMS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 12, 3, 4, 120, 160
+_MOST_WINGS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4, 120, 160
 # If an entry matches at most this many words of the question, its line lists these words.
 _FEW_WORDS = 2
 
@@ -170,12 +170,8 @@ def _coverage(answer: Answer) -> str:
     if basis.problems:
         # An unreadable file may contain the rule that covers the question.
         return "Nothing that could be read covers this."
-    always = sum(item.unconditional and not item.score for item in answer.items)
-    near = sum(item.score > 0 or item.on_path for item in answer.items)
-    found = [count(always, "invariant always applies", "invariants always apply")] if always else []
-    found += [count(near, "entry partly matches", "entries partly match")] if near else []
-    surely = "clearly " if near else ""
-    return f"No invariant or decision {surely}covers this{': ' if found else ''}{', '.join(found)}."
+    surely = "clearly " if any(item.score > 0 or item.on_path for item in answer.items) else ""
+    return f"No invariant or decision {surely}covers this."
 
 
 def _verdict(answer: Answer) -> str:
@@ -189,11 +185,9 @@ def _verdict(answer: Answer) -> str:
         return f"{entries(len(answer.items))}{where}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
         return f"{entries(len(answer.items))}{where}. {coverage}"
-    rooms = answer.searched
-    # With a small budget, the searched rooms are only counted.
-    names = f": {', '.join(rooms[:_MOST_ROOMS])}" if answer.budget > SMALL_BUDGET else ""
-    searched = f" Searched {count(len(rooms), 'room')}{names}." if rooms else ""
-    return f"{coverage}{unmatched}{searched or ' There is no entry yet.'}"
+    rooms = len(answer.searched)
+    searched = f"Searched {count(rooms, 'room')}." if rooms else "There is no entry yet."
+    return f"{coverage}{unmatched} {searched}"
 
 
 def _foot(answer: Answer) -> str:

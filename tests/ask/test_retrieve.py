@@ -160,7 +160,7 @@ def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, tmp_
     put(root, "app/a/choice", "Queue")
     silent = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root).out
     assert silent.startswith(
-        "No invariant or decision covers this. In no entry of app or lib: timeout. Searched 1 room: app/a.\n"
+        "No invariant or decision covers this. In no entry of app or lib: timeout. Searched 1 room.\n"
     )
     write(root, "app/a/rule.md", "no front matter\n")
     ran = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root)

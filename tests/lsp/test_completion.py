@@ -1,4 +1,4 @@
-"""What is offered at a place: keys, values, days, owners, addresses, paths of the code, whole entries."""
+"""What is offered at a place: keys, values, days, owners, addresses, whole entries."""
 
 import re
 from collections.abc import Sequence
@@ -41,9 +41,7 @@ def test_keys_that_are_missing_come_first_and_those_that_are_there_not_at_all(re
     found = labels(reader, "---\ntype: pattern\nsta|\n---\n")
     assert found[:4] == ["status", "created_at", "trigger", "repeatable_steps"]
     assert {"type", "objective", "kind"}.isdisjoint(found)
-    assert taken(reader, "---\ntype: pattern\nsta|\n---\n", "status") == (
-        "---\ntype: pattern\nstatus: ${1|draft,active,under_review,deprecated|}\n---\n"
-    )
+    assert taken(reader, "---\ntype: pattern\nsta|\n---\n", "status") == ("---\ntype: pattern\nstatus: \n---\n")
     assert taken(reader, "---\r\nta|: [a]\r\n---\r\n", "tags") == "---\r\ntags: [a]\r\n---\r\n"
     assert labels(reader, "---\n|", "memory/nav/README.md")[:3] == ["applies_to", "kind", "project_id"]
 
@@ -93,16 +91,6 @@ def test_addresses_in_fields_and_in_the_text(reader: Hand, text: str, label: str
     assert begun == "tw" or f"{begun}{label}" not in taken(reader, FRONT.format(text), label)
 
 
-def test_paths_of_the_code_with_the_files_that_they_meet(reader: Hand) -> None:
-    found = offered(reader, FRONT.format('applies_to: ["src/n|"]'))
-    assert [(one.label, one.detail) for one in found] == [("src/nav/**", "2 files")]
-    assert 'applies_to: ["src/nav/**"]' in taken(reader, FRONT.format('applies_to: ["src/n|"]'), "src/nav/**")
-    written = taken(reader, FRONT.format("applies_to: [src/nav/p|]"), "src/nav/plan.py")
-    assert 'applies_to: ["src/nav/plan.py"]' in written
-    (glob,) = offered(reader, FRONT.format("applies_to: ['**/*.py|']"))
-    assert (glob.label, glob.detail) == ("**/*.py", "3 files")
-
-
 def test_an_entry_in_an_empty_file_leaves_no_finding_once_it_is_filled_in(reader: Hand) -> None:
     found = offered(reader, "|")
     assert [one.label for one in found] == ["invariant", "decision", "pattern", "note"], "the room holds invariants"
@@ -124,11 +112,10 @@ def test_an_entry_takes_the_place_of_the_word_that_was_begun(reader: Hand) -> No
 
 
 def filled(item: types.CompletionItem) -> str:
-    """Return what a person makes of a snippet: the first choice, and words in place of what is in angles."""
+    """Return what a person makes of a snippet: words in place of what is in angles."""
     assert isinstance(item.text_edit, types.TextEdit)
-    chosen = re.sub(r"\$\{\d\|([^,|]*)[^}]*\}", r"\1", item.text_edit.new_text)
     words = "A callback must return within 10 ms, because the robot stops otherwise"
-    return re.sub(r"\$\{\d:([^}]*)\}", lambda found: words if "<" in found[1] else found[1], chosen)
+    return re.sub(r"\$\{\d:([^}]*)\}", lambda found: words if "<" in found[1] else found[1], item.text_edit.new_text)
 
 
 def test_nothing_is_offered_in_prose_and_in_code(reader: Hand) -> None:
