@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from builders import environment, open_root, run_mdmem, write
+from builders import environment, open_root, run_mdmem
 
 from mdmem.ask.answer import Item
 from mdmem.ask.question import Question
@@ -23,7 +23,6 @@ from mdmem.store.workspace.workspace import Workspace
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEPS = SHARED / "corpora" / "peps.jsonl.gz"
 KEPS = PEPS.with_name("keps.jsonl.gz")
-HISTORY = PEPS.with_name("peps-history.jsonl")
 CONVERTER = SHARED / "tools" / "corpus_to_wings.py"
 BENCH = Path(__file__).parent / "bench"
 pytestmark = [
@@ -191,17 +190,6 @@ def test_every_error_of_check_is_a_fault_for_a_reader_of_its_own(judged: Judged)
     doubtful = {("supersession-one-sided", path) for code, path, _ in judged.faults if code == "turned-down"}
     assert judged.errors - {(code, path) for code, path, _ in judged.faults} - doubtful == set()
     assert len(judged.errors) >= 30
-
-
-def test_replayed_history_stops_the_acceptance_that_leaves_what_it_replaces_in_force(tmp_path: Path) -> None:
-    ids = ("pep-397", "pep-486", "pep-773")
-    lines = HISTORY.read_text(encoding="utf-8").splitlines()
-    kept = [line for line in lines if json.loads(line)["id"] in ids]
-    history = write(tmp_path, "history.jsonl", "\n".join(kept))
-    said = python(BENCH / "replay_history.py", PEPS, history, CONVERTER, "--limit", 0, cwd=tmp_path)
-    stopped = [line for line in said.splitlines() if line.startswith("20")]
-    assert stopped == ["2025-04-28 06c4421dfa28  pep-773 status: Draft -> Accepted"]
-    assert "supersession-one-sided: pep-773: supersedes `peps/standards-track/pep-397`" in said
 
 
 def test_enough_peps_were_replaced_to_show_something() -> None:
