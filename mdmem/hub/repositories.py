@@ -195,8 +195,7 @@ def _get_locked(cursor: Any, name: str) -> HubRepository:
 
 
 _TOKEN_BYTES = 32
-_TOKEN_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
-_LONGEST_TOKEN_NAME = 64
+_TOKEN_NAME = re.compile(r"(?!.{65})[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _DOES = "says who sees what"
 
 
@@ -294,17 +293,14 @@ def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False
 
     Raises UsageError for an invalid or used name, and NotFoundError if there is no token to rotate.
     """
-    if not is_rotated and (len(name) > _LONGEST_TOKEN_NAME or not _TOKEN_NAME.match(name)):
-        raise UsageError(
-            f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`,"
-            f" at most {_LONGEST_TOKEN_NAME}"
-        )
+    if not is_rotated and not _TOKEN_NAME.match(name):
+        raise UsageError(f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most 64")
     text = secrets.token_urlsafe(_TOKEN_BYTES)
     digest = sha256(text.encode()).digest()
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
         if is_rotated:
-            _change_token(cursor, "UPDATE principal SET token_hash = %s WHERE name = %s", digest, name)
+            _change_token(cursor, name, "UPDATE principal SET token_hash = %s WHERE name = %s", (digest, name))
             return text
         if _role_id(cursor, name) is not None:
             raise UsageError(f"`{name}` is a role of the database, which needs no token; give the token another name")
@@ -318,12 +314,12 @@ def drop_token(connection: HubConnection, name: str) -> None:
     """Delete a token and its permissions immediately. Raises NotFoundError."""
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
-        _change_token(cursor, "DELETE FROM principal WHERE name = %s", name)
+        _change_token(cursor, name, "DELETE FROM principal WHERE name = %s", (name,))
 
 
-def _change_token(cursor: Any, statement: str, *arguments: object) -> None:
+def _change_token(cursor: Any, name: str, statement: str, arguments: tuple[object, ...]) -> None:
     if cursor.execute(statement, arguments).rowcount == 0:
-        raise NotFoundError(f"there is no token `{arguments[-1]}`; `mdmem hub grants` lists them")
+        raise NotFoundError(f"there is no token `{name}`; `mdmem hub grants` lists them")
 
 
 def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
@@ -371,8 +367,7 @@ def _find_principal(cursor: Any, name: str) -> int | None:
 
 
 def _get_principal(cursor: Any, name: str) -> int:
-    principal = _find_principal(cursor, name)
-    if principal is None:
+    if (principal := _find_principal(cursor, name)) is None:
         raise NotFoundError(f"`{name}` sees nothing of this hub; `mdmem hub grants` lists who does")
     return principal
 

@@ -114,9 +114,10 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
                 f"`{stored.name}` is at {commit[:10]} in the hub, a commit that is not in this clone; fetch first"
             )
         contents = Contents(workspace, commit)
-        comparison = _Comparison(cursor, stored.id, contents)
-        findings = sorted(comparison.findings(), key=lambda finding: finding.sort_key)
-    return VerifyReport(stored.name, commit, comparison.checked, tuple(findings), contents.missing_sentences)
+        findings = sorted(_compare(cursor, stored.id, contents), key=lambda finding: finding.sort_key)
+    skipped = {one.place.path for one in findings if one.code in ("wing-missing", "other-format")}
+    checked = sum(len(wing.files) for name, wing in contents.wings.items() if name not in skipped)
+    return VerifyReport(stored.name, commit, checked, tuple(findings), contents.missing_sentences)
 
 
 _WING = "name, id, source, source_path, wing.commit, wing.format, documents, is_shared, owners"
@@ -130,77 +131,63 @@ _FILES = (
 )
 
 
-class _Comparison:
-    """Compares the rows of one repository with a commit, and counts the files."""
+def _compare(cursor: Any, repository: int, contents: Contents) -> Iterator[Finding]:
+    """Yield a finding for every difference between the rows of a repository and a commit."""
+    place = remote_place(contents.remote)
+    stated = {
+        "root": contents.workspace.location.under,
+        # A clone without a remote does not know the URL of the repository.
+        **({"url": place} if place is not None else {}),
+        "tracked": list(map(plain_text, contents.tracked)),
+        "narrow_settings": narrow_settings(contents.settings),
+    }
+    asked = f"SELECT {', '.join(stated)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
+    *row, is_whole, settings = one_row(cursor.execute(asked, (repository,)))
+    if is_whole and settings != contents.settings:
+        yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
+    if differing := _differing(stated, row, stated.values()):
+        yield _finding("row-differs", ".", f"the row of the repository differs in {differing}")
+    wings, pins = ({row[0]: row[1:] for row in cursor.execute(asked, (repository,))} for asked in (_OWN, _PINNED))
+    for name, wing in contents.wings.items():
+        source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
+        if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):
+            yield _finding("wing-missing", name, "the hub does not have this wing, or has it at another pin")
+        elif had[4] != FORMAT:
+            yield _finding("other-format", name, "another version of mdmem sent it", "`mdmem hub push` sends it again")
+        else:
+            yield from _compare_wing(cursor, contents, wing, had[0], had[5:])
+    for name in (wings.keys() | pins.keys()) - {one.name for one in contents.tree.missing_wings}:
+        yield _finding("wing-left-over", name, "the commit has no such wing")
 
-    def __init__(self, cursor: Any, repository: int, contents: Contents) -> None:
-        self._cursor, self._repository, self._contents = cursor, repository, contents
-        self.checked = 0
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield a finding for every difference."""
-        contents = self._contents
-        place = remote_place(contents.remote)
-        stated = {
-            "root": contents.workspace.location.under,
-            # A clone without a remote does not know the URL of the repository.
-            **({"url": place} if place is not None else {}),
-            "tracked": list(map(plain_text, contents.tracked)),
-            "narrow_settings": narrow_settings(contents.settings),
-        }
-        asked = f"SELECT {', '.join(stated)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
-        ((*row, is_whole, settings),) = self._rows(asked, self._repository)
-        if is_whole and settings != contents.settings:
-            yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
-        if differing := _differing(stated, row, stated.values()):
-            yield _finding("row-differs", ".", f"the row of the repository differs in {differing}")
-        wings, pins = ({row[0]: row[1:] for row in self._rows(asked, self._repository)} for asked in (_OWN, _PINNED))
-        for name, wing in contents.wings.items():
-            source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
-            if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):
-                yield _finding("wing-missing", name, "the hub does not have this wing, or has it at another pin")
-            elif had[4] != FORMAT:
-                yield _finding(
-                    "other-format", name, "another version of mdmem sent it", "`mdmem hub push` sends it again"
-                )
-            else:
-                yield from self._wing(wing, had[0], had[5:])
-        awaited = {one.name for one in contents.tree.missing_wings}
-        for name in (wings.keys() | pins.keys()) - awaited:
-            yield _finding("wing-left-over", name, "the commit has no such wing")
-
-    def _wing(self, wing: HubWing, id_: int, had: tuple[object, ...]) -> Iterator[Finding]:
-        entries, stated = 0, Wing(name=wing.name)
-        paths = {path for (path,) in self._rows("SELECT path FROM file WHERE wing_id = %s", id_)}
-        for path in sorted(paths - wing.files.keys()):
-            yield _finding("row-left-over", f"{wing.name}/{path}", "the commit has no such file")
-        for batch in self._contents.batches(wing, wing.files.keys()):
-            self.checked += len(batch)
-            entries += sum(file.entry is not None for file in batch)
-            stated = next((file.wing for file in batch if file.wing is not None), stated)
-            rows = self._rows(_FILES, [file.path for file in batch], [file.words for file in batch], id_)
-            stored = {row_path: rest for row_path, *rest in rows}
-            for file in batch:
-                path = f"{wing.name}/{file.path}"
-                if file.path not in stored:
-                    yield _finding("row-missing", path, "the hub has no row of this file")
-                    continue
-                *columns, has_words, links = stored[file.path]
-                in_row = (*columns, has_words, {(field, target) for field, target in links or ()})
-                in_file = (*file.columns[1:-1], True, file.links)
-                if differing := _differing((*COLUMNS[1:-1], "words", "links"), in_row, in_file):
-                    yield _finding("row-differs", path, f"the row differs in {differing}")
-        wanted = (entries, stated.is_shared, list(map(plain_text, stated.owners)))
-        if differing := _differing(("documents", "is_shared", "owners"), had, wanted):
-            yield _finding("figures-differ", wing.name, f"the row of the wing differs from its files in {differing}")
-
-    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._cursor.execute(query, values).fetchall()
-        return found
+def _compare_wing(
+    cursor: Any, contents: Contents, wing: HubWing, id_: int, had: tuple[object, ...]
+) -> Iterator[Finding]:
+    entries, stated = 0, Wing(name=wing.name)
+    paths = {path for (path,) in cursor.execute("SELECT path FROM file WHERE wing_id = %s", (id_,))}
+    for path in sorted(paths - wing.files.keys()):
+        yield _finding("row-left-over", f"{wing.name}/{path}", "the commit has no such file")
+    for batch in contents.batches(wing, wing.files.keys()):
+        entries += sum(file.entry is not None for file in batch)
+        stated = next((file.wing for file in batch if file.wing is not None), stated)
+        rows = cursor.execute(_FILES, ([file.path for file in batch], [file.words for file in batch], id_))
+        stored = {row_path: rest for row_path, *rest in rows}
+        for file in batch:
+            path = f"{wing.name}/{file.path}"
+            if file.path not in stored:
+                yield _finding("row-missing", path, "the hub has no row of this file")
+                continue
+            *columns, has_words, links = stored[file.path]
+            in_row = (*columns, has_words, {(field, target) for field, target in links or ()})
+            in_file = (*file.columns[1:-1], True, file.links)
+            if differing := _differing((*COLUMNS[1:-1], "words", "links"), in_row, in_file):
+                yield _finding("row-differs", path, f"the row differs in {differing}")
+    wanted = (entries, stated.is_shared, list(map(plain_text, stated.owners)))
+    if differing := _differing(("documents", "is_shared", "owners"), had, wanted):
+        yield _finding("figures-differ", wing.name, f"the row of the wing differs from its files in {differing}")
 
 
 def _differing(names: Iterable[str], had: Iterable[object], wanted: Iterable[object]) -> str:
-    """Return the names of the values that differ."""
     return ", ".join(name for name, one, other in zip(names, had, wanted, strict=True) if one != other)
 
 
