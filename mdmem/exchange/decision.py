@@ -23,7 +23,6 @@ from mdmem.exchange.record import (
     SourceFile,
     StatusReading,
     read_date,
-    with_whole_labels,
     without_comments,
 )
 from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status
@@ -95,10 +94,11 @@ _OTHERS = frozenset(
     | {"tags", "categories", "consulted", "informed"}
 )
 _WORDS = r"[A-Za-z][A-Za-z _/-]{2,30}?"
+# A line of prose, of a list or of a quote, or a row of a table.
 _LINE = re.compile(
-    rf"^[ \t]*(?P<quote>(?:>[ \t]?)*)(?:[-*+][ \t]+)?"
-    rf"(?:[*_]{{0,3}}(?P<key>{_WORDS})[*_]{{0,3}}[ \t]*:[*_]{{0,3}}|[*_]{{2}}(?P<bold>[A-Za-z ]{{4,20}})[*_]{{2}}[ \t])"
-    r"[ \t]*(?P<value>[^\n]*?)[ \t]*\\?\r?$\n?",
+    rf"^[ \t]*(?P<quote>[>|][>| \t]*)?(?:[-*+][ \t]+)?"
+    rf"(?:[*_`]{{0,3}}(?P<key>{_WORDS})[*_`]{{0,3}}[ \t]*[:|][*_]{{0,3}}"
+    r"|[*_]{2}(?P<bold>[A-Za-z ]{4,20})[*_]{2}[ \t])(?P<value>[^\n]*)\n?",
     re.MULTILINE,
 )
 # Separates several facts on one line: `**Status:** Accepted | **Date:** 2024-02-01`. It starts only at the first of
@@ -108,11 +108,9 @@ _BREAK = re.compile(
     rf"(?=[*_]{{0,3}}{_WORDS}[*_]{{0,3}}[ \t]*:)|\s*<br\s*/?>\s*\Z",
     re.IGNORECASE,
 )
-_TABLE = re.compile(r"(?:^[^|\n]*\|.*(?:\n|\Z))+", re.MULTILINE)
 _CODE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
-_RULE = re.compile(r"(?=[^-]*-)[\s|:-]*+\Z")
 
 
 class Fact(Struct, frozen=True):
@@ -136,24 +134,15 @@ class Fact(Struct, frozen=True):
 
 
 def _facts_in(section: Section) -> Iterator[Fact]:
-    """Yield the facts in a section: first those on lines, then those in tables."""
-    offset, plain = section.start, with_whole_labels(without_comments(section.text))
-    plain = _CODE.sub(lambda code: blank(code[0]), plain)
+    offset, plain = section.start, _CODE.sub(lambda code: blank(code[0]), without_comments(section.text))
     for found in _LINE.finditer(plain):
-        parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
+        written = found["value"].strip().rstrip("\\| \t")
+        parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {written}"))
         pairs = ((_name(key), re.sub(r"^[*_]{1,3}\s+", "", value.strip())) for key, _, value in parts)
         facts = [(key, value) for key, value in pairs if _is_fact(key)]
-        is_line = len(facts) == 1 and not found["quote"]
+        is_line = len(facts) == 1 and not found["quote"] and "|" not in found[0]
         for key, value in facts:
             yield Fact(key, value, offset + found.start(), offset + found.end(), is_line)
-    for table in _TABLE.finditer(plain):
-        lines = [line.strip().lstrip("> \t") for line in table[0].splitlines()]
-        # In a table every line begins with a bar, or one line is a row of dashes.
-        if all(line.startswith("|") for line in lines) or any(map(_RULE.match, lines)):
-            rows = (re.split(r"(?<!\\)\|", line.strip("|")) for line in lines if not _RULE.match(line))
-            for key, value in _of_table([[cell.strip() for cell in row] for row in rows]):
-                if value and _is_fact(key):
-                    yield Fact(key, value, offset + table.start(), offset + table.end(), is_line=False)
 
 
 def _name(key: str) -> str:
@@ -162,21 +151,6 @@ def _name(key: str) -> str:
 
 def _is_fact(key: str) -> bool:
     return key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None
-
-
-def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Yield the keys and values of a table.
-
-    The first row has the keys of the last row if one of its cells means the status, unless the next cell is that
-    status. Otherwise the first cell of each row is a key.
-    """
-    names = [_name(cell).rstrip(":") for cell in rows[0]] if rows else []
-    status = next((at for at, name in enumerate(names) if name in _STATUS_FACTS), None)
-    has_value = status == 0 and len(names) > 1 and read_status(rows[0][1]).status is not None
-    if status is None or len(rows) < 2 or has_value:
-        yield from ((_name(row[0]).rstrip(":"), row[1]) for row in rows if len(row) > 1)
-    else:
-        yield from zip(names, rows[-1], strict=False)
 
 
 # Headings of sections that contain facts.
@@ -239,6 +213,11 @@ def plain_title(heading: str) -> str:
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
+def _listed(text: str) -> str:
+    """Return the lines and items of a text, separated by commas."""
+    return ", ".join(re.sub(r"^[-*+]\s+", "", line.strip()) for line in text.splitlines() if line.strip())
+
+
 def _number_in(heading: str) -> int | None:
     found = _NUMBERED.match(heading[:300])
     digits = re.search(r"\d{1,6}", found[0]) if found is not None else None
@@ -264,7 +243,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         claim
         for one in sections
         if one.name in _LINKED or (one.level and kind_of_key(one.name) is not None)
-        for claim in claims_in(one.text if one.name in _LINKED else f"{one.name}:\n\n{one.text}")
+        for claim in (claims_in(one.text) if one.name in _LINKED else claims_of(one.name, _listed(one.text)))
     )
     record = ForeignRecord(
         path=source.path,
@@ -279,6 +258,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         cuts=tuple(_cuts(sections, title, front.asked.get("title"), facts, about, reading)),
         number=number_of(source.stem) or _number_in(heading),
         reading=reading,
+        messages=[f"`{one}` is not understood, and stays in the text" for one in reading.doubts],
     )
     _give_status(record, unstated if decision_sections(sections) or reading.claims else Status.DRAFT)
     _give_date(record, front.asked.get("created_at"), facts)

@@ -65,7 +65,7 @@ class StatusReading(Struct, frozen=True):
     `is_whole` says that the text contains nothing else. `text` is the text on one line, and `day` the date of the
     status. `began` is the date of an earlier status, if the record was deprecated later. `is_unknown` says that the
     text states an unknown status, and `is_refused` that the record was never accepted. `guess` says why the status is
-    uncertain, or is empty.
+    uncertain, or is empty. `doubts` mention records in words that were not understood.
     """
 
     status: Status | None = None
@@ -77,6 +77,7 @@ class StatusReading(Struct, frozen=True):
     began: str | None = None
     is_unknown: bool = False
     is_refused: bool = False
+    doubts: tuple[str, ...] = ()
 
 
 class SourceFile(Struct, frozen=True):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from mdmem.exchange.record import Claim, ClaimKind, StatusReading, read_date, with_whole_labels, without_comments
+from mdmem.exchange.record import Claim, ClaimKind, StatusReading, read_date, without_comments
 from mdmem.markdown.body import without_targets
 from mdmem.markdown.parse import path_of
 from mdmem.model.entry import Status
@@ -57,7 +57,6 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"[*`~|]|(?<!\w)_+|_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]")
-_DASHES = re.compile(r"\s*([\u2013\u2014])\s*|\s--+\s")
 
 
 class _Reference(Struct, frozen=True):
@@ -79,6 +78,10 @@ class _Sentence(Struct, frozen=True):
 
     text: str
     signs: Mapping[str, tuple[_Reference | None, str]]
+
+    def written(self, text: str) -> str:
+        """Return a part of the sentence with the original text of its references and dates."""
+        return "".join(self.signs[one][1] if one in self.signs else one for one in text.strip(" .;"))
 
 
 def _sentence_of(written: str) -> _Sentence:
@@ -113,7 +116,7 @@ def _sentence_of(written: str) -> _Sentence:
     text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:_LONGEST].split()))
     text = _LINK.sub(link, _IMAGE.sub(r"\1", text))
     text = _DATE.sub(lambda found: mask(found[0]), text)
-    text = _NAME.sub(name, _DASHES.sub(lambda found: f" {found[1] or '-'} ", text))
+    text = _NAME.sub(name, text)
     return _Sentence(" ".join(_MARKS.sub("", text).split()), signs)
 
 
@@ -135,7 +138,7 @@ _PLAIN = re.compile(
 )
 _ENDING = r"super[sc]ee?d|replac|obsolet|deprecat"
 _VERB = re.compile(
-    rf"(?P<verb>(?P<ends>{_ENDING})[a-z]*|(?:amend|modif|updat|chang|revis)[a-z]*)"
+    rf"(?P<before>(?:(?:{_PART})\s+)?)(?P<verb>(?P<ends>{_ENDING})[a-z]*|(?:amend|modif|updat|chang|revis)[a-z]*)"
     rf"(?P<middle>(?:[\s(,]*(?:(?:on|as\s+of|since|in)\s+)?{_DAY}\s*\)?)?(?:\s+(?:{_PART})\b)?)"
     r"(?P<by>\s+(?:by|with|through)\b|,?\s+in\s+favou?r\s+of\b"
     r"|(?P<see>[\s,(:.\u2013\u2014-]*\bsee(?:\s+also)?\b)|\s*(?:\u2192|->|=>))?"
@@ -151,15 +154,11 @@ _OBJECT = re.compile(
 _COUNT = re.compile(
     rf"{_REFERENCE}\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where)\b)[a-z]"
 )
-_WHEN = re.compile(rf"[\s,(]*(?:(?:on|since|in|as\s+of)\s+)?{_DAY}[\s)]*\Z", re.IGNORECASE)
 _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
 
 
-def _relation_in(sentence: _Sentence, clause: str, *, before: str = "") -> tuple[tuple[Claim, ...], bool] | None:
-    """Return the claims in a clause, and whether it says nothing else; None if it does not begin with a relation.
-
-    `before` are the words before the verb that limit the relation to a part of the record.
-    """
+def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], bool] | None:
+    """Return the claims in a clause, and whether it says nothing else; None if it does not begin with a relation."""
     found = _VERB.match(clause)
     if found is None:
         return None
@@ -167,7 +166,7 @@ def _relation_in(sentence: _Sentence, clause: str, *, before: str = "") -> tuple
     is_passive = by is not None or (is_ending and verb.endswith(("ed", "ete")))
     if verb.startswith("deprecat") and (found["see"] or not is_passive):
         return None
-    in_part = bool(before or _IN_PART.search(f"{found['middle']} {found['after']}"))
+    in_part = _IN_PART.search(f"{found['before']} {found['middle']} {found['after']}") is not None
     objects: list[tuple[_Reference, bool]] = []
     is_whole, at = not in_part, found.end()
     while item := _OBJECT.match(clause, at):
@@ -188,11 +187,9 @@ def _relation_in(sentence: _Sentence, clause: str, *, before: str = "") -> tuple
             is_whole = is_whole and not limits and not note.strip(" \ue000-\ue0ff")
             objects.append((reference, limits))
         at = item.end()
-    rest = _WHEN.sub("", clause[at:]).strip(" .;)")
+    rest = "" if _REMARK.match(clause, at) else clause[at:].strip(" .;)")
     is_aside = rest.startswith(("-", "\u2013", "\u2014", "("))
     in_part = in_part or bool(_QUALIFIES.match(rest) or (is_aside and _IN_PART.search(rest)))
-    text = f"{before} {clause}".strip(" .;")
-    stated = " ".join("".join(sentence.signs[one][1] if one in sentence.signs else one for one in text).split())
     claims = []
     for reference, limits in objects:
         is_partial = in_part or limits
@@ -203,7 +200,11 @@ def _relation_in(sentence: _Sentence, clause: str, *, before: str = "") -> tuple
         )
         # After other verbs a plain number is not a record: `Updated 2020`.
         if not reference.is_mere_number or is_ending or verb.startswith("amend"):
-            claims.append(Claim(kind, reference.target, reference.is_path, qualifier=stated if is_partial else ""))
+            claims.append(
+                Claim(
+                    kind, reference.target, reference.is_path, qualifier=sentence.written(clause) if is_partial else ""
+                )
+            )
     return tuple(claims), is_whole and not rest and 0 < len(claims) == len(objects)
 
 
@@ -233,9 +234,7 @@ def claims_of(key: str, written: str) -> tuple[Claim, ...]:
     if kind is not None:
         verb = re.sub(r"(?<=[ds])by\b", " by", " ".join(re.split(r"[\s_-]+", key.strip())).lower())
         sentence = _sentence_of(f"{verb} {written}")
-        part = _IN_PART.match(sentence.text)
-        clause = sentence.text[part.end() :].lstrip() if part else sentence.text
-        found = (_relation_in(sentence, clause, before=part[0] if part else "") or ((), False))[0]
+        found = (_relation_in(sentence, sentence.text) or ((), False))[0]
     else:
         references = [one for one, _ in _sentence_of(written).signs.values() if one and not one.is_mere_number]
         found = tuple(Claim(ClaimKind.SEE, one.target, one.is_path) for one in references)
@@ -272,7 +271,10 @@ _MEANINGS = {
 _WORDS = {word: status for status, words in _MEANINGS.items() for word in words.split(", ")}
 _REFUSALS = frozenset(_REFUSED.split(", "))
 _ANY_WORD = "|".join(one.replace(" ", r"\s+") for one in sorted(_WORDS, key=len, reverse=True))
-_KNOWN = re.compile(rf"(?P<word>{_ANY_WORD})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_PARTLY = r"(?:in\s+parts?|partly|partial|partially|half|mostly|largely|only)\b\s*"
+_KNOWN = re.compile(
+    rf"(?P<before>{_PARTLY})?(?P<word>{_ANY_WORD})\b(?P<rest>(?P<after>[ (]*{_PARTLY})?.*)", re.IGNORECASE | re.DOTALL
+)
 _RELATED = r"super[sc]ee?d|replac|obsolet|amend"
 # Words that may come before the verb in a statement about the record itself.
 _OF_ITSELF = "|".join(
@@ -289,12 +291,6 @@ _LEAD = re.compile(
     rf"(?:this\s+(?-i:[A-Z]{{2,6}})\b|(?!(?:{_ANY_WORD})\b)(?:{_OF_ITSELF})\b(?!-)[\s:,.!]*|{_DAY}|[^\w\s\[{_REFERENCE[1:-1]}]|\[(?=!)|\s)*",
     re.IGNORECASE,
 )
-_NOT_NOW = re.compile(
-    r"(?:not|never|will|would|may|might|should|shall|could|can|to\s+be|if|when|once|until|unless|nothing|none)\b",
-    re.IGNORECASE,
-)
-_PARTLY = re.compile(r"(?:in\s+parts?|partly|partial|partially|half|mostly|largely|only)\b\s*", re.IGNORECASE)
-_SUBJECT = re.compile(r"(?P<subject>[^\ue100-\uf8ff]{1,120}?)\s(?:is|are|was|were|ha(?:s|ve)\s+been)\s+(?P<rest>.*)")
 _REMARK = re.compile(
     rf"[\s.,:;()\[\]-]*(?:(?:on|since|at|date|as\s+of)\s*)?[\s.,:()\[\]-]*{_DAY}?[\s.,:()\[\]-]*\Z", re.I
 )
@@ -326,9 +322,6 @@ _BULLET = re.compile(r"\A(?:[-*+]\s+|\d+[.)]\s+)?(?:\[x\]\s+)?", re.IGNORECASE)
 _NEW_LINE = re.compile(rf"\s*(?:[-*+#>|<`~]|\d+[.)]\s|(?:{_ANY_WORD}|{_RELATED})|\Z)", re.IGNORECASE)
 _NEW_BLOCK = re.compile(r"\s*(?:[-*+#>|<`~]|\d+[.)]\s)")
 _OPEN_END = re.compile(r"(?:\b(?:by|with|see|and|or|of|in|the|to|for)|[,(:-])[ \t]*\Z", re.IGNORECASE)
-# A relation whose records are in the next line, paragraph or list.
-_AWAITS = re.compile(rf"\b(?:{_RELATED})[a-z]*(?:\s+by)?\W*\Z", re.IGNORECASE)
-_RECORD_START = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?[*_`<]{0,3}(?:\[|https?:|adr|#?\d|[\w./-]+\.md)", re.IGNORECASE)
 _BANNER = re.compile(
     r"\s*(?:[>!:]|\.\.\s|\*\*|__|[^\x00-\x7f]"
     r"|(?:note|warning|important|attention|caution|update|deprecated|superseded|obsolete|rejected|draft)\b)",
@@ -340,8 +333,8 @@ _BANNER_MARK = re.compile(r"^[ \t]*(?:>[ \t]?)+|^[ \t]*(?:!!!|:::)[ \t]*\w*|\[!\
 class _Clause(Struct, frozen=True):
     """One clause of a text: a word for a status with its date, or claims about other records.
 
-    `is_known` means that the clause was understood. `rest` is the text after the word (the default is a text after
-    which no word counts as a status).
+    `is_known` means that the clause was understood, and `doubt` is a clause that mentions a record and was not
+    understood. `rest` is the text after the word (the default is a text after which no word counts as a status).
     """
 
     word: str = ""
@@ -349,6 +342,7 @@ class _Clause(Struct, frozen=True):
     claims: tuple[Claim, ...] = ()
     is_whole: bool = False
     is_known: bool = True
+    doubt: str = ""
     rest: str = " x"
 
 
@@ -362,13 +356,14 @@ def read_status(written: str) -> StatusReading:
         elif words and one.day and not one.claims and words[-1][1] is None:
             words[-1] = (words[-1][0], one.day)
     claims = tuple(claim for one in clauses for claim in one.claims)
+    doubts = tuple(one.doubt for one in clauses if one.doubt)
     text, is_whole = " ".join(without_targets(written).split()), bool(clauses) and all(one.is_whole for one in clauses)
     if any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims):
         day = next((one.day for one in clauses if one.day and one.claims), None)
-        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day)
+        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day, doubts=doubts)
     if not words:
         is_unknown = not claims and any(not one.is_known for one in clauses)
-        return StatusReading(None, text, claims, is_whole, is_unknown=is_unknown)
+        return StatusReading(None, text, claims, is_whole, is_unknown=is_unknown, doubts=doubts)
     meant = {_WORDS[word] for word, _ in words}
     status = max(meant, key=[*_MEANINGS].index)
     chosen = [(word, day) for word, day in words if _WORDS[word] is status]
@@ -388,6 +383,7 @@ def read_status(written: str) -> StatusReading:
         day=next((day for _, day in reversed(chosen) if day), None),
         began=min(starts)[1] if starts else None,
         is_refused=all(word in _REFUSALS for word, _ in chosen),
+        doubts=doubts,
     )
 
 
@@ -410,27 +406,18 @@ def claims_in(text: str) -> Iterator[Claim]:
 
 
 def _units(written: str) -> list[str]:
-    """Return the lines of a text. Lines that continue a sentence or a list of records are joined."""
+    """Return the lines of a text. Lines that continue a sentence are joined."""
     units: list[str] = []
-    is_near = is_list = False
-    for line in with_whole_labels(without_comments(written)).splitlines():
-        if not line.strip():
-            is_near = False
-            continue
-        before = units[-1] if units and len(units[-1]) <= _LONGEST else ""
-        is_item = _RECORD_START.match(line) is not None and (is_list or _AWAITS.search(before) is not None)
-        if is_item and before:
-            units[-1] = f"{before}{', ' if is_list else ' '}{_BULLET.sub('', line.strip())}"
-            is_list = True
-        else:
-            is_list = False
-            is_open = _OPEN_END.search(before) is not None
-            is_new = (_NEW_BLOCK if is_open else _NEW_LINE).match(line) is not None
-            if before and is_near and not is_new and (is_open or line.lstrip()[0].islower()):
-                units[-1] = f"{before} {line.strip()}"
-            else:
-                units.append(line.strip())
-        is_near = True
+    is_near = False
+    for line in without_comments(written).splitlines():
+        before = units[-1] if is_near and len(units[-1]) <= _LONGEST else ""
+        is_near = bool(line.strip())
+        is_open = _OPEN_END.search(before) is not None
+        is_new = (_NEW_BLOCK if is_open else _NEW_LINE).match(line) is not None
+        if before and not is_new and (is_open or line.lstrip()[0].islower()):
+            units[-1] = f"{before} {line.strip()}"
+        elif is_near:
+            units.append(line.strip())
     return units
 
 
@@ -456,26 +443,16 @@ def _read_clause(sentence: _Sentence, text: str, *, is_first: bool) -> _Clause:
     if day is not None and _REMARK.match(text):
         return _Clause(day=day, is_whole=True)
     rest = _LEAD.sub("", text, count=1)
-    lead = _PARTLY.match(rest)
-    before = lead[0].strip() if lead else ""
-    rest = rest[lead.end() :] if lead else rest
-    known = _KNOWN.match(rest)
-    if known is None and _NOT_NOW.match(rest):
-        return _Clause(is_known=False)
-    relation = _relation_in(sentence, rest, before=before)
-    subject = _SUBJECT.match(rest) if relation is None else None
-    if subject is not None and _IN_PART.search(subject["subject"]) and not _NOT_NOW.match(subject["rest"]):
-        # Only a part of the record has the relation, as in `The encoding part is superseded by ADR-5`.
-        relation = _relation_in(sentence, subject["rest"], before=rest[: subject.start("rest")].strip())
+    known, relation = _KNOWN.match(rest), _relation_in(sentence, rest)
     if relation is not None and relation[0]:
         return _Clause("", day, *relation)
     if _EMPTY.match(rest):
         return _Clause()
     if known is None:
-        return _Clause(is_known=relation is not None)
+        return _Clause(is_known=False, doubt=sentence.written(text) if re.search(_REFERENCE, rest) else "")
     word = " ".join(known["word"].lower().split())
-    if _WORDS[word] is Status.DEPRECATED and (before or _PARTLY.match(known["rest"].lstrip(" ("))):
+    if _WORDS[word] is Status.DEPRECATED and (known["before"] or known["after"]):
         return _Clause()
     if not (is_first or _FOLLOWING.match(known["rest"])):
         return _Clause(is_known=False)
-    return _Clause(word, day, (), not before and _REMARK.match(known["rest"]) is not None, rest=known["rest"])
+    return _Clause(word, day, (), not known["before"] and _REMARK.match(known["rest"]) is not None, rest=known["rest"])
