@@ -73,7 +73,7 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return with_options(
         with_session,
-        click.option("--session", metavar="ID", help="Show an entry that session ID has seen as one line."),
+        click.option("--session", metavar="ID", help="Shorten entries that session ID has seen to one line."),
         click.option("--fresh", is_flag=True, help="Forget what the session has seen."),
     )
 
@@ -91,7 +91,7 @@ syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYN
     multiple=True,
     metavar="FILE",
     shell_complete=complete.file,
-    help="A file that you work on, or will make; repeatable.",
+    help="A file that you will change or create; repeatable.",
 )
 @click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="Also answer this briefly; repeatable.")
 @click.option(

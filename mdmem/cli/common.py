@@ -223,7 +223,7 @@ def new_wing_options(command: Decorated) -> Decorated:
 
     return with_options(
         with_wing,
-        click.option("--new-wing", is_flag=True, help="Make the wing, which does not exist yet, with a manifest."),
+        click.option("--new-wing", is_flag=True, help="Create the wing, with a manifest."),
         click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
     )
 

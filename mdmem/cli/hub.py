@@ -65,13 +65,11 @@ _REPOSITORY = click.option(
     "--repository", metavar="NAME", help="Its name in the hub.  [default: owner/name of the remote]"
 )
 _REPOSITORIES = click.option(
-    "--repository", "repositories", multiple=True, metavar="NAME", help="Only in this one; repeatable."
+    "--repository", "repositories", multiple=True, metavar="NAME", help="Search only this repository; repeatable."
 )
 _COMMIT = (
     click.option("--commit", default="HEAD", show_default=True, metavar="REV"),
-    click.option(
-        "--rewritten", "is_rewritten", is_flag=True, help="Take the commit although the history was rewritten."
-    ),
+    click.option("--rewritten", "is_rewritten", is_flag=True, help="Accept a commit whose history was rewritten."),
 )
 
 

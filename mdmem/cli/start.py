@@ -52,7 +52,7 @@ from mdmem.store.state.local_records import read_audit
     "--hooks",
     "client_hooks",
     is_flag=True,
-    help="With --client: add hooks, too, which show the rules for a file to the model when it edits it.",
+    help="With --client: add hooks, too, which show the agent the rules for a file that it edits.",
 )
 @click.option(
     "--command", default="mdmem", metavar="PATH", help="The command that starts mdmem there.  [default: mdmem]"

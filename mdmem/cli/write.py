@@ -158,7 +158,11 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete.address)
 @click.option(
-    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced; with --by, its reason is the default."
+    "--reason",
+    "-m",
+    default="",
+    metavar="TEXT",
+    help="Why OLD is replaced. With --by, the default is that entry's reason.",
 )
 @click.option("--by", metavar="ADDRESS", shell_complete=complete.address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
