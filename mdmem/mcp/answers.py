@@ -14,7 +14,7 @@ from mdmem.errors import UsageError
 from mdmem.model.text import visible_text
 from mdmem.render.text import escaped
 
-# The most characters of an answer, resource or prompt that all clients accept.
+# The most characters of an answer or resource that all clients accept.
 LARGEST = 40_000
 
 # The default values by key, which are left out of answers.

@@ -1,4 +1,4 @@
-"""Define the MCP server: the tools of a profile, resources and prompts, over standard input or HTTP.
+"""Define the MCP server: the tools of a profile and resources, over standard input or HTTP.
 
 A profile is a named set of tools. Each request is answered from the current state of the memory.
 """
@@ -18,15 +18,14 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, TextContent
+from mcp_types import CallToolResult, InputRequiredResult, TextContent
 from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
 from mdmem.change.status import refresh_index
 from mdmem.errors import MdmemError
 from mdmem.mcp.calls import Calls
-from mdmem.mcp.resources import add_prompts, add_resources
+from mdmem.mcp.resources import add_resources
 from mdmem.mcp.tools import PROFILES, TOOLS, tools_of
 from mdmem.mcp.tools.tool import short_json
 from mdmem.mcp.workspaces import Provider
@@ -168,7 +167,6 @@ class MemoryServer(MCPServer[Any]):
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, Warmup(provider) if is_warming else None
         add_resources(self, self.on_memory)
-        add_prompts(self, self._current_profile)
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
@@ -199,16 +197,6 @@ class MemoryServer(MCPServer[Any]):
             tasks.cancel_scope.cancel()
         text = TextContent(type="text", text=page.text)
         return CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
-
-    async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
-    ) -> GetPromptResult | InputRequiredResult:
-        """Return the messages of a prompt; raises MCPError if the name or the arguments are wrong."""
-        try:
-            return await super().get_prompt(name, arguments, context)
-        except ValueError as error:
-            # The SDK would report a ValueError as an internal error of the server.
-            raise MCPError(INVALID_PARAMS, str(error)) from error
 
     async def on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
         """Call a function with a workspace that has the caller's access, and return the result."""

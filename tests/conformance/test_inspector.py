@@ -59,8 +59,3 @@ def test_a_resource_is_read(node: Node, tmp_path: Path) -> None:
     uri = "mdmem://entry/nav/rules/callbacks"
     (read,) = answer(inspect(node, tmp_path, "resources/read", "--uri", uri))["contents"]
     assert "A callback must not block its executor." in read["text"]
-
-
-def test_a_prompt_is_made(node: Node, tmp_path: Path) -> None:
-    made = answer(inspect(node, tmp_path, "prompts/get", "--prompt-name", "review_diff", "--prompt-args", "wing=nav"))
-    assert "wing:\n```\nnav\n```\n" in "".join(message["content"]["text"] for message in made["messages"])
