@@ -21,8 +21,8 @@ from mdmem.store.settings import WingSettings, with_key
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
 from mdmem.store.tree import Unreadable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.apply import apply
-from mdmem.write.change_set import Change, ChangeSet, commit_message
+from mdmem.write.apply import put, writers_lock
+from mdmem.write.change_set import Change, commit_message
 from mdmem.write.write import repository_to_commit_to
 
 _HOW_TO_ADD = "`[wings.NAME] git = ...` in mdmem.toml adds one"
@@ -65,7 +65,7 @@ def fetch_wings(
 
     With `pinned`, fetch only the commits that are pinned already, and write nothing. A wing keeps its commit if it
     cannot be fetched, or is missing in the new commit. Its `fault` then says why.
-    Raises UsageError for an unknown wing, and the errors of `apply` and `commit_paths`.
+    Raises UsageError for an unknown wing, and the errors of `put` and `commit_paths`.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
@@ -90,7 +90,8 @@ def fetch_wings(
     old = workspace.reread()
     known = _failing(old)
     change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
-    apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
+    with writers_lock(workspace.state_folder):
+        put(workspace.location.root, [change])
     now, committed = workspace.reread(), None
     if repository is not None:
         moved = [one for one in found if one.commit != one.before]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,12 +168,8 @@ def brief_command(
     print_text(answer.text)
     if remark := remark_on(workspace, paths):
         given.remark(one_line(remark))
-    none = "" if answer.text else "no current rule has an `applies_to` that matches; "
     if always is not None:
-        given.remark(f"{none}{always}")
-    # If no rule applies, only a person needs a remark, not a program.
-    elif none and session is None and sys.stdout.isatty():
-        given.remark(f"{none}`mdmem retrieve --path {quote(paths[0])}` searches further")
+        given.remark(f"{'' if answer.text else 'no current rule has an `applies_to` that matches; '}{always}")
     caller.record(lambda: answer.gave)
 
 

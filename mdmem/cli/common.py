@@ -66,10 +66,9 @@ class Globals(Struct, frozen=True):
             return
         self.remark(*written.remarks)
         if workspace.location.repository is not None and written.commit is None and not written.is_dry:
-            if any(one.before is not None and one.path != one.to for one in written.changes):
+            is_moved = any(one.before is not None and one.path != one.to for one in written.changes)
+            if is_moved or (len(written.changes) > 1 and any(one.before is None for one in written.changes)):
                 self.remark("commit these files together, with `git add` first: `git commit -a` omits the new ones")
-            elif len(written.changes) > 1 and any(one.before is None for one in written.changes):
-                self.remark("commit these files together: some link to a file that git does not have yet")
         if not written.changes:
             self.remark("nothing to change: the files are like this already")
 

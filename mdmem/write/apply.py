@@ -30,7 +30,7 @@ from mdmem.store.state.files import (
     take_away,
     write_lock,
 )
-from mdmem.write.change_set import Change, ChangeSet
+from mdmem.write.change_set import Change
 
 TEMPORARY = ".mdmem-tmp"
 
@@ -44,13 +44,6 @@ def writers_lock(state: Path) -> Iterator[None]:
         except OSError as error:
             raise EnvironmentFaultError(f"cannot lock the memory for writing: {error.strerror or error}") from error
         yield
-
-
-def apply(root: Path, change_set: ChangeSet, *, state: Path) -> None:
-    """Write a change set while holding the writers' lock. Raises the errors of `writers_lock` and `put`."""
-    if change_set.changes:
-        with writers_lock(state):
-            put(root, change_set.changes)
 
 
 def put(root: Path, changes: Sequence[Change]) -> None:

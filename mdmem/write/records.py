@@ -378,11 +378,6 @@ class SaveResult(Struct, frozen=True, kw_only=True):
         """Return whether the save failed for a temporary reason and was stored, to be tried again."""
         return self.status is SaveStatus.PENDING_RETRY and not self.is_for_a_person
 
-    @property
-    def is_refused(self) -> bool:
-        """Return whether the same save would fail again."""
-        return not (self.is_there or self.waits or self.status is SaveStatus.BLOCKED_SCOPE)
-
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         return asdict(self)

@@ -206,7 +206,9 @@ class Saver:
                     self.ledger.done(record.id)
                 else:
                     why = (result.message or "").removeprefix(NOT_YET)
-                    self.ledger.give_back(record.id, why, refused=result.is_refused)
+                    # A refused save would fail again.
+                    refused = not result.waits and result.status is not SaveStatus.BLOCKED_SCOPE
+                    self.ledger.give_back(record.id, why, refused=refused)
             return result
 
     def _run(self, request: SaveRequest) -> SaveResult:

@@ -43,12 +43,6 @@ def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, r
     assert said("--session", "s", cwd=src) == ""
 
 
-def test_a_person_is_told_that_nothing_applies(top: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    ran = run("brief", "docs/pay.md", cwd=top)
-    assert (ran.out, ran.err.count("`mdmem retrieve --path docs/pay.md` searches further")) == ("", 1)
-
-
 def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path, run: Run) -> None:
     write(top, "docs/pay.md", "")
     write_entry(top / "memory", "shop/contracts/utc", "Only UTC.\n", type="invariant", title="Times are UTC")

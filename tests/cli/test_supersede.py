@@ -44,7 +44,7 @@ def test_supersede_by_a_new_draft_leaves_the_old_entry_alone(root: Path, run: Ru
 def test_supersede_by_a_new_active_entry_writes_both(root: Path, run: Run) -> None:
     ran = run("supersede", OLD, "-m", WHY, *MORE, "--status", "active", cwd=root)
     assert ran.out.startswith(f"created {FOUR}.md\nchanged {OLD}.md\n  status: active → deprecated\n")
-    together = "commit these files together: some link to a file that git does not have yet\n"
+    together = "commit these files together, with `git add` first: `git commit -a` omits the new ones\n"
     assert ran.err == f"{together}counts once it is committed to the default branch: {FOUR}\n"
 
 

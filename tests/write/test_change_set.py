@@ -13,8 +13,8 @@ from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
 from mdmem.store.state import files as swap
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.write import apply as writing
-from mdmem.write.apply import FileTransaction, apply, group_renames
-from mdmem.write.change_set import Change, ChangeSet
+from mdmem.write.apply import FileTransaction, group_renames, put, writers_lock
+from mdmem.write.change_set import Change
 
 Patch = pytest.MonkeyPatch
 A, B, NEW, MOVED = "app/rules/a.md", "app/rules/b.md", "app/new/c.md", "app/other/c.md"
@@ -32,7 +32,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def applied(root: Path, *changes: Change) -> None:
-    apply(root, ChangeSet(changes), state=root.parent / "state")
+    with writers_lock(root.parent / "state"):
+        put(root, changes)
 
 
 def refused(root: Path, *changes: Change, says: str, kind: type[Exception] = LostRaceError) -> str:
@@ -129,8 +130,9 @@ def test_busy_lock_is_said_and_nothing_is_written(root: Path, monkeypatch: Patch
 
 
 def test_lock_that_cannot_be_made_is_said(root: Path) -> None:
-    with pytest.raises(EnvironmentFaultError, match="cannot lock the memory for writing"):
-        apply(root, ChangeSet(BOTH), state=Path(os.devnull) / "state")
+    said = "cannot lock the memory for writing"
+    with pytest.raises(EnvironmentFaultError, match=said), writers_lock(Path(os.devnull) / "state"):
+        pass
 
 
 def names(folder: Path) -> list[str]:

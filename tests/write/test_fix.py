@@ -20,7 +20,7 @@ from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import MemoryTree, Tree, TreeView, Unreadable, WorkingTree, read_one
-from mdmem.write.apply import apply
+from mdmem.write.apply import put, writers_lock
 from mdmem.write.fix import FixResult, fix_all
 
 PATH = "app/rules/a.md"
@@ -42,7 +42,8 @@ def planned(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
 def mended(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
     """Do the same, and write it."""
     result = planned(root, *codes, with_unsafe=with_unsafe)
-    apply(root, result.plan, state=root / ".state")
+    with writers_lock(root / ".state"):
+        put(root, result.plan.changes)
     return result
 
 
