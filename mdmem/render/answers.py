@@ -195,8 +195,12 @@ def _foot(answer: Answer) -> str:
     counts: dict[str, Counter[str]] = {}
     for one in (*count_omitted(answer.basis.omitted), *answer.basis.omitted_counts):
         counts.setdefault(one.why, Counter())[one.type] += one.count
-    kinds = {why: ", ".join(count(number, kind) for kind, number in found.items()) for why, found in counts.items()}
-    omitted = "; ".join(f"{kinds[why]} ({why})" for why in sorted(kinds))
+    shown = {reason for item in answer.items for reason in item.reasons}
+    parts = []
+    for why, found in sorted(counts.items()):
+        more = "more " if why in shown else ""
+        parts.append(f"{', '.join(count(number, f'{more}{kind}') for kind, number in found.items())} ({why})")
+    omitted = "; ".join(parts)
     settled = f"{_settled(answer)} " if _settled(answer) else ""
     size = f"{answer.tokens} of {answer.budget} tokens"
     if answer.over_budget:
