@@ -197,10 +197,7 @@ def _address(document: Document) -> str:
 
 
 def serve(environment: Mapping[str, str], today: Callable[[], date]) -> None:
-    """Serve one editor over standard input and output until the editor exits.
-
-    Raises UsageError if the editor sends a message that is too long to be read.
-    """
+    """Serve one editor over standard input and output; raises UsageError if a message is too long to be read."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.ERROR)

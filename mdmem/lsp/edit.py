@@ -145,10 +145,7 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """Return the edit that renames the entry or wing at a position, with every link; None if there is none.
-
-    Raises JsonRpcException with the reason if the new name is not possible.
-    """
+    """Return the edit that renames what is at a position, with every link, or None; JsonRpcException says why not."""
     found = _named_at(document, params.position)
     if found is None:
         return None
@@ -158,10 +155,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """Return the edit of all links to files that the editor is about to move, or None if nothing changes.
-
-    Raises JsonRpcException with the reason if a new name is not possible, or if the files are of several memories.
-    """
+    """Return the edit of links to files that the editor will move, or None; JsonRpcException says why they may not."""
     found: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():
         for one in params.files:

@@ -228,10 +228,7 @@ class Document(Struct, frozen=True, dict=True):
         return reference_of(link, self.near, entries).target
 
     def address_at(self, position: types.Position) -> str | None:
-        """Return the address of the entry that the address at a position means, or None if it means none.
-
-        At any other position, return the address of the file's own entry, or None if the file has none.
-        """
+        """Return the address that a position means, or None; beside addresses, that of the own entry, if any."""
         token = self.token_at(position)
         if token is not None and token.kind is TokenKind.ADDRESS:
             return self.resolve(token)
@@ -293,10 +290,7 @@ class OpenMemory:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings of `mdmem check`; if the settings are invalid, only a finding about that.
-
-        There are none if the memory can no longer be read, for example because it was deleted.
-        """
+        """Return the findings of `mdmem check`, or the fault of the settings; none if nothing can be read."""
         try:
             require_known_wings(self.workspace.settings, self.catalog.wings)
             return self._findings_of(self.case)

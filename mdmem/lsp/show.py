@@ -101,10 +101,7 @@ def files_matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str
 
 
 def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
-    """Return the rules with an `applies_to` that matches a code file, and a text such as "+2 that apply everywhere".
-
-    The text counts the rules that apply to every file; it is empty if there are none. Unsaved changes are ignored.
-    """
+    """Return the rules that apply to a saved code file, and a text that counts those that apply everywhere, or ""."""
     workspace, path = document.memory.disk, document.code_path
     try:
         found = rules_for(reading_of(workspace), (path,)) if path is not None else None
@@ -117,11 +114,7 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
-    """Return the hover text at a position: the meaning of the token there, and explanations of the findings there.
-
-    None if there is neither.
-    On the first line of a code file, return the rules that apply to the file.
-    """
+    """Return what is known of the token and the findings at a position, or None; on line 1 of code, its rules."""
     token, abilities = document.token_at(params.position), document.memory.abilities
     if document.is_code and token is None:
         rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
@@ -200,10 +193,7 @@ def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
 
 
 def definition(document: Document, params: types.DefinitionParams) -> types.Location | None:
-    """Return the file of the entry, wing or code whose name is at a position, or None.
-
-    The file of a wing is its manifest.
-    """
+    """Return the file of the entry, wing (its manifest) or code that a position names, or None."""
     memory, token = document.memory, document.token_at(params.position)
     if token is not None and token.kind is TokenKind.ADDRESS:
         address = document.resolve(token) or token.text

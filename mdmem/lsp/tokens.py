@@ -28,10 +28,7 @@ class TokenKind(StrEnum):
 
 
 class Token(Struct, frozen=True):
-    """A part of a text, by its character offsets; `key` is the field that contains it, empty in the body.
-
-    `is_path` marks an address that is written as a path relative to the file.
-    """
+    """A part of a text by offsets; `key` is its field ("" in the body), `is_path` marks a path relative to the file."""
 
     kind: TokenKind
     start: int

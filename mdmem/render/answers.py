@@ -98,10 +98,7 @@ def answers_text(answers: Answers, style: Style) -> str:
 
 
 def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
-    """Return the main answer as JSON values, with the other answers as a list under the key `answers`.
-
-    `shown` converts one answer. The key is missing if there are no other answers.
-    """
+    """Return the main answer as JSON values by `shown`, and the others as a list under `answers`, if there are any."""
     first = shown(answers.main) if answers.main is not None else {}
     if not answers.short:
         return first

@@ -23,10 +23,7 @@ _PLACES = 3
 
 
 def import_text(report: ImportReport, style: Style) -> str:
-    """Return a line for each file, then the errors and a summary.
-
-    After a real import, files that were imported or unchanged have a line only if there is a message about them.
-    """
+    """Return a line for each file (after a real import only for those with messages), then errors and a summary."""
     rows = [
         row
         for row in report.plan.rows

@@ -74,10 +74,7 @@ def blame_text(blame: BlameReport, style: Style) -> str:
 
 
 def blame_json(blame: BlameReport) -> dict[str, Any]:
-    """Return the fields in the order of the file, then the body, each with the commit that last set it.
-
-    Without a commit, `set_by` is None.
-    """
+    """Return the fields and the body as in the file, each with the commit that last set it (`set_by`, or None)."""
     fields = [
         {**record_json(one, "name", "value"), "set_by": record_json(one.change, *_COMMIT) if one.change else None}
         for one in blame.fields

@@ -1,8 +1,4 @@
-"""Render the results of the hub's commands as text and JSON.
-
-A hub is a shared database of the entries of many repositories. A pin is a wing of another repository that a repository
-reads at a fixed commit.
-"""
+"""Render the results of the hub (a database of the entries of many repositories) as text and JSON."""
 
 from __future__ import annotations
 

@@ -38,10 +38,7 @@ def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
 def search_json(
     result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
 ) -> dict[str, Any]:
-    """Return the best results as JSON values, at most `limit`.
-
-    `named` limits the superseded entries that are listed for each result; None lists all.
-    """
+    """Return the `limit` best results as JSON values; `named` limits the superseded entries listed for each."""
     basis = result.basis
     hits = [
         {

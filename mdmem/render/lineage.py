@@ -118,10 +118,7 @@ class Relations(Struct, frozen=True, dict=True):
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
     def graph(self, addresses: Sequence[str], *, today: date) -> LineageGraph:
-        """Return the graph of the chains of some entries, with their other relations.
-
-        If there are more than `MOST` entries, only the nearest are drawn.
-        """
+        """Return the graph of the chains of some entries with their relations; only the `MOST` nearest are drawn."""
         catalog, found = self.catalog, set[Arrow]()
         order = dict.fromkeys(one for address in addresses for one in catalog.lineage.chain(address))
         for one in order:
@@ -160,10 +157,7 @@ def _reachable(starts: Iterable[str], arrows: Mapping[str, Iterable[Arrow]]) -> 
 
 
 def linked_graph(relations: Relations, *, today: date, wing: str | None = None) -> LineageGraph:
-    """Return the graph of all connected entries, or of the groups with an entry of a wing, the largest group first.
-
-    At most `MOST` entries are drawn, and the others are counted as hidden.
-    """
+    """Return the graph of all connected entries, or of the groups with an entry of a wing; the largest group first."""
     entries = relations.catalog.entries
     groups = (one for one in relations.groups if wing is None or any(entries[it].wing == wing for it in one))
     members = [one for group in groups for one in group]

@@ -1,7 +1,4 @@
-"""Render the review of a change (`mdmem diff`) as text for a terminal, as Markdown for CI, and as JSON.
-
-The sections of a review are built once, with a function that marks up each part for the terminal or for Markdown.
-"""
+"""Render the review of a change (`mdmem diff`) as text, as Markdown for CI, and as JSON."""
 
 from __future__ import annotations
 
@@ -110,10 +107,7 @@ def review_markdown(review: model.ReviewReport, *, page: str | None = None) -> s
 
 
 def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return the URL with the numbers of the CI job in place of `{change}` and `{run}`.
-
-    None without a URL, or if the environment does not have a number that the URL needs.
-    """
+    """Return a URL with the numbers of the CI job for `{change}` and `{run}`; None if the job does not have them."""
     asked = re.fullmatch(r"refs/pull/(\d+)/.*", environment.get("GITHUB_REF", ""))
     numbers = {
         "{change}": asked[1] if asked else environment.get("CI_MERGE_REQUEST_IID", ""),

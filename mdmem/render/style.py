@@ -74,10 +74,7 @@ def sent_as_is(text: str) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Wrap lines that are wider than `width` columns at blanks, and indent their continuation.
-
-    A word that is wider is not broken.
-    """
+    """Wrap lines that are wider than `width` columns at blanks, with a hanging indent; words are not broken."""
     lines = []
     for line in text.split("\n"):
         if len(line) <= width:

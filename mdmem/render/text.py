@@ -132,10 +132,7 @@ def code(text: str) -> str:
 
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
-    """Return the lines that fit into `limit` characters, with a last line that counts the others if not all do.
-
-    `cut` is the format of that line, with `{}` for the number.
-    """
+    """Return the lines that fit into `limit` characters; `cut` with `{}` for their number replaces the others."""
     if not lines or limit <= 0:
         return ""
     if sum(len(line) + 1 for line in lines) <= limit:

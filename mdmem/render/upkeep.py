@@ -299,10 +299,7 @@ def pending_json(found: WaitingSaves) -> dict[str, Any]:
 
 
 def title_of_write(write: PendingWrite | Blocked) -> str:
-    """Return the title of the record in a waiting save, or else the kind of record or the verb.
-
-    For a save that was stopped, return its title, or else its wing.
-    """
+    """Return the title of a waiting save, or else its kind of record, verb or wing."""
     if isinstance(write, Blocked):
         return write.title or write.wing
     for name in ("decision", "pattern", "context", "session", "entity"):

@@ -22,10 +22,7 @@ from mdmem.write.write import WriteResult
 
 
 def written_text(written: WriteResult, style: Style, *, show_path: Callable[[str], str], under: str) -> str:
-    """Return the changes of a write as text, or the diff of a dry run.
-
-    `show_path` formats the paths in the text. `under` is the path of the root from the repository's top, for the diff.
-    """
+    """Return the changes of a write, or the diff of a dry run with paths below `under`; `show_path` formats paths."""
     if written.is_dry:
         return changes_diff(written.changes, under, style)
     lines = []
@@ -75,10 +72,7 @@ def action_of(change: Change) -> str:
 
 
 def field_changes(change: Change) -> dict[str, tuple[Any, Any]]:
-    """Return each changed front-matter field with its values before and after (None for a missing field).
-
-    The fields are in the order of the new file, and removed fields come last.
-    """
+    """Return each changed field, as the new file orders them, with its values before and after (None: no field)."""
     before, after = (dict(one.fields or {}) if one is not None else {} for one in _documents(change))
     names = dict.fromkeys((*after, *before))
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}

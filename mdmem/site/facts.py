@@ -75,10 +75,7 @@ STATES = (*CURRENT, "draft", *ENDED)
 
 
 class Row(Struct, frozen=True):
-    """An entry as a row of a list; `page` is a quoted path in the site, and `state` is one of `STATES`.
-
-    `amended_by` are addresses.
-    """
+    """An entry in a list: `page` is a quoted path, `state` one of `STATES`, `amended_by` are addresses."""
 
     address: str
     page: str
@@ -199,10 +196,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def linked_from(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the entries that link to each entry, by its address.
-
-        Each is a pair of its address and the field that has the link, or `in its text`.
-        """
+        """Return, by address, the entries that link to it, each with the field of the link, or `in its text`."""
         known = self.catalog.entries
         found: dict[str, dict[str, str]] = defaultdict(dict)
         for entry in known.values():

@@ -86,10 +86,7 @@ class _Html(RendererHTML):
 
 
 def render_markdown(text: str, href: Href) -> Markup:
-    """Return Markdown as HTML, with a link for each address for which `href` returns one.
-
-    A very long text, or one with very many brackets, is shown as plain text.
-    """
+    """Return Markdown as HTML with links to known addresses; a text that is very long is shown as plain text."""
     if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
         return Markup(f"<pre>{escape(visible(text))}</pre>")
     # `visible` replaces control characters, such as those that reverse the text, by their numbers.

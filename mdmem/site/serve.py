@@ -37,10 +37,7 @@ class LiveSite:
         self._site: SitePages | None = None
 
     def get(self, path: str) -> str | None:
-        """Return the content of a file of the site, or None if there is no such file.
-
-        For the path `state`, return a hash that changes when the memory changes.
-        """
+        """Return a file of the site, or None; for the path `state`, a hash that changes when the memory changes."""
         with self._lock:
             fresh = self._workspace.reread()
             catalog = fresh.catalog

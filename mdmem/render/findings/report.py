@@ -82,10 +82,7 @@ def safe_text(text: str) -> str:
 def findings_of(
     roots: Iterable[CheckedRoot], which: Literal["findings", "reported", "fixed"] = "reported"
 ) -> tuple[RootFinding, ...]:
-    """Return findings sorted by severity (the worst first), new or old (new first), path and place.
-
-    `findings` are all of them, `reported` are those to report one by one, without old ones.
-    """
+    """Return all findings or a part, the worst first, then new before old; `reported` are those to list one by one."""
     found = (RootFinding(one, finding) for one in roots for finding in getattr(one.report, which))
     return tuple(
         sorted(found, key=lambda one: (one.severity.rank, not one.finding.new, one.path, one.finding.sort_key))
