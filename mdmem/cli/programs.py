@@ -95,7 +95,7 @@ def lsp_command(given: Globals) -> None:
     """
     require_extra("lsp", "pygls", "lsprotocol")
     _require_streams(given, "an editor")
-    from mdmem.lsp.commands import serve
+    from mdmem.lsp.server import serve
 
     environment = {**os.environ, "MDMEM_ROOT": str(Path(given.root).absolute())} if given.root else os.environ
     # `main` disabled garbage collection, but a server runs for a long time.

@@ -109,11 +109,13 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
         supersede = partial(plan_supersession, workspace, named, by=address, reason=REASON)
         steps.append((f"Supersede {named}", supersede))
     if entry.status is Status.DRAFT:
-        steps.append(("Approve this draft", partial(approval, document, address)))
+        # Git's committer is the person who approves.
+        by = document.memory.disk.once(approver)
+        steps.append(("Approve this draft", partial(plan_approvals, workspace, [address], by=by)))
     elif entry.is_in_force:
         steps.append(("Verify: still true today", partial(plan_verification, workspace, [address])))
         steps.append(("Put under review", partial(plan_review, workspace, address, reason=REASON)))
-        steps.append(("Supersede with a new draft", partial(succession, document, address)))
+        steps.append(("Supersede with a new draft", partial(_succession, document, address)))
     steps.append(("Deprecate", partial(plan_deprecation, workspace, address, reason=REASON)))
     for title, plan in steps:
         try:
@@ -124,21 +126,11 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
             yield types.CodeAction(title, types.CodeActionKind.Refactor, edit=edit)
 
 
-def approval(document: Document, address: str) -> ChangeSet:
-    """Plan to approve a draft, with git's committer as the person who approves."""
-    return plan_approvals(document.memory.workspace, [address], by=document.memory.disk.once(approver))
-
-
-def succession(document: Document, address: str, title: str = "", reason: str = REASON) -> ChangeSet:
-    """Plan a new draft that supersedes an entry, in the same room, from the template of its type.
-
-    Without a title, it has the title of the entry, and its address with a number.
-    """
+def _succession(document: Document, address: str) -> ChangeSet:
+    """Plan a draft that supersedes an entry, with its title, and its address with a number."""
     catalog, today = document.memory.catalog, document.memory.today()
     entry = catalog.entries[address]
-    place = f"{entry.wing}/{entry.room}"
-    if not title:
-        place = next(one for number in count(2) if (one := f"{address}-{number}") not in catalog.addresses)
-    draft = Draft(type=entry.type, place=place, title=title or entry.title)
-    new, text = successor_text(catalog, address, draft, reason=reason, today=today)
-    return plan_succession(catalog, address, new=new, text=text, reason=reason, today=today)
+    place = next(one for number in count(2) if (one := f"{address}-{number}") not in catalog.addresses)
+    draft = Draft(type=entry.type, place=place, title=entry.title)
+    new, text = successor_text(catalog, address, draft, reason=REASON, today=today)
+    return plan_succession(catalog, address, new=new, text=text, reason=REASON, today=today)

@@ -60,7 +60,6 @@ class Abilities(Struct, frozen=True):
     snippets: bool = True
     markdown: bool = True
     versioned_edits: bool = True
-    applies_edits: bool = True
     creates_files: bool = True
     renames_files: bool = True
 
@@ -76,7 +75,6 @@ def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
         markdown=types.MarkupKind.Markdown in formats,
         # Neovim only says that it can move files, but that also means that it accepts versioned edits.
         versioned_edits=bool(operations) or has_versions,
-        applies_edits=get_capability(capabilities, "workspace.apply_edit") is True,
         creates_files=types.ResourceOperationKind.Create in operations,
         renames_files=types.ResourceOperationKind.Rename in operations,
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -16,11 +19,12 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from mdmem import SETTINGS_NAME, __version__
+from mdmem.errors import UsageError
 from mdmem.lsp.actions import FIX_ALL, code_actions
 from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
 from mdmem.lsp.memory import Document, Memories, OpenMemory, abilities_of
-from mdmem.lsp.show import definition, hover, implementation, lenses, references, workspace_symbols
+from mdmem.lsp.show import SHOW, definition, hover, implementation, lenses, references, workspace_symbols
 from mdmem.model.finding import Finding, Severity
 
 SECTION = "mdmem"
@@ -289,3 +293,39 @@ class Server(LanguageServer):
                 self.publisher.withdraw(memory)
         for memory in self.memories.opened.values():
             self.publisher.schedule(memory)
+
+
+def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:
+    """Open the file of the only target, or let the user choose one; if the editor cannot open files, show the names."""
+    uris = {one["title"]: one["uri"] for one in targets if one.get("uri", "").startswith("file:") and "title" in one}
+    window = ls.client_capabilities.window
+
+    def open_file(title: str) -> None:
+        ls.window_show_document(types.ShowDocumentParams(uris[title], take_focus=True))
+
+    if uris and (window is None or window.show_document is None):
+        ls.show_message(f"{message}: {'; '.join(uris)}")
+    elif len(uris) == 1:
+        open_file(*uris)
+    elif uris:
+        choices = [types.MessageActionItem(title) for title in uris]
+        request = types.ShowMessageRequestParams(types.MessageType.Info, message, choices)
+        ls.window_show_message_request(request, lambda taken: open_file(taken.title) if taken else None)
+
+
+def serve(environment: Mapping[str, str], today: Callable[[], date]) -> None:
+    """Serve one editor over standard input and output; raises UsageError if a message is too long to be read."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.ERROR)
+    # pygls logs a traceback for each refused request. `report_server_error` logs one line instead.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    server = Server(Memories(environment=environment, today=today))
+    server.command(SHOW)(show)
+    # Give pygls a copy of standard output, because pygls closes its output at the end.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
+        try:
+            server.start_io(sys.stdin.buffer, output)
+        except (MemoryError, OverflowError, ValueError) as error:
+            # pygls allocates as much memory as the header of a message says.
+            raise UsageError("the editor sent a message that is too long to be read") from error

@@ -77,7 +77,10 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
     if len(chain) > 1 or is_ended(memory, address):
         yield ""
         for one in chain:
-            yield f"{'>' if one == address else ' '} {one} ({state_word(memory, one)}){reason_of(memory, one)}"
+            member = memory.catalog.entries[one]
+            reason = member.reason if member.supersedes else member.why_ended if is_ended(memory, one) else None
+            why = f": {plain(reason, _LINE)}" if reason else ""
+            yield f"{'>' if one == address else ' '} {one} ({state_word(memory, one)}){why}"
     try:
         summary = plain(summary_of(entry, memory.catalog.body(address)), _SUMMARY)
     except MdmemError:
@@ -85,13 +88,6 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
         return
     if summary:
         yield from ("", *textwrap.wrap(summary, _WIDTH, break_on_hyphens=False))
-
-
-def reason_of(memory: OpenMemory, address: str) -> str:
-    """Return a colon and the reason why an entry supersedes another or was deprecated; empty without a reason."""
-    entry = memory.catalog.entries[address]
-    reason = entry.reason if entry.supersedes else entry.why_ended if is_ended(memory, address) else None
-    return f": {plain(reason, _LINE)}" if reason else ""
 
 
 @lru_cache(maxsize=512)

@@ -34,20 +34,6 @@ end)
 journey.type(new, journey.after(new, "reason: "), "two threads were too many", journey.same(new, {}))
 journey.tell("ends", { journey.codes(new), journey.codes(old) })
 
--- What a script does is one undo, where keys are one each.
-vim.o.undolevels = vim.o.undolevels
-vim.lsp.get_clients({ name = "mdmem" })[1]:exec_cmd({
-  title = "Deprecate",
-  command = "mdmem.deprecate",
-  arguments = { vim.uri_from_bufnr(0), "nobody waits" },
-})
-journey.wait("the end", function()
-  return journey.has(new, "deprecated_reason:")
-end)
-journey.tell("ended", journey.after(new, "deprecated_reason: "))
-vim.cmd.undo()
-journey.wait("no end", journey.same(new, {}))
-
 vim.fn.cursor(1, 1)
 vim.fn.search("nav/architecture/threads", "c")
 vim.lsp.buf.rename("two-threads")

@@ -141,7 +141,6 @@ def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_h
     assert told["undone"] is True, "one undo a file takes a supersession back"
     assert told["ends"] == [[], []]
     assert run_mdmem("check", cwd=folder).returncode == 0
-    assert told["ended"] == "nobody waits"
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "A pool in place of threads, which have another name")
     names = git(folder, "show", "--name-only", "--no-renames", "--format=").splitlines()
