@@ -16,9 +16,11 @@ from mdmem.errors import MdmemError, NotFoundError, RootNotFoundError, UsageErro
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import cut, safe_text
 from mdmem.mcp.calls import system_refusal
-from mdmem.mcp.tools.core import entries_text, list_text
+from mdmem.mcp.tools.core import list_text
 from mdmem.model.entry import EntryType
 from mdmem.render.answers import problems_text
+from mdmem.render.entries import shown_text
+from mdmem.render.style import Style
 from mdmem.render.text import one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
@@ -28,6 +30,8 @@ OnMemory = Callable[[Callable[[Workspace], str]], Awaitable[str]]
 # Lists of titles are plain text, so that markup in a title has no effect.
 _MARKDOWN, _PLAIN = "text/markdown", "text/plain"
 _PROBLEMS = 20
+# Every line of an entry is quoted.
+_QUOTED = Style(is_markdown=True)
 # A budget in tokens that nothing exceeds, since this module cuts texts that are too long.
 _WITHOUT_LIMIT = 10**9
 GUIDE = """\
@@ -85,7 +89,7 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
 
     @resource("mdmem://entry/{wing}/{room}/{entry_id}", "entry", "Entry", "One entry in full, with its state.")
     async def entry(wing: str, room: str, entry_id: str) -> str:
-        return await read(lambda workspace: entries_text([show_one(workspace, f"{wing}/{room}/{entry_id}")]))
+        return await read(lambda workspace: shown_text([show_one(workspace, f"{wing}/{room}/{entry_id}")], _QUOTED))
 
     @resource("mdmem://wing/{wing}", "wing", "Wing", "The current entries of a wing.", _PLAIN)
     async def wing(wing: str) -> str:
@@ -104,7 +108,7 @@ def _invariants(workspace: Workspace) -> str:
     (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
     wing = f" of the wing `{answer.scope.wing}`" if answer.scope.wing else ""
     found = [item.address for item in answer.items]
-    shown = entries_text(show(workspace, found)) if found else "There is none."
+    shown = shown_text(show(workspace, found), _QUOTED) if found else "There is none."
     return "\n\n".join([f"# Invariants{wing}", *problems_text(answer.basis), shown])
 
 

@@ -88,21 +88,33 @@ def hidden_text(hidden: Mapping[str, int]) -> Iterator[str]:
 
 
 def shown_text(shown: Iterable[ShownEntry], style: Style) -> str:
-    """Return entries in full, each with its state: current, draft, replaced, proposed, and so on."""
+    """Return entries in full, each with its state: current, draft, replaced, proposed, and so on.
+
+    In Markdown, every line of a body is quoted, so that it cannot pass for ours.
+    """
     blocks = []
     for one in shown:
-        entry, title = one.entry, one_line(one.entry.title)
+        entry, title, state = one.entry, one_line(one.entry.title), one_line(standing(one))
+        left_out = ("type", "title", "status") if style.is_markdown else ("type", "title")
+        stated = ((name, value) for name, value in one.front_matter.items() if name not in left_out)
+        fields = [f"{name}: {one_line(_field_text(value))}" for name, value in stated]
         if style.is_markdown:
-            head = f"## {title}\n\n`{entry.address}`: {entry.type}, {standing(one)}"
-            blocks.append(f"{head}\n\n{one.body.strip()}")
-            continue
-        lines = [f"{style.bold(f'[{entry.type}] {entry.address}')} ({standing(one)})", f"  {title}"]
-        for name, value in one.front_matter.items():
-            if name not in ("type", "title"):
-                text = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
-                lines.append(f"  {name}: {one_line(text)}")
-        blocks.append("\n".join([*lines, "", indent(one.body.strip("\n"))]).rstrip())
+            head = "\n".join([f"`{entry.address}` ({state})", *fields])
+            parts = [f"### {entry.type}: {title}", head, quoted(one.body.strip("\n"))]
+            blocks.append("\n\n".join(parts).rstrip())
+        else:
+            lines = [f"{style.bold(f'[{entry.type}] {entry.address}')} ({state})", f"  {title}"]
+            lines += [*(f"  {field}" for field in fields), "", indent(one.body.strip("\n"))]
+            blocks.append("\n".join(lines).rstrip())
     return "\n\n".join(blocks)
+
+
+def _field_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_field_text, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_field_text(inner)}" for name, inner in value.items())
+    return "" if value is None else str(value)
 
 
 def standing(one: ShownEntry) -> str:

@@ -18,12 +18,11 @@ from mdmem.ask.outlines import SynthesisRequest
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import ShownEntry, digests_of, show, show_about, stance_of
+from mdmem.ask.show import digests_of, show, show_about, stance_of
 from mdmem.ask.synthesis import plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
-from mdmem.markdown.body import quoted
 from mdmem.mcp.answers import mark_line
 from mdmem.mcp.tools.tool import (
     Agent,
@@ -52,7 +51,7 @@ from mdmem.model.entry import Entry, EntryType
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_json
-from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, standing
+from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, shown_text
 from mdmem.render.findings.formats import findings_json
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.render.findings.report import text as findings_text
@@ -225,7 +224,9 @@ def _get_entry(
     if len(entries) > _MANY:
         raise UsageError(f"`address` means {len(entries)} entries; name {_MANY} at most, or call `search`")
     return ToolResult(
-        text=lambda: entries_text(entries), facts=lambda: entries_json(entries), shown=digests_of(workspace, entries)
+        text=lambda: shown_text(entries, Style(is_markdown=True)),
+        facts=lambda: entries_json(entries),
+        shown=digests_of(workspace, entries),
     )
 
 
@@ -234,27 +235,6 @@ def list_text(workspace: Workspace, entries: Iterable[Entry]) -> str:
     listed = list(entries)
     marks = {one.address: " ".join(standing_marks(stance_of(workspace, one))) for one in listed}
     return entry_list(listed, Style(), marks)
-
-
-def entries_text(shown: Iterable[ShownEntry]) -> str:
-    """Return entries in full, each below a heading and its state; every line of a body is quoted."""
-    texts = []
-    for one in shown:
-        entry = one.entry
-        fields = {name: value for name, value in one.front_matter.items() if name not in ("type", "title", "status")}
-        lines = [f"`{entry.address}` ({one_line(standing(one))})"]
-        lines += [f"{name}: {one_line(_field_text(value))}" for name, value in fields.items()]
-        parts = [f"### {entry.type}: {one_line(entry.title)}", "\n".join(lines), quoted(one.body.strip("\n"))]
-        texts.append("\n\n".join(parts).rstrip())
-    return "\n\n".join(texts)
-
-
-def _field_text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(_field_text, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_field_text(inner)}" for name, inner in value.items())
-    return "" if value is None else str(value)
 
 
 @tool("History of an entry")
