@@ -1,4 +1,4 @@
-"""From the bytes of a file to a document: what is read, where it stands, what is wrong, and that nothing raises."""
+"""From the bytes of a file to a document with its links and sections: what is read, where, and that nothing raises."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.markdown.body import sections_of, sentences_in
 from mdmem.markdown.front_matter import FrontMatterError, body_of, has_front_matter
 from mdmem.markdown.parse import (
+    BodyLink,
     Document,
+    body_links,
     first_heading,
     handler,
+    may_have_links,
     parse_document,
     rationale_of,
     with_rationale,
@@ -192,3 +196,96 @@ def test_split_loses_nothing_but_the_fences(text: str) -> None:
 )
 def test_body_is_read_when_the_file_changed_into_something_else(content: bytes, body: str) -> None:
     assert body_of(content) == body
+
+
+@pytest.mark.parametrize(
+    ("prose", "links"),
+    [
+        ("[see: w/r/e]", [BodyLink("w/r/e", 6, 5, False)]),
+        ("[See:w/r/e ]", [BodyLink("w/r/e", 5, 5, False)]),
+        ("[see: w/r/a, w/r/b]", [BodyLink("w/r/a", 6, 5, False), BodyLink("w/r/b", 13, 5, False)]),
+        ("[see:\n  w/r/e\n]", [BodyLink("w/r/e", 8, 5, False)]),
+        ("[[w/r/e]]", [BodyLink("w/r/e", 2, 5, False)]),
+        ("[[w/r/e|the rule]]", [BodyLink("w/r/e", 2, 5, False)]),
+        ("[[w/r/e#part]]", [BodyLink("w/r/e", 2, 5, False)]),
+        ("[the rule](../r/e.md)", [BodyLink("../r/e.md", 11, 9, True)]),
+        ('[rule](e.md "its title")', [BodyLink("e.md", 7, 4, True)]),
+        ("[rule](<e.md>)", [BodyLink("e.md", 8, 4, True)]),
+        ("[rule](e.md#part)", [BodyLink("e.md", 7, 9, True)]),
+        ("[rule](my%20rule.md)", [BodyLink("my rule.md", 7, 12, True)]),
+        ("[rule](a&b.md)", [BodyLink("a&b.md", 7, 6, True)]),
+        ("[rule](<my rule.md>)", [BodyLink("my rule.md", 8, 10, True)]),
+        ("[rule](a\\(b.md)", [BodyLink("a(b.md", 7, 7, True)]),
+        ("[rule](a(b).md 'its title')", [BodyLink("a(b).md", 7, 7, True)]),
+        ("[rule]: e.md", [BodyLink("e.md", 8, 4, True)]),
+        (
+            "[a](b.md) [rule]\n\n[rule]: <e f.md> 'title'\n",
+            [BodyLink("b.md", 4, 4, True), BodyLink("e f.md", 27, 6, True)],
+        ),
+        ("🙂 [[w/r/e]]", [BodyLink("w/r/e", 4, 5, False)]),
+        ("[a] [[w/r/e]] [b](c.md)", [BodyLink("w/r/e", 6, 5, False), BodyLink("c.md", 18, 4, True)]),
+    ],
+)
+def test_link_is_found_at_its_place(prose: str, links: list[BodyLink]) -> None:
+    assert list(body_links(prose)) == links
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "no bracket",
+        "[a]",
+        "[x] done",
+        "[text](https://example.org/a.md)",
+        "[text](mailto:a@example.org)",
+        "[text](//example.org/a)",
+        "[text](#part)",
+        "![image](diagram.png)",
+        "[see: ]",
+        "[rule]: https://example.org/a.md",
+        "[^1]: e.md",
+        "[rule]: some prose about e.md",
+        "a[0][1]",
+        "[[]]",
+        without_code("`[[w/r/e]]`"),
+        without_code("```\n[see: w/r/e]\n```\n"),
+    ],
+)
+def test_no_link_is_found_in_what_only_looks_like_one(prose: str) -> None:
+    assert list(body_links(prose)) == []
+
+
+SIGNS = [*"[]() \n`a<>|", "](", "[[", "]]", "]:", "[see:", "``", "```\n", "b.md", '"t"']
+
+
+@given(st.lists(st.sampled_from(SIGNS), max_size=20).map("".join))
+def test_body_that_can_hold_no_reference_holds_none(body: str) -> None:
+    assert may_have_links(body) or not list(body_links(without_code(body)))
+
+
+@each_case("entry/sections.txt")
+def test_sections_of(case: GoldenCase) -> None:
+    found = [f"{one.level} {one.heading} : {(one.text.split() or [''])[0]}" for one in sections_of(case.before)]
+    assert [line.strip() for line in found] == case.after.splitlines()
+
+
+PARTS = ["# One\n", "Two\n===\n", "```\n", "<!--", "-->", "\n", "a b. C d.\n", "~~~\n", "\r\n"]
+
+
+@given(st.lists(st.sampled_from(PARTS)))
+def test_sections_are_the_body_whatever_it_is(parts: list[str]) -> None:
+    body = "".join(parts)
+    found = sections_of(body)
+    assert "".join(body[slice(*one.span)] for one in found).strip() == body.strip()
+    assert all(one.text == body[one.start : one.span[1]] for one in found)
+
+
+def test_full_stop_of_an_items_number_ends_no_sentence() -> None:
+    body = "# Decision\n\nOrders are sent:\n\n1. Only once.\n2. Never at night.\n"
+    assert [one.text for one in sentences_in(body, 12, len(body))][1:] == ["1. Only once.", "2. Never at night."]
+
+
+def test_comment_and_code_hide_each_others_marks() -> None:
+    for hidden in ("<!--\n```\n-->", "```html\n<!-- open\n```", "```\n<!--\n```\n\n<!--\n~~~\n-->"):
+        body = f"{hidden}\n\nReal prose.\n"
+        assert [one.text for one in sentences_in(body, 0, len(body))] == ["Real prose."]

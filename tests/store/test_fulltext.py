@@ -1,18 +1,26 @@
+"""The full-text index: fresh, usable after a crash, of one answer in every way, and its query language."""
+
 import errno
 import os
 import subprocess
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from bench.index_quality import CORPORA, cranfield_documents, cranfield_questions, measure, scan
+from golden import read_rows
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mdmem.disk import locked
-from mdmem.store.index import Corpus, fulltext
+from mdmem.store.index import Corpus, QuerySyntaxError, TextAnswer, fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
 
-from .index_builders import Tree, ask, kept, numbered, tree
+from .index_builders import WORDS, Tree, ask, document, kept, numbered, tree
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -220,3 +228,197 @@ def test_search_is_right_when_eight_processes_write_and_ask(tmp_path: Path) -> N
     running = [process(WRITING, tmp_path) for _ in range(8)]
     assert [each.wait() for each in running] == [0] * 8
     assert ask(FullTextIndex(tmp_path), tree(60)) == ("index", False)
+
+
+Way = Callable[[Tree, Path], FullTextIndex]
+
+
+def read_anew(_made: Tree, _folder: Path) -> FullTextIndex:
+    """Never keep anything."""
+    return FullTextIndex(None)
+
+
+def index(made: Tree, folder: Path) -> FullTextIndex:
+    """Hold the tree as it is."""
+    kept = FullTextIndex(folder)
+    kept.refresh(made)
+    return kept
+
+
+def beside(made: Tree, folder: Path) -> FullTextIndex:
+    """Hold another state of the tree: some documents other, or longer, some not yet there, some not any more."""
+    keys = sorted(made.live)
+    old = Tree(*made.read(keys))
+    old.drop(*keys[::5])
+    passages = "".join(f"# Queue {number}\n\n{'executor ' * 120}\n" for number in range(3))
+    old.put(*(document(key, passages) for key in keys[1::4]))
+    old.put(*(document(f"w/gone/e{number}", "executor lock thread retry") for number in range(9)))
+    kept = index(old, folder)
+    # They stand behind those that follow by key.
+    old.put(*(document(key, "executor executor queue") for key in keys[2::8]))
+    kept.refresh(old)
+    return kept
+
+
+def segments(made: Tree, folder: Path) -> FullTextIndex:
+    """Hold the tree in several segments, with dead documents in them."""
+    keys = sorted(made.live)
+    kept = beside(made, folder)
+    for end in range(0, len(keys), max(1, len(keys) // 4)):
+        part = Tree(*made.read(keys[:end]), *(numbered(number) for number in range(end, end + 3)))
+        kept.refresh(part)
+    kept.refresh(made)
+    return kept
+
+
+WAYS = [read_anew, index, beside, segments]
+
+
+@pytest.fixture(params=WAYS, ids=lambda way: way.__name__)
+def way(request: pytest.FixtureRequest) -> Way:
+    return request.param
+
+
+def test_search_ranks_the_title_first_when_another_has_it_in_the_body(way: Way, tmp_path: Path) -> None:
+    made = Tree(document("w/r/a", "the executor", title="One"), document("w/r/b", "two", title="The executor"))
+    found = way(made, tmp_path).search("executor", made)
+    assert [match.key for match in found.matches] == ["w/r/b", "w/r/a"]
+
+
+def test_search_orders_by_key_when_scores_are_equal(way: Way, tmp_path: Path) -> None:
+    made = Tree(*(document(f"w/r/{name}", "lock", title="x") for name in "cab"))
+    found = way(made, tmp_path).search("lock", made)
+    assert [match.key for match in found.matches] == ["w/r/a", "w/r/b", "w/r/c"]
+
+
+def test_search_keeps_scores_when_only_some_may_match(way: Way, tmp_path: Path) -> None:
+    made = tree(40)
+    kept = way(made, tmp_path)
+    among = {f"w/r/e{number}" for number in range(0, 40, 3)}
+    every = kept.search("executor lock", made).matches
+    some = kept.search("executor lock", made, among=among).matches
+    assert some == [match for match in every if match.key in among] != []
+
+
+@pytest.mark.parametrize(
+    "question", ["", "the of", '"', "*", "AND", "id:x (", "C++", "🎉", "\x00\ud800", "lock " * 1000]
+)
+def test_search_does_not_raise_when_question_is_anything(way: Way, tmp_path: Path, question: str) -> None:
+    made = tree(12)
+    found = way(made, tmp_path).search(question, made)
+    assert bool(found.matches) == ("lock" in question)
+
+
+QUESTIONS = [
+    ("executor lock nowhere", False),
+    ("run_executor.py", False),
+    ("Entry7 Entry8 merge", False),
+    ("title:executor OR text:retry^3", True),
+    ("lock AND NOT queue", True),
+    ('"about executor" OR "queue lock"~3', True),
+    ("nav* exec* created:[2026-03-05 TO 2026-03-11]", True),
+    ("tags:lock type:decision", True),
+]
+
+
+@pytest.mark.parametrize(("question", "syntax"), QUESTIONS)
+def test_search_gives_equal_bits_when_asked_in_each_way(tmp_path: Path, question: str, syntax: bool) -> None:
+    made = tree(60)
+    answers = [each(made, tmp_path / each.__name__).search(question, made, syntax=syntax) for each in WAYS]
+    assert answers[0].matches
+    assert [answer.matches for answer in answers[1:]] == [answers[0].matches] * 3
+    assert [answer.source for answer in answers] == ["scan", "index", "index", "index"]
+
+
+TEXTS = st.lists(st.sampled_from([*WORDS, "snake_case", "CamelCase", "猫が好き", "the", "C++"]), max_size=12).map(
+    " ".join
+)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> tuple[Tree, Tree, str]:
+    """Return the tree that is held, the tree that is asked, and a question."""
+    before = draw(st.dictionaries(st.integers(0, 9), TEXTS, max_size=8))
+    after = before | draw(st.dictionaries(st.integers(0, 9), TEXTS, min_size=1, max_size=4))
+    for gone in draw(st.lists(st.sampled_from(sorted(before)), max_size=3)) if before else []:
+        after.pop(gone, None)
+    held, asked = (
+        Tree(*(document(f"w/r/e{number}", text, title=text[:20]) for number, text in texts.items()))
+        for texts in (before, after)
+    )
+    return held, asked, draw(TEXTS)
+
+
+@given(trees())
+def test_search_agrees_with_a_scan_when_trees_are_anything(case: tuple[Tree, Tree, str]) -> None:
+    held, asked, question = case
+
+    def answer(kept: FullTextIndex) -> TextAnswer:
+        return kept.search(question, asked)
+
+    with TemporaryDirectory() as folder:
+        kept = index(held, Path(folder))
+        expected = answer(FullTextIndex(None)).matches
+        assert answer(kept).matches == expected
+        kept.refresh(asked)
+        assert answer(kept).matches == expected
+
+
+TREE = Tree(
+    document("ros2/rooms/a", "# Single thread\n\nThe navigation stack uses a queue.", title="Executor", owner="Team A"),
+    document("ros2/rooms/b", "A queue of the stack in nav_main.py", title="Lock", tags=("local-override",)),
+    document("web/pages/c", "The stack", status="draft", created_at="2026-03-31T10:00:00+02:00", focus="Build"),
+    document("web/pages/d", "navigable", type="note", created_at="2026-04-01", verified_at="2026-05-01"),
+)
+
+
+def keys(question: str) -> str:
+    found = FullTextIndex(None).search(question, TREE, syntax=True)
+    return "".join(sorted(match.key[-1] for match in found.matches))
+
+
+@pytest.mark.parametrize(("question", "expected"), read_rows("index/query_language.txt"))
+def test_search_reads_the_language_when_asked_to(question: str, expected: str) -> None:
+    assert (keys(question) or "nothing") == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("colour:red", "a field was expected before `:`, not `colour`; the fields are title, "),
+        *((asked, '`"` and brackets in pairs were expected') for asked in ('"open', "(open", "shut)", ")x(")),
+        ("(" * 60 + "x" + ")" * 60, '`"` and brackets in pairs were expected, at most 50 nested ones'),
+        ("a" * 4001, "a query of at most 4000 characters was expected"),
+    ],
+)
+def test_search_says_what_was_expected_when_question_cannot_be_read(question: str, expected: str) -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        keys(question)
+    assert str(caught.value).startswith(expected)
+
+
+def test_search_reports_terms_when_question_is_in_the_language() -> None:
+    found = FullTextIndex(None).search("type:decision AND (Queues OR nav*) NOT lock", TREE, syntax=True)
+    assert found.terms == ("queue", "nav*")
+    assert found.words["queue"] == "Queues"
+
+
+def test_search_weighs_when_a_word_is_boosted() -> None:
+    def best(question: str) -> str:
+        return FullTextIndex(None).search(question, TREE, syntax=True).matches[0].key
+
+    assert best("lock^9 executor") == "ros2/rooms/b"
+    assert best("lock executor^9") == "ros2/rooms/a"
+
+
+@given(st.text(alphabet="ab*?~^:\"()[]{}<>= +-\\/.'#ANDORT2é", max_size=25))
+def test_search_answers_or_explains_when_question_is_anything(question: str) -> None:
+    with suppress(QuerySyntaxError):
+        keys(question)
+
+
+@pytest.mark.skipif(not (CORPORA / "cranfield").is_dir(), reason="the corpora are not here")
+def test_search_finds_what_is_relevant_when_questions_are_cranfields() -> None:
+    found = measure(scan(cranfield_documents()), cranfield_questions())
+    assert found["ndcg"] >= 0.395
+    assert found["recall"] >= 0.40

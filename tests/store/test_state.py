@@ -1,19 +1,47 @@
-"""The folders of what is derived, safe writing, and the memory of what was read."""
+"""The folders of what is derived, safe writing, the logs and sessions, and when hygiene is due."""
+
+from __future__ import annotations
 
 import errno
+import json
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from builders import write
+from builders import make_root, open_root, write, write_entry
+from msgspec.structs import replace
+from processes import run_at_once
 
 from mdmem.store.git.process import Repository
-from mdmem.store.state import files
-from mdmem.store.state.files import OvertakenError, exchange, places, swap, take_away, write_new, write_whole
-from mdmem.store.state.local_records import Times, read_times, record_hygiene
+from mdmem.store.state import files, local_records
+from mdmem.store.state.files import (
+    OvertakenError,
+    exchange,
+    places,
+    swap,
+    take_away,
+    write_lock,
+    write_new,
+    write_whole,
+)
+from mdmem.store.state.local_records import AUDIT_NAME as NAME
+from mdmem.store.state.local_records import (
+    Sessions,
+    Tally,
+    Times,
+    append_audit,
+    read_audit,
+    read_times,
+    record_hygiene,
+    record_shown,
+    tally_shown,
+)
+from mdmem.store.workspace.remarks import is_hygiene_due
 
 OLD, NEW = b"old bytes", b"new bytes"
 
@@ -176,3 +204,229 @@ def test_what_is_saved_in_the_moment_of_taking_away_is_put_back(
     with pytest.raises(OvertakenError):
         take_away(target, tmp_path / ".a.md.x.tmp", read=b"old")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.md": "old"}
+
+
+WHEN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+
+def record(state: Path, goal: str = "a goal") -> str | None:
+    return append_audit(state, "context", {"goal": goal}, ("app/a/b",), when=WHEN, caller="ci")
+
+
+def test_line_says_what_was_asked_and_returned_when_and_by_whom(tmp_path: Path) -> None:
+    assert record(tmp_path / "state") is None
+    assert json.loads((tmp_path / "state" / NAME).read_bytes()) == {
+        "when": "2026-11-21T10:00:00+00:00",
+        "caller": "ci",
+        "verb": "context",
+        "asked": {"goal": "a goal"},
+        "returned": ["app/a/b"],
+    }
+    assert (tmp_path / "state" / NAME).stat().st_mode & 0o077 == 0
+
+
+def test_lines_stay_one_line_each_whatever_they_hold(tmp_path: Path) -> None:
+    for goal in ("two\nlines\u2028three", "\ud800", "x" * 9000):
+        record(tmp_path, goal)
+    goals = [one["asked"]["goal"] for one in read_audit(tmp_path)]
+    assert goals == ["two\nlines\u2028three", "\ud800", "x" * 2000]
+
+
+def test_full_log_makes_room_and_the_oldest_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_records, "AUDIT_BYTES", 1000)
+    for number in range(60):
+        assert record(tmp_path, str(number)) is None
+    kept = [int(one["asked"]["goal"]) for one in read_audit(tmp_path)]
+    assert kept == list(range(60 - len(kept), 60))
+    assert 30 <= len(kept) < 60
+    names = sorted(path.name for path in tmp_path.glob("audit*.jsonl"))
+    assert names == ["audit.1.jsonl", "audit.2.jsonl", "audit.3.jsonl", "audit.4.jsonl", "audit.jsonl"]
+    assert all(path.stat().st_size <= 1000 for path in tmp_path.glob("audit*.jsonl"))
+
+
+def test_torn_line_swallows_no_other(tmp_path: Path) -> None:
+    record(tmp_path, "first")
+    with (tmp_path / NAME).open("ab") as log:
+        log.write(b'{"when": "20')
+    record(tmp_path, "second")
+    assert [one["asked"]["goal"] for one in read_audit(tmp_path)] == ["first", "second"]
+
+
+def _write_many(writer: int, state: Path) -> None:
+    local_records.AUDIT_BYTES = 4000
+    for number in range(40):
+        assert record(state, f"{writer} {number}") is None
+
+
+def test_many_processes_append_whole_lines(tmp_path: Path) -> None:
+    assert run_at_once(_write_many, tmp_path) == [None] * 4
+    lines = b"".join(path.read_bytes() for path in tmp_path.glob("audit*.jsonl")).splitlines()
+    goals = [json.loads(line)["asked"]["goal"] for line in lines]
+    assert len(goals) == len(set(goals)) > 60
+
+
+def test_log_that_cannot_be_written_is_only_said(tmp_path: Path) -> None:
+    (tmp_path / NAME).mkdir()
+    assert record(tmp_path) == f"this call is not in the audit log {tmp_path / NAME}: is a directory"
+
+
+def test_log_is_no_link_to_somewhere_else(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("kept")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / NAME).symlink_to(tmp_path / "elsewhere")
+    assert "not in the audit log" in (record(tmp_path / "state") or "")
+    assert (tmp_path / "elsewhere").read_text() == "kept"
+
+
+def test_busy_log_is_not_waited_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_records, "AUDIT_WAIT", 0.05)
+    with write_lock(tmp_path / "audit"):
+        assert "another process has been writing" in (record(tmp_path) or "")
+
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def consult(state: Path, *addresses: str, way: str = "server", days: int = 0) -> None:
+    record_shown(state, way, addresses, NOW - timedelta(days=days))
+
+
+def test_entries_and_ways_are_counted_of_the_last_thirty_days(tmp_path: Path) -> None:
+    consult(tmp_path, "a/b/old", days=31)
+    consult(tmp_path, "a/b/c", "a/b/d", days=2)
+    consult(tmp_path, "a/b/c", way="hook codex", days=1)
+    told = tally_shown(tmp_path, NOW)
+    assert (told.times, told.ways) == ({"a/b/c": 2, "a/b/d": 1}, {"server": 2, "hook codex": 1})
+    assert told.last == NOW - timedelta(days=1)
+
+
+def test_lines_that_are_none_of_ours_count_nothing(tmp_path: Path) -> None:
+    consult(tmp_path, "a/b/c")
+    with (tmp_path / "consulted.jsonl").open("ab") as log:
+        log.write(
+            b'{"when": 3, "way": "x", "told": ["y"]}\n[]\n{"when": "2026-11-22T10:00:00+00:00", "way": "x"}\n{"wh'
+        )
+    assert tally_shown(tmp_path, NOW).times == {"a/b/c": 1}
+
+
+def test_log_or_session_that_cannot_be_written_or_read_is_no_matter(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    consult(tmp_path / "file/state", "a/b/c")
+    assert tally_shown(tmp_path / "file/state", NOW) == Tally()
+    Sessions(tmp_path / "file").give("one", {"app/a/x": "1"}, NOW)
+    assert Sessions(tmp_path / "file").given("one", NOW) == {}
+
+
+def test_the_log_stays_small_and_its_owners(tmp_path: Path) -> None:
+    long = tuple(f"wing/room/{'x' * 200}-{number}" for number in range(500))
+    for _ in range(12):
+        consult(tmp_path, *long)
+    files = sorted(tmp_path.glob("consulted*.jsonl"))
+    assert [path.name for path in files] == ["consulted.1.jsonl", "consulted.jsonl"]
+    assert all(path.stat().st_size <= 512 * 1024 and path.stat().st_mode & 0o077 == 0 for path in files)
+
+
+def test_session_knows_what_it_was_given_and_no_other_does(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    sessions.give("one", {"app/a/x": "1", "app/a/y": "1"}, NOW)
+    sessions.give("one", {"app/a/x": "2"}, NOW)
+    assert sessions.given("one", NOW) == {"app/a/x": "2", "app/a/y": "1"}
+    assert (sessions.given("two", NOW), sessions.given("one", NOW + timedelta(days=3))) == ({}, {})
+
+
+@pytest.mark.parametrize("name", ["", "../../evil", "a/b", "\0", "x" * 10_000, "\udc80", "CON"])
+def test_any_name_is_a_session_within_the_folder(name: str, tmp_path: Path) -> None:
+    Sessions(tmp_path / "state").give(name, {"app/a/x": "1"}, NOW)
+    assert Sessions(tmp_path / "state").given(name, NOW) == {"app/a/x": "1"}
+    assert [path.parent.name for path in tmp_path.rglob("*") if path.is_file()] == ["sessions"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"at": 1, "given": {}}', '{"at": "2026-11-22T12:00:00+00:00"}'])
+def test_torn_session_is_a_new_one(content: str, tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    sessions.give("one", {"app/a/x": "1"}, NOW)
+    next((tmp_path / "sessions").iterdir()).write_text(content)
+    assert sessions.given("one", NOW) == {}
+
+
+def test_sessions_are_few_and_small(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    for number in range(70):
+        sessions.give(str(number), {"app/a/x": "1"}, NOW)
+    sessions.give("69", {f"app/a/{number}": "1" for number in range(1500)}, NOW)
+    assert len(list((tmp_path / "sessions").iterdir())) == 64
+    assert len(sessions.given("69", NOW)) == 1000
+
+
+def test_writers_at_once_leave_a_whole_session(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    threads = [
+        threading.Thread(target=sessions.give, args=("one", {f"app/a/{number}": "1"}, NOW)) for number in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sessions.given("one", NOW).items() <= {f"app/a/{number}": "1" for number in range(8)}.items()
+    assert sessions.given("one", NOW)
+
+
+TODAY = date(2026, 11, 21)
+LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "runs", "is_due"),
+    [
+        (None, [], True),
+        (LATELY, [], False),
+        (LONG_AGO, [], True),
+        (f"{LATELY}T09:00:00Z", [], False),
+        (None, [(None, LATELY)], False),
+        (LATELY, [(None, LONG_AGO)], False),
+        (LONG_AGO, [(None, LONG_AGO), (["app"], LATELY)], False),
+        (LONG_AGO, [(None, LONG_AGO), (["web"], LATELY)], True),
+    ],
+)
+def test_hygiene_is_due_after_30_days(
+    tmp_path: Path, manifest: date | str | None, runs: list[tuple[list[str] | None, date]], *, is_due: bool
+) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "app/rules/retry", created_at="2020-01-01")
+    write(root, "app/README.md", f"---\nkind: project\nlast_hygiene_at: {manifest}\n---\n" if manifest else "")
+    workspace = replace(open_root(root), today=TODAY)
+    for wings, day in runs:
+        record_hygiene(workspace.state_folder, wings, day)
+    assert is_hygiene_due(workspace, "app") is is_due
+
+
+@pytest.mark.parametrize(("created", "is_due"), [((LATELY, TODAY), False), ((TODAY, LONG_AGO), True), ((None,), True)])
+def test_days_without_hygiene_count_from_the_oldest_entry(
+    tmp_path: Path, created: Sequence[date | None], *, is_due: bool
+) -> None:
+    root = make_root(tmp_path)
+    for number, day in enumerate(created):
+        write_entry(root, f"app/rules/r{number}", created_at=day)
+    write_entry(root, "web/rules/old", created_at="2020-01-01")
+    assert is_hygiene_due(replace(open_root(root), today=TODAY), "app") is is_due
+
+
+def test_imported_entries_are_older_than_the_memory_and_do_not_count(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    origin = {"x-imported-from": "docs/adr/0001-files.md@e8f040fdc18f"}
+    write_entry(root, "app/rules/files", created_at="2020-01-01", **origin)
+    assert not is_hygiene_due(replace(open_root(root), today=TODAY), "app")
+    write_entry(root, "app/rules/own", created_at=LONG_AGO)
+    assert is_hygiene_due(replace(open_root(root), today=TODAY), "app")
+
+
+def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:
+    names = [f"wing{number}" for number in range(12)]
+    with ThreadPoolExecutor(max_workers=6) as runs:
+        list(runs.map(lambda name: record_hygiene(tmp_path, [name], TODAY), names))
+    assert read_times(tmp_path) == Times(None, dict.fromkeys(sorted(names), TODAY))
+
+
+def test_folder_that_refuses_a_lock_raises(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="File exists"):
+        record_hygiene(write(tmp_path, "file"), None, TODAY)
