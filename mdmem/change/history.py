@@ -55,10 +55,7 @@ class FieldBlame(Struct, frozen=True, kw_only=True):
 
 
 class BlameReport(Struct, frozen=True, kw_only=True):
-    """The commit that last set each field, in the order of the file, then the commit for the body.
-
-    `is_cut` says that a shallow clone lacks the beginning of the history.
-    """
+    """The commit that last set each field, in the file's order, then the body. `is_cut`: a shallow clone lacks some."""
 
     address: str
     fields: tuple[FieldBlame, ...]

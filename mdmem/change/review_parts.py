@@ -372,10 +372,7 @@ def _find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
 
 
 def word_changes(before: str, after: str) -> tuple[Span, ...]:
-    """Return a text as runs of unchanged, removed and added words, or nothing if the words are the same.
-
-    A blank line separates paragraphs and counts as a word. Other line breaks do not count.
-    """
+    """Return runs of unchanged, removed and added words; nothing for equal words. A blank line counts as a word."""
     tokens = (_TOKEN.findall(text.strip()) for text in (before, after))
     old, new = ([_PARAGRAPH if token.isspace() else token for token in listed] for listed in tokens)
     runs: list[tuple[str, list[str]]] = []

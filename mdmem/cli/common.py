@@ -80,10 +80,7 @@ class Globals(Struct, frozen=True):
         return written_text(written, self.style, show_path=from_here(workspace), under=workspace.location.under)
 
     def open(self, files: Sequence[str] = ()) -> Workspace:
-        """Return the workspace of the files, the memory at `--at`, or the hub's copy, and print its remarks.
-
-        `--root`, `files` or the working folder say which root. Raises UsageError and the errors of opening.
-        """
+        """Return the workspace of a root, at `--at`, or of the hub's copy, and print its remarks. Raises UsageError."""
         from mdmem.store.workspace.location import Snapshot, locate
 
         if self.repository is None:

@@ -23,10 +23,7 @@ from mdmem.write.write import WriteOptions, WriteResult, write
 
 
 def open_entry(workspace: Workspace, name: str) -> tuple[str, bytes]:
-    """Return the address and the bytes of an entry. The entry may be one that cannot be parsed.
-
-    Raises NotFoundError, and UsageError for another file or a wing of another repository.
-    """
+    """Return address and bytes of an entry, parsable or not. Raises NotFoundError, and UsageError for other files."""
     plain = from_root(workspace, name)
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
         raise UsageError(f"{plain}.md is not an entry; edit it with your own editor, then run `mdmem check`")

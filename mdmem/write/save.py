@@ -78,10 +78,7 @@ def require_token(workspace: Workspace, wing: str, token: str | None, now: datet
 
 
 def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
-    """Return a token for one write to a shared wing as JSON. Raises UsageError where the settings forbid such writes.
-
-    Raises EnvironmentFaultError if the token cannot be stored.
-    """
+    """Return a token for one write to a shared wing as JSON. Raises UsageError where such writes are forbidden."""
     fresh = workspace.reread()
     _refuse_where_forbidden(fresh.settings)
     seconds = fresh.settings.token_seconds
@@ -144,10 +141,7 @@ class Saver:
         return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
     def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
-        """Try every waiting write again, or the one whose id begins with `prefix`, and return each with its result.
-
-        Writes that another process is trying now are left out. Raises NotFoundError and UsageError.
-        """
+        """Try pending writes again, or the one of `prefix`; leave out those that another process is trying."""
         found = self.ledger.pending()
         if prefix is not None:
             one = self.get(prefix)
@@ -159,10 +153,7 @@ class Saver:
         return [(record, result) for record, result in tried if result is not None]
 
     def get(self, prefix: str) -> PendingWrite | Blocked:
-        """Return the write that waits, or that a similar entry stopped, whose id begins with `prefix`.
-
-        Raises NotFoundError, and UsageError if several begin so.
-        """
+        """Return the pending or blocked write whose id begins with `prefix`. Raises NotFoundError and UsageError."""
         known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
         found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:

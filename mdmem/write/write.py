@@ -39,10 +39,7 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
 
 class WriteResult(Struct, frozen=True, kw_only=True):
-    """The changes that were written, or with `is_dry` would be written.
-
-    `commit` is the hash of the commit, or None without one. `approved` are the addresses that were approved.
-    """
+    """The changes that were written, or would be with `is_dry`; the commit's hash or None; what was approved."""
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
