@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -147,6 +148,9 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
     shown = from_here(workspace if is_inside else replace(workspace, cwd=top))
     files = [shown(path) for path in paths]
     program = "git" if is_inside else f"git -C {shlex.quote(str(top))}"
+    # Such a name would be an option, or a pattern that other files match, too.
+    if any(re.search(r"^[-:]|[*?\[\\]", one) for one in files):
+        program, verb = f"{program} --literal-pathspecs", f"{verb.removesuffix(' --')} --"
     return " ".join([program, verb, *map(shlex.quote, files)])
 
 
