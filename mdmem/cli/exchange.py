@@ -21,14 +21,13 @@ from mdmem.cli.common import (
     with_options,
     write_options,
 )
-from mdmem.exchange.export import FORMS, export
+from mdmem.exchange.export import FORMS, export, memory_document
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
-from mdmem.exchange.memory_json import memory_document
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.json import dump
 from mdmem.render.text import count
-from mdmem.setup.seal import sealed
+from mdmem.setup.agents_file import sealed
 from mdmem.store.workspace.addresses import from_here
 from mdmem.write.write import WriteOptions
 

@@ -16,8 +16,7 @@ from mdmem.markdown.body import Section, sections_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.spelling import meant_value
-from mdmem.setup.agents_file import COMMAND_LINES, FORMER_LINES, WINGS_LINE
-from mdmem.setup.seal import without_regions
+from mdmem.setup.agents_file import COMMAND_LINES, FORMER_LINES, WINGS_LINE, without_regions
 from mdmem.store.catalog.addresses import well_formed
 
 

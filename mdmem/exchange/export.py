@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,14 +24,15 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.exchange.memory_json import memory_document
+from mdmem.exchange.record import SCHEMA
 from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
+from mdmem.setup.agents_file import END, is_exported, is_whole, opening, region_of, sealed
 from mdmem.setup.client_config import MisfitError, content_to_grow, put
-from mdmem.setup.seal import END, is_exported, is_whole, opening, region_of, sealed
 from mdmem.store.catalog.model import Catalog
+from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.location import place_to_write
-from mdmem.store.workspace.scope import Filters, resolve_scope
+from mdmem.store.workspace.scope import Filters, reading_scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
 
@@ -158,6 +160,38 @@ def _rule_files(form: str, workspace: Workspace, wings: tuple[str, ...]) -> _Fil
             region = _page([_TITLE, "", *lines])
             files.append(ExportedFile(".github/copilot-instructions.md", region, is_region=True))
     return files, remarks
+
+
+def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return some wings as one JSON document, or all if `wings` is empty, and a remark for each omitted entry.
+
+    `exported` is the seal of the text. Each wing in `wings` has `name` and `readme`, the text of its manifest or null.
+    `entries` are sorted by address. The file of an entry is `head` (its front matter with the fences) and `body`.
+    Raises UsageError if a manifest is not UTF-8.
+    """
+    catalog = workspace.catalog
+    scope = reading_scope(catalog, workspace.settings, Filters(wings=wings, all_wings=not wings))
+    entries = []
+    for address, document in catalog.documents(sorted(filter(scope.contains, catalog.entries))):
+        body = catalog.shown_body(document)
+        head = document.text[: len(document.text) - len(document.body)]
+        fields = catalog.shown_fields(document)
+        entries.append({"address": address, "path": document.path, "front_matter": fields, "head": head, "body": body})
+    remarks = [f"{path} cannot be read and is left out" for path in catalog.broken if scope.contains(path[:-3])]
+    wings_listed = []
+    for name in sorted(scope.wings):
+        content = read_one(workspace.tree, f"{name}/README.md")
+        try:
+            readme = None if isinstance(content, Unreadable) else content.decode()
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{name}/README.md is not in UTF-8; `mdmem check` shows where") from error
+        wings_listed.append({"name": name, "readme": readme})
+    return {
+        "schema": SCHEMA,
+        "exported": opening("`mdmem export json` writes this; change the entries"),
+        "wings": wings_listed,
+        "entries": entries,
+    }, tuple(remarks)
 
 
 def _json_file(workspace: Workspace, wings: tuple[str, ...]) -> _Files:

@@ -18,7 +18,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.exchange.intake import ImportRequest, Intake, in_project
 from mdmem.exchange.links import References, number_of, write_body
-from mdmem.exchange.record import ClaimKind, ForeignRecord, Guess, ImportRow, Outcome
+from mdmem.exchange.record import ClaimKind, ForeignRecord, Guess, Outcome
 from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import Entry, Kind, Status, title_of
 from mdmem.model.fields import FIELDS, ORIGIN, Origin, content_digest
@@ -39,7 +39,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     `unapproved` counts the active rules that nobody approved.
     """
 
-    plan: ImportPlan
+    plan: Intake
     written: WriteResult
     errors: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
@@ -56,12 +56,13 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
     """
     if request.leaves_pointer and not request.moves:
         raise UsageError("--pointer is about the files that --move moves; use both, or neither")
-    plan = plan_import(workspace, request)
+    plan, planned = plan_import(workspace, request)
 
     def change_set(fresh: Workspace) -> ChangeSet:
-        nonlocal plan
-        plan = plan_import(fresh, request) if fresh is not workspace else plan
-        return plan.change_set
+        nonlocal plan, planned
+        if fresh is not workspace:
+            plan, planned = plan_import(fresh, request)
+        return planned
 
     gone: list[str] = []
     # A move writes the new files first. After an interruption both exist, and the same command completes the move.
@@ -74,7 +75,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         if gone and not request.leaves_pointer:
             remarks.append("files that mention the old places stay as they are; --pointer leaves a line there instead")
         if not options.is_dry:
-            written = commit_files(workspace, plan.change_set, written, also=tracked, commit=options.commit)
+            written = commit_files(workspace, planned, written, also=tracked, commit=options.commit)
     # The findings of `mdmem check` in or about the new entries. A dry run lacks those that need git.
     found: Sequence[Finding] = ()
     if written.changes and written.is_dry:
@@ -97,7 +98,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
 
 
 def _move(
-    workspace: Workspace, plan: ImportPlan, *, leaves_pointer: bool, is_dry: bool
+    workspace: Workspace, plan: Intake, *, leaves_pointer: bool, is_dry: bool
 ) -> tuple[list[str], list[str], list[str]]:
     """Remove or replace the old files that did not change, and stage the move in git.
 
@@ -150,17 +151,8 @@ _PASSIVE = {ClaimKind.SUPERSEDED_BY: "supersedes", ClaimKind.AMENDED_BY: "amends
 _Fields = dict[str, str | tuple[str, ...]]
 
 
-class ImportPlan(Struct, frozen=True):
-    """The plan of an import: a row for each file, in order, the changes, and the contents of the imported files."""
-
-    rows: Sequence[ImportRow]
-    change_set: ChangeSet
-    contents: Mapping[str, bytes]
-    remarks: tuple[str, ...] = ()
-
-
-def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
-    """Return the plan of an import. Raises UsageError if the place, a path or the person cannot be used."""
+def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, ChangeSet]:
+    """Return the read sources and the changes. Raises UsageError if the place, a path or the person cannot be used."""
     intake = Intake(workspace, request)
     records, entries, references = intake.records, workspace.catalog.entries, References()
     for address, record in records.items():
@@ -203,10 +195,10 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
             fields["approved_by"] = request.approved_by
         files[f"{address}.md"] = _compose(fields, body, newline=record.source.newline).encode()
     order = {one.path: number for number, one in enumerate(intake.found)}
-    rows = sorted([*intake.rows, *records.values()], key=lambda row: order[row.path])
+    intake.rows = sorted([*intake.rows, *records.values()], key=lambda row: order[row.path])
     changes = tuple(Change(path, path, None, content) for path, content in files.items())
     actions = tuple(WriteAction(Verb.IMPORT, path.removesuffix(".md")) for path in files)
-    return ImportPlan(rows, ChangeSet(changes, actions=actions, is_proved=True), intake.contents, intake.remarks)
+    return intake, ChangeSet(changes, actions=actions, is_proved=True)
 
 
 def settle(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
@@ -19,14 +20,13 @@ from mdmem.errors import UsageError
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.dialects import DIALECTS, dialect_of, is_instructions, is_madr
 from mdmem.exchange.links import number_of
-from mdmem.exchange.memory_json import read_document
-from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
+from mdmem.exchange.record import SCHEMA, WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
 from mdmem.markdown.body import sections_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import EntryType, Wing
+from mdmem.setup.agents_file import BEGIN, END
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
-from mdmem.setup.seal import BEGIN, END
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.status import list_ignored, list_tracked_named
@@ -368,3 +368,37 @@ def _read_loosely(front: str) -> dict[str, Any] | None:
         elif line.strip() and not line.lstrip().startswith("#"):
             return None
     return fields
+
+
+def read_document(data: bytes) -> Iterator[tuple[str, bytes | str]]:
+    """Yield the path of each file in a document, manifests first, with its content or why it cannot be imported.
+
+    Raises UnfitError if it is not such a document.
+    """
+    try:
+        stated = json.loads(data)
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise UnfitError(f"is not JSON: {error}") from error
+    if not isinstance(stated, dict) or stated.get("schema") != SCHEMA or not isinstance(stated.get("entries"), list):
+        raise UnfitError(f"is not a memory that `mdmem export json` wrote in the schema {SCHEMA}")
+    for one in stated["wings"] if isinstance(stated.get("wings"), list) else ():
+        if isinstance(one, dict) and isinstance(one.get("readme"), str):
+            name = str(one.get("name"))
+            yield f"{name}/README.md", _content([name], one["readme"], depth=1)
+    for one in stated["entries"]:
+        texts: list[Any] = [one.get(key) for key in ("address", "head", "body")] if isinstance(one, dict) else [None]
+        if all(isinstance(text, str) for text in texts):
+            address, head, body = texts
+            yield f"{address}.md", _content(address.split("/"), head + body, depth=3)
+        else:
+            yield "", "an entry without `address`, `head` or `body`"
+
+
+def _content(names: list[str], text: str, *, depth: int) -> bytes | str:
+    try:
+        require_names(names)
+        return text.encode() if len(names) == depth else f"an entry cannot be at `{'/'.join(names)}.md`"
+    except UnicodeEncodeError:
+        return "its text cannot be written as UTF-8"
+    except UsageError as error:
+        return str(error)

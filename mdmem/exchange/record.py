@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from mdmem.model.entry import EntryType, NoSuchDayError, NotIsoError, Status, parse_moment
 
-WHOLE = "json"
-"""The dialect of a whole memory, as `mdmem export json` writes it."""
+WHOLE, SCHEMA = "json", 1
+"""The dialect of a whole memory, as `mdmem export json` writes it, and the version of its form."""
 
 
 class UnfitError(ValueError):
