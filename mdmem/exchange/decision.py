@@ -57,8 +57,12 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
         items = [text for item in (value if isinstance(value, list) else [value]) if (text := _plain(item))]
         if name in _ASKED and name not in keys.asked:
             keys.asked[name] = ", ".join(items)
-        elif kind_of_key(key) is not None or name == "see":
-            keys.claims.extend(claim for item in items for claim in claims_of(key, item))
+        elif (relation := kind_of_key(key)) is not None or name == "see":
+            for item in items:
+                # Without a path or number, take each name as a claim.
+                names = filter(None, (one.strip(" []\"'") for one in item.split(",")))
+                by_name = [Claim(relation or ClaimKind.SEE, one) for one in names]
+                keys.claims.extend(claims_of(key, item) or by_name)
         elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
             keys.fields[name if name == "owner" else key] = ", ".join(items)
         elif name in ("tags", "applies_to"):
@@ -258,7 +262,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         cuts=tuple(_cuts(sections, title, front.asked.get("title"), facts, about, reading)),
         number=number_of(source.stem) or _number_in(heading),
         reading=reading,
-        messages=[f"`{one}` is not understood, and stays in the text" for one in reading.doubts],
+        messages=[f"`{one[:100]}` is not understood, and stays in the text" for one in reading.doubts],
     )
     _give_status(record, unstated if decision_sections(sections) or reading.claims else Status.DRAFT)
     _give_date(record, front.asked.get("created_at"), facts)

@@ -229,17 +229,14 @@ def kind_of_key(key: str) -> ClaimKind | None:
 
 
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
-    """Return the claims in the value of a key such as `supersedes`: one for each reference, or else for each name."""
+    """Return the claims in the value of a key such as `supersedes` or `see`, without those of mere names."""
     kind = kind_of_key(key)
-    if kind is not None:
-        verb = re.sub(r"(?<=[ds])by\b", " by", " ".join(re.split(r"[\s_-]+", key.strip())).lower())
-        sentence = _sentence_of(f"{verb} {written}")
-        found = (_relation_in(sentence, sentence.text) or ((), False))[0]
-    else:
+    if kind is None:
         references = [one for one, _ in _sentence_of(written).signs.values() if one and not one.is_mere_number]
-        found = tuple(Claim(ClaimKind.SEE, one.target, one.is_path) for one in references)
-    names = (name.strip(" []\"'") for name in written.split(","))
-    return found or tuple(Claim(kind or ClaimKind.SEE, name) for name in names if name)
+        return tuple(Claim(ClaimKind.SEE, one.target, one.is_path) for one in references)
+    verb = re.sub(r"(?<=[ds])by\b", " by", " ".join(re.split(r"[\s_-]+", key.strip())).lower())
+    sentence = _sentence_of(f"{verb} {written}")
+    return (_relation_in(sentence, sentence.text) or ((), False))[0]
 
 
 # A record with one of these words was never accepted, so its date is also the day of its deprecation.
