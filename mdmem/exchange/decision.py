@@ -105,13 +105,6 @@ _LINE = re.compile(
     r"|[*_]{2}(?P<bold>[A-Za-z ]{4,20})[*_]{2}[ \t])(?P<value>[^\n]*)\n?",
     re.MULTILINE,
 )
-# Separates several facts on one line: `**Status:** Accepted | **Date:** 2024-02-01`. It starts only at the first of
-# several marks, because a search from each of thousands takes quadratic time.
-_BREAK = re.compile(
-    r"(?<![|;,\xb7\u2022])(?<!<br>)(?<!<br/>)(?<!<br />)\s*(?:[|;,\xb7\u2022]|<br ?/?>|&nbsp;)++\s*"
-    rf"(?=[*_]{{0,3}}{_WORDS}[*_]{{0,3}}[ \t]*:)|\s*<br\s*/?>\s*\Z",
-    re.IGNORECASE,
-)
 _CODE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
@@ -140,21 +133,15 @@ class Fact(Struct, frozen=True):
 def _facts_in(section: Section) -> Iterator[Fact]:
     offset, plain = section.start, _CODE.sub(lambda code: blank(code[0]), without_comments(section.text))
     for found in _LINE.finditer(plain):
-        written = found["value"].strip().rstrip("\\| \t")
-        parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {written}"))
-        pairs = ((_name(key), re.sub(r"^[*_]{1,3}\s+", "", value.strip())) for key, _, value in parts)
-        facts = [(key, value) for key, value in pairs if _is_fact(key)]
-        is_line = len(facts) == 1 and not found["quote"] and "|" not in found[0]
-        for key, value in facts:
+        key, value = _name(found["key"] or found["bold"]), found["value"].strip().rstrip("\\| \t")
+        if key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None:
+            value = re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", value).strip()
+            is_line = not found["quote"] and "|" not in found[0]
             yield Fact(key, value, offset + found.start(), offset + found.end(), is_line)
 
 
 def _name(key: str) -> str:
     return " ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split())
-
-
-def _is_fact(key: str) -> bool:
-    return key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None
 
 
 # Headings of sections that contain facts.
@@ -345,7 +332,9 @@ def _cuts(
     for one in facts:
         stated = read_status(one.statement) if one.is_status else None
         is_day = one.key == "date" and (not one.value or read_date(one.value) is not None)
-        if one.is_line and (stated.is_whole and is_certain if stated else one.key in _OTHERS or is_day):
+        # A colon may begin another fact on the same line.
+        is_plain = ":" not in one.value and (one.key in _OTHERS or is_day)
+        if one.is_line and (stated.is_whole and is_certain if stated else is_plain):
             yield Cut(one.start, one.end, stated.claims if stated else ())
     if about is not None and is_certain:
         section = about.section
