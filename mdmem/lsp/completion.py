@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from mdmem.checks.check import get_checks
 from mdmem.lsp.memory import Document
-from mdmem.lsp.show import is_ended, plain_line, state_word
+from mdmem.lsp.show import plain_line, state_in
 from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import EntryType, Holder, Kind, Status, WingKind, title_of
@@ -212,9 +212,9 @@ def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem
     ]
     where, kind = document.range_of_token(slot), types.CompletionItemKind.Reference
     for one in nsmallest(_MOST_ITEMS, matching, key=rank):
-        state, entry = state_word(memory, one), entries[one]
+        state, entry = state_in(memory, one), entries[one]
         # Editors compare the beginning of the filter text, so start it where the typed text was found.
         searched = one if typed in one else entry.title.casefold()
         begun = searched[searched.find(typed) :]
         detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
-        yield _item(where, one, one, kind, detail=detail, filter_text=begun, is_ended=is_ended(memory, one))
+        yield _item(where, one, one, kind, detail=detail, filter_text=begun, is_ended=state.is_ended)

@@ -54,33 +54,27 @@ def markup(abilities: Abilities, *blocks: Iterable[str]) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(f"```text\n{text}\n```" for text in texts))
 
 
-def state_word(memory: OpenMemory, address: str) -> str:
-    """Return the state of an entry: `current`, `under review`, `draft`, `superseded` or `deprecated`."""
-    state = state_of(memory.catalog, address, today=memory.today())
-    if state is BoxState.ENDED:
-        return "superseded" if memory.catalog.lineage.heads(address) else "deprecated"
-    return state.value
-
-
-def is_ended(memory: OpenMemory, address: str) -> bool:
-    """Return whether an entry is superseded or deprecated."""
-    return state_of(memory.catalog, address, today=memory.today()) is BoxState.ENDED
+def state_in(memory: OpenMemory, address: str) -> BoxState:
+    """Return the state of an entry today."""
+    return state_of(memory.catalog, address, today=memory.today())
 
 
 def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
     """Yield the hover text of an entry: type and state, title, address, chain with reasons, and summary."""
     entry = memory.catalog.entries[address]
-    yield " · ".join(filter(None, (entry.type.value, state_word(memory, address), entry.owner)))
+    yield " · ".join(filter(None, (entry.type.value, state_in(memory, address), entry.owner)))
     yield entry.title
     yield address
     chain = memory.catalog.lineage.chain(address)
-    if len(chain) > 1 or is_ended(memory, address):
+    if len(chain) > 1 or state_in(memory, address).is_ended:
         yield ""
         for one in chain:
             member = memory.catalog.entries[one]
-            reason = member.reason if member.supersedes else member.why_ended if is_ended(memory, one) else None
+            reason = (
+                member.reason if member.supersedes else member.why_ended if state_in(memory, one).is_ended else None
+            )
             why = f": {plain(reason, _LINE)}" if reason else ""
-            yield f"{'>' if one == address else ' '} {one} ({state_word(memory, one)}){why}"
+            yield f"{'>' if one == address else ' '} {one} ({state_in(memory, one)}){why}"
     try:
         summary = plain(summary_of(entry, memory.catalog.body(address)), _SUMMARY)
     except MdmemError:
@@ -247,7 +241,7 @@ def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -
             searched = f"{address} {entry.title}".casefold()
             if all(word in searched for word in words) and memory.has_file(address):
                 # Editors show a deprecated symbol struck through.
-                tags = [types.SymbolTag.Deprecated] if is_ended(memory, address) else None
+                tags = [types.SymbolTag.Deprecated] if state_in(memory, address).is_ended else None
                 where, kind = memory.location_of(address), _SYMBOLS[entry.type]
                 name = plain_line(entry.title)
                 symbol = types.WorkspaceSymbol(where, name, kind, tags=tags, container_name=address)

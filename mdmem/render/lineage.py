@@ -38,12 +38,23 @@ _FORWARD = frozenset({Relation.SUPERSEDED, Relation.CLAIMED, Relation.PROPOSED})
 
 
 class BoxState(StrEnum):
-    """Whether an entry is current, current but under review, no longer current, or a draft."""
+    """Whether an entry is current, current but under review, a draft, or no longer current."""
 
     CURRENT = "current"
     REVIEWED = "under review"
-    ENDED = "not current"
     DRAFT = "draft"
+    SUPERSEDED = "superseded"
+    DEPRECATED = "deprecated"
+
+    @property
+    def is_ended(self) -> bool:
+        """Return whether the entry is no longer current."""
+        return self in (BoxState.SUPERSEDED, BoxState.DEPRECATED)
+
+    @property
+    def css(self) -> str:
+        """Return the CSS class of the state."""
+        return "ended" if self.is_ended else self.name.lower()
 
 
 class Arrow(Struct, frozen=True, order=True):
@@ -70,7 +81,7 @@ class Box(Struct, frozen=True):
     def days(self) -> str:
         """Return the first day of the entry, with the last day if it is not current; empty without a date."""
         begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
-        if self.state is not BoxState.ENDED or not (begin or end):
+        if not self.state.is_ended or not (begin or end):
             return begin
         return f"{begin or '?'} – {end or '?'}"
 
@@ -167,12 +178,12 @@ def linked_graph(relations: Relations, *, today: date, wing: str | None = None) 
 
 
 def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
-    """Return whether an entry is current on a day, under review, no longer current, or a draft."""
+    """Return the state of an entry on a day; an entry without a current successor is deprecated."""
     status = catalog.entries[address].status_on(today)
     if status is Status.DRAFT:
         return BoxState.DRAFT
     if not catalog.lineage.is_current(address):
-        return BoxState.ENDED
+        return BoxState.SUPERSEDED if catalog.lineage.heads(address) else BoxState.DEPRECATED
     return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT
 
 
@@ -189,7 +200,7 @@ def lineage_flowchart(graph: LineageGraph) -> str:
     lines += [f"%% {graph.hidden} more entries are not drawn"] if graph.hidden else []
     for node in graph.nodes:
         entry = node.entry
-        state = "current" if node.state is BoxState.REVIEWED else node.state.name.lower()
+        state = "current" if node.state is BoxState.REVIEWED else node.state.css
         about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
         text = "<br/>".join([chart_label(entry.title), chart_text(entry.address), chart_text(about)])
         lines.append(f'{names[entry.address]}["{text}"]:::{state}')
@@ -324,7 +335,7 @@ def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]]) -> Iterator[str]
 def _box(node: Box, x: int, y: int, link: str | None) -> Iterator[str]:
     entry, asked = node.entry, " asked" if node.is_asked else ""
     opening, end = ("", "</g>") if link is None else (f'<a href="{escape(link)}">', "</a></g>")
-    yield f'<g class="{node.state.name.lower()} {entry.type}{asked}">{opening}<title>{_text(entry.title)}</title>'
+    yield f'<g class="{node.state.css} {entry.type}{asked}">{opening}<title>{_text(entry.title)}</title>'
     yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_TALL}" rx="6"/>'
     yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{_TALL}" rx="2"/>'
     flat = " ".join(visible(entry.title).split())

@@ -69,31 +69,23 @@ def quoted(page: str) -> str:
 
 
 _LONGEST_TITLE, _LONGEST_REASON = 300, 600
-CURRENT = ("current", "under review")
-ENDED = ("superseded", "deprecated")
-STATES = (*CURRENT, "draft", *ENDED)
 
 
 class Row(Struct, frozen=True):
-    """An entry in a list: `page` is a quoted path, `state` one of `STATES`, `amended_by` are addresses."""
+    """An entry in a list: `page` is a quoted path, `amended_by` are addresses."""
 
     address: str
     page: str
     title: Markup
     type: str
-    state: str
+    state: BoxState
     globs: Sequence[str] = ()
     amended_by: Sequence[str] = ()
 
     @property
     def is_current(self) -> bool:
         """Return whether the entry is active or under review, and not superseded by a current entry."""
-        return self.state in CURRENT
-
-    @property
-    def css(self) -> str:
-        """Return the CSS class of the row."""
-        return "ended" if self.state in ENDED else self.state.replace(" ", "-")
+        return self.state in (BoxState.CURRENT, BoxState.REVIEWED)
 
 
 class Event(Struct, frozen=True):
@@ -151,15 +143,12 @@ class SiteFacts(Struct, frozen=True, dict=True):
         found = {}
         for entry in self.entries:
             address = entry.address
-            state: str = state_of(self.catalog, address, today=self.workspace.today).value
-            if state == BoxState.ENDED:
-                state = "superseded" if self.catalog.lineage.heads(address) else "deprecated"
             found[address] = Row(
                 address,
                 quoted(page_of(address)),
                 with_code(cut_at_word(entry.title, _LONGEST_TITLE)),
                 entry.type.value,
-                state,
+                state_of(self.catalog, address, today=self.workspace.today),
                 entry.applies_to,
                 self.catalog.derived.amended_by(address),
             )

@@ -23,11 +23,10 @@ from mdmem.model.entry import Entry, EntryType, Status, Wing, day_of
 from mdmem.model.fields import FIELDS, LINK_FIELDS
 from mdmem.model.globs import script_pattern
 from mdmem.model.text import visible
-from mdmem.render.lineage import LineageGraph, lineage_svg, linked_graph
+from mdmem.render.lineage import BoxState, LineageGraph, lineage_svg, linked_graph
 from mdmem.render.review import Kind, headline, sections
 from mdmem.render.text import UNREPLACED, count, entries
 from mdmem.site.facts import (
-    STATES,
     Row,
     SiteFacts,
     page_of,
@@ -132,8 +131,8 @@ class SitePages(Struct, frozen=True, dict=True):
             wings.append({"wing": wing, "invariants": invariants, "rooms": rooms, "total": len(current)})
         return {
             "wings": wings,
-            "table": [(kind.value, [facts.counts[kind.value][state] for state in STATES]) for kind in EntryType],
-            "states": STATES,
+            "table": [(kind.value, [facts.counts[kind.value][state] for state in BoxState]) for kind in EntryType],
+            "states": list(BoxState),
             "total": len(facts.current),
             "problems": len(facts.problems),
             "events": facts.events[:_RECENT_EVENTS],

@@ -68,9 +68,9 @@ def test_a_box_says_type_and_days(tmp_path: Path) -> None:
     picture = drawn(root, "nav/a/new")
     old, new = picture.findall(f"{SVG}g")
     assert (old.get("class"), new.get("class")) == ("ended invariant", "current decision asked")
-    assert "invariant, not current, 2026-03-05 – 2026-06-23" in "".join(old.itertext())
+    assert "invariant, superseded, 2026-03-05 – 2026-06-23" in "".join(old.itertext())
     said = "".join(picture.find(f"{SVG}desc").itertext())  # type: ignore[union-attr]
-    assert "Old is not current, 2026-03-05 – 2026-06-23." in said
+    assert "Old is superseded, 2026-03-05 – 2026-06-23." in said
 
 
 def test_a_long_chain_is_drawn_in_part_and_says_so(tmp_path: Path) -> None:
