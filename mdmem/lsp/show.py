@@ -69,12 +69,10 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
     if len(chain) > 1 or state_in(memory, address).is_ended:
         yield ""
         for one in chain:
-            member = memory.catalog.entries[one]
-            reason = (
-                member.reason if member.supersedes else member.why_ended if state_in(memory, one).is_ended else None
-            )
+            member, state = memory.catalog.entries[one], state_in(memory, one)
+            reason = member.reason if member.supersedes else member.why_ended if state.is_ended else None
             why = f": {plain(reason, _LINE)}" if reason else ""
-            yield f"{'>' if one == address else ' '} {one} ({state_in(memory, one)}){why}"
+            yield f"{'>' if one == address else ' '} {one} ({state}){why}"
     try:
         summary = plain(summary_of(entry, memory.catalog.body(address)), _SUMMARY)
     except MdmemError:

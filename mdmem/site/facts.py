@@ -52,9 +52,9 @@ def page_of_wing(wing: str) -> str:
     return f"wings/{_file_name(wing)}.html"
 
 
-def page_of_room(wing: str, room: str) -> str:
-    """Return the path of the page of a room."""
-    return f"rooms/{_file_name(wing)}/{_file_name(room)}.html"
+def link_to_room(wing: str, room: str) -> str:
+    """Return the path of a room in the page of its wing, with percent-encoding."""
+    return f"{quoted(page_of_wing(wing))}#{quote(room)}"
 
 
 def up_from(page: str) -> str:
@@ -134,7 +134,8 @@ class SiteFacts(Struct, frozen=True, dict=True):
             found[entry.wing, entry.room].append(entry)
         for path in self.catalog.broken:
             wing, room, _ = path.split("/", 2)
-            found[wing, room] += ()
+            if wing in self.catalog.wings:
+                found[wing, room] += ()
         return {place: tuple(found[place]) for place in sorted(found)}
 
     @cached_property

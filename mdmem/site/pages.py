@@ -29,8 +29,8 @@ from mdmem.render.text import UNREPLACED, count, entries
 from mdmem.site.facts import (
     Row,
     SiteFacts,
+    link_to_room,
     page_of,
-    page_of_room,
     page_of_wing,
     quoted,
     shown_reason,
@@ -89,8 +89,6 @@ class SitePages(Struct, frozen=True, dict=True):
             add("diff.html", "diff.html", "This change", change_context, facts, self.base)
         for wing in facts.wings:
             add(page_of_wing(wing.name), "wing.html", wing.name, self._wing, wing)
-        for wing_name, room in facts.rooms:
-            add(page_of_room(wing_name, room), "room.html", f"{wing_name}/{room}", self._room, wing_name, room)
         for entry in facts.entries:
             page = page_of(entry.address)
             add(page, "entry.html", entry.title, self._entry, entry, page)
@@ -125,8 +123,9 @@ class SitePages(Struct, frozen=True, dict=True):
             rooms = []
             for room, some in groupby(decided, key=lambda one: one.room):
                 found = facts.rows_of(some)
-                page = quoted(page_of_room(wing.name, room))
-                rooms.append((room, page, found[:_MOST_DECISIONS], max(0, len(found) - _MOST_DECISIONS)))
+                rooms.append(
+                    (room, link_to_room(wing.name, room), found[:_MOST_DECISIONS], max(0, len(found) - _MOST_DECISIONS))
+                )
             invariants = facts.rows_of(one for one in current if one.type is EntryType.INVARIANT)
             wings.append({"wing": wing, "invariants": invariants, "rooms": rooms, "total": len(current)})
         return {
@@ -141,7 +140,7 @@ class SitePages(Struct, frozen=True, dict=True):
 
     def _all(self) -> Mapping[str, Any]:
         rooms = self.facts.rooms.items()
-        return {"rooms": [("/".join(at), quoted(page_of_room(*at)), self.facts.rows_of(some)) for at, some in rooms]}
+        return {"rooms": [("/".join(at), link_to_room(*at), self.facts.rows_of(some)) for at, some in rooms]}
 
     def _lineage(self) -> Mapping[str, Any]:
         facts = self.facts
@@ -159,15 +158,13 @@ class SitePages(Struct, frozen=True, dict=True):
         return {"months": [(month, list(events)) for month, events in months]}
 
     def _wing(self, wing: Wing) -> Mapping[str, Any]:
-        places = [(room, some) for (name, room), some in self.facts.rooms.items() if name == wing.name]
+        broken = [(path, one.findings[0].message) for path, one in self.facts.catalog.broken.items()]
+        unread = [(path, message) for path, message in broken if path.startswith(f"{wing.name}/")]
         shared = [one for one in wing.shared_wings or () if one in self.facts.catalog.wings]
-        found = [(room, quoted(page_of_room(wing.name, room)), self.facts.rows_of(some)) for room, some in places]
-        return {"wing": wing, "shared": shared, "rooms": found}
-
-    def _room(self, wing: str, room: str) -> Mapping[str, Any]:
-        broken = [one for path, one in self.facts.catalog.broken.items() if path.startswith(f"{wing}/{room}/")]
-        unread = [(one.path, one.findings[0].message) for one in broken]
-        return {"wing": wing, "room": room, "lines": self.facts.rows_of(self.facts.rooms[wing, room]), "unread": unread}
+        rooms = [
+            (room, self.facts.rows_of(some)) for (name, room), some in self.facts.rooms.items() if name == wing.name
+        ]
+        return {"wing": wing, "shared": shared, "rooms": rooms, "unread": unread}
 
     def _entry(self, entry: Entry, page: str) -> Mapping[str, Any]:
         facts, address, up = self.facts, entry.address, up_from(page)
@@ -200,7 +197,7 @@ class SitePages(Struct, frozen=True, dict=True):
         return {
             "row": row,
             "entry": entry,
-            "room_page": quoted(page_of_room(entry.wing, entry.room)),
+            "room_link": link_to_room(entry.wing, entry.room),
             "superseded_by": heads if not row.is_current else [],
             "why_ended": shown_reason(facts.why_ended(entry)) if is_one_step and not row.is_current else "",
             "unreplaced": UNREPLACED,

@@ -59,7 +59,7 @@ def ask(visit: Visit, words: str) -> list[str]:
 )
 def test_search_of_files_finds(searched: Path, visiting: Visiting, words: str, told: str) -> None:
     with visiting() as visit:
-        visit.page.goto((searched / "rooms/nav/words.html").as_uri())
+        visit.page.goto((searched / "wings/nav.html").as_uri())
         assert told in " ".join(ask(visit, words)).replace("\n", " ")
 
 
