@@ -23,7 +23,7 @@ from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft, address_of, compose, is_place, place_of, plan_entry, refuse_taken, require_wing
+from mdmem.write.create import Draft, address_of, compose, place_of, plan_entry, refuse_taken, require_wing
 from mdmem.write.edit import open_entry, plan_applies_to, save_edit
 from mdmem.write.lifecycle import (
     plan_approvals,
@@ -137,8 +137,11 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
     if heading is not None and stated is not None:
         raise click.UsageError("a title is given twice; leave out TITLE or --title")
     title = stated if stated is not None else heading
-    if typed is not None and title is None and not is_place(workspace, typed):
-        typed, title = None, typed
+    if typed is not None and title is None:
+        # One argument is a place, such as `wing/room`, or a title. Windows writes paths with backslashes.
+        first, slash, _ = typed.replace("\\", "/").partition("/")
+        is_place = first in workspace.catalog.wings or not typed.strip() or (slash == "/" and not typed.split()[1:])
+        typed, title = (typed, None) if is_place else (None, typed)
     type_ = EntryType(options["entry_type"])
     # The empty template of a note is not knowledge yet.
     has_text = piped is None or bool(piped.strip())

@@ -148,13 +148,6 @@ def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
     return f"{wing}/{room}"
 
 
-def is_place(workspace: Workspace, typed: str) -> bool:
-    """Return whether an argument is a place, such as `wing/room`, and not a title."""
-    # Windows writes paths with backslashes.
-    first, slash, _ = typed.replace("\\", "/").partition("/")
-    return first in workspace.catalog.wings or not typed.strip() or (slash == "/" and not typed.split()[1:])
-
-
 def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
     """Return the changes that make a missing wing of the kind `new`; without `new`, a missing wing is a UsageError."""
     wing, room, *_ = place.split("/")

@@ -135,7 +135,14 @@ def plan_approvals(
         meant = dict.fromkeys(_unapproved(workspace, names, merged=merged))
     for name in () if merged or active else names:
         try:
-            meant |= dict.fromkeys(_drafts(workspace, name) if name.endswith("/") else resolve_names(workspace, [name]))
+            named = resolve_names(workspace, [name])
+            if name.endswith("/"):
+                refuse_unread_below(workspace, name)
+                named = tuple(one for one in named if workspace.catalog.entries[one].status is Status.DRAFT)
+            if not named:
+                hint = f"`mdmem approve --active {quote(name)}` approves its active rules"
+                raise UsageError(f"there is no draft in {name}; {hint}")
+            meant |= dict.fromkeys(named)
         except MdmemError as error:
             refused.append(error)
     planned, catalog = list[ChangeSet](), workspace.catalog
@@ -163,17 +170,6 @@ def plan_approvals(
         reason="; ".join(dict.fromkeys(found.reason for found in planned if found.reason)) or None,
         remarks=tuple(dict.fromkeys(one for found in planned for one in found.remarks)),
     )
-
-
-def _drafts(workspace: Workspace, folder: str) -> Sequence[str]:
-    """Return the drafts in a folder. Raises UsageError without drafts, and NotFoundError."""
-    found = resolve_names(workspace, [folder])
-    refuse_unread_below(workspace, folder)
-    drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
-    if not drafts:
-        hint = f"`mdmem approve --active {quote(folder)}` approves its active rules"
-        raise UsageError(f"there is no draft in {folder}; {hint}")
-    return drafts
 
 
 def _unapproved(workspace: Workspace, names: Sequence[str], *, merged: bool) -> Sequence[str]:
