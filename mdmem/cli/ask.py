@@ -246,10 +246,7 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete.address)
 @click.option(
-    "--about",
-    multiple=True,
-    metavar="WORDS",
-    help="Show only the passages most relevant to WORDS. Repeat once per ADDRESS, in order.",
+    "--about", multiple=True, metavar="WORDS", help="Show only passages on WORDS. Repeat once per ADDRESS, in order."
 )
 @click.option(
     "--wing",

@@ -44,10 +44,7 @@ if TYPE_CHECKING:
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
 @click.option("--explain", metavar="CODE", shell_complete=complete.code, help="Explain a check; `all` lists them.")
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="Output format.  [default: github in GitHub Actions, else text]",
+    "--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: text; in GitHub Actions, github]"
 )
 @shared_options()
 def check_command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:

@@ -97,11 +97,7 @@ def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, *
 @click.option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
 @click.option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
 @click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    default=20,
-    show_default=True,
-    help="The number of cases of each kind; 0 shows all.",
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases of each kind; 0 shows all."
 )
 @shared_options("text", "json", "markdown")
 def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> None:

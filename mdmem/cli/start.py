@@ -52,7 +52,7 @@ from mdmem.store.state.local_records import read_audit
     "--hooks",
     "client_hooks",
     is_flag=True,
-    help="With --client: add hooks, too, which show the agent the rules for a file that it edits.",
+    help="With --client: also hooks, which show the agent a file's rules at an edit.",
 )
 @click.option(
     "--command", default="mdmem", metavar="PATH", help="The command that starts mdmem there.  [default: mdmem]"
@@ -123,10 +123,7 @@ def guide_command(given: Globals, topic: str | None, field: str | None) -> None:
 @click.command("sync")
 @click.argument("wings", nargs=-1, metavar="[WING]...", shell_complete=complete.wing)
 @click.option(
-    "--wings",
-    "is_for_wings",
-    is_flag=True,
-    help="Fetch the wings of other repositories, and pin them to their newest commits.",
+    "--wings", "is_for_wings", is_flag=True, help="Fetch the wings of other repositories, and pin their newest commits."
 )
 @click.option("--pinned", is_flag=True, help="With --wings: fetch the pinned commits, write nothing.")
 @click.option(

@@ -86,8 +86,8 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     """Write a new entry; an existing one is never overwritten.
 
     TYPE is invariant, decision, pattern or note. Without a place the entry goes to the default wing and the room of its
-    type; a wing alone is enough. On a terminal without --body, git's editor opens with
-    the template. The output lists similar entries and entries on the same subject.
+    type; a wing alone is enough. On a terminal without --body, git's editor opens with the template. The output lists
+    similar entries and entries on the same subject.
     """
     workspace, piped = given.open(), piped_text(options["body"])
     draft = _draft(workspace, options, piped)
@@ -161,20 +161,12 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete.address)
 @click.option(
-    "--reason",
-    "-m",
-    default="",
-    metavar="TEXT",
-    help="Why OLD is replaced. With --by, the default is that entry's reason.",
+    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default with --by: its reason]"
 )
 @click.option("--by", metavar="ADDRESS", shell_complete=complete.address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
 @click.option(
-    "--place",
-    "-p",
-    metavar="WING/ROOM[/ID]",
-    shell_complete=complete.place,
-    help="Its place.  [default: the room of OLD]",
+    "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete.place, help="Its place.  [default: OLD's room]"
 )
 @click.option("--type", "entry_type", type=click.Choice(_TYPES), help="Its type.  [default: that of OLD]")
 @click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
@@ -310,11 +302,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
 @click.command("edit")
 @click.argument("addresses", metavar="ADDRESS", nargs=-1, required=True, shell_complete=complete.address)
 @click.option(
-    "--applies-to",
-    "globs",
-    metavar="GLOB",
-    multiple=True,
-    help="Set `applies_to` of every ADDRESS, without an editor.",
+    "--applies-to", "globs", metavar="GLOB", multiple=True, help="Set `applies_to` of each ADDRESS, without editor."
 )
 @click.option("--editorial", is_flag=True, help="Record in `editorial_at` that the words change, but not the rule.")
 @write_options
