@@ -55,7 +55,7 @@ class FieldBlame(Struct, frozen=True, kw_only=True):
 
 
 class BlameReport(Struct, frozen=True, kw_only=True):
-    """The commit that last set each field, in the file's order, then the body. `is_cut`: a shallow clone lacks some."""
+    """The commit that last set each field, then the body; `is_cut` says that a shallow clone lacks older commits."""
 
     address: str
     fields: tuple[FieldBlame, ...]

@@ -226,7 +226,7 @@ class Document(Struct, frozen=True, dict=True):
         return reference_of(link, self.near, entries).target
 
     def address_at(self, position: types.Position) -> str | None:
-        """Return the address that a position means, or None; beside addresses, that of the own entry, if any."""
+        """Return the entry that an address at a position means, or None; elsewhere, the file's own entry, if any."""
         token = self.token_at(position)
         if token is not None and token.kind is TokenKind.ADDRESS:
             return self.resolve(token)

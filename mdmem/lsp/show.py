@@ -102,7 +102,7 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
-    """Return what is known of the token and the findings at a position, or None; on line 1 of code, its rules."""
+    """Return the hover text for the token and the findings at a position, or None; on line 1 of code, its rules."""
     token, abilities = document.token_at(params.position), document.memory.abilities
     if document.is_code and token is None:
         rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
@@ -181,7 +181,7 @@ def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
 
 
 def definition(document: Document, params: types.DefinitionParams) -> types.Location | None:
-    """Return the file of the entry, wing (its manifest) or code that a position names, or None."""
+    """Return the file of the entry, wing (its manifest) or code that is mentioned at a position, or None."""
     memory, token = document.memory, document.token_at(params.position)
     if token is not None and token.kind is TokenKind.ADDRESS:
         address = document.resolve(token) or token.text

@@ -132,7 +132,7 @@ def code(text: str) -> str:
 
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
-    """Return the lines that fit into `limit` characters; `cut` with `{}` for their number replaces the others."""
+    """Return the lines that fit into `limit` characters, then `cut` with the number of the others for its `{}`."""
     if not lines or limit <= 0:
         return ""
     if sum(len(line) + 1 for line in lines) <= limit:

@@ -39,7 +39,7 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
 
 class WriteResult(Struct, frozen=True, kw_only=True):
-    """The changes that were written, or would be with `is_dry`; the commit's hash or None; what was approved."""
+    """The changes that were written, or with `is_dry` would be, the commit or None, and the approved addresses."""
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
