@@ -155,7 +155,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """Return the edit of links to files that the editor will move, or None; JsonRpcException says why they may not."""
+    """Return the edit of links to files that the editor will move, or None. Raises JsonRpcException, too."""
     found: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():
         for one in params.files:
