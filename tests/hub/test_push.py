@@ -26,7 +26,7 @@ from pushes import pushed, rows, state
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.hub.contents import narrow_settings
 from mdmem.hub.push import PushResult, Succession
-from mdmem.hub.repositories import own_names, place_name, remote_place, remote_url
+from mdmem.hub.repositories import own_names, place_name, remote_place
 from mdmem.store.settings import parse_settings
 from mdmem.store.workspace.location import located
 from mdmem.store.workspace.visibility import make_own_memory
@@ -165,13 +165,9 @@ def test_a_place_is_the_same_by_every_way_to_it(url: str) -> None:
 
 
 def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path) -> None:
-    root = make_root(make_repository(tmp_path / "shop") / "docs/memory")
-    location = located(root, "a test")
-    assert remote_url(location.get_repository()) is None
+    location = located(make_root(make_repository(tmp_path / "shop") / "docs/memory"), "a test")
     assert own_names(location, None) == ("shop", "shop:docs/memory")
     for url, name in (("git@host:group/team/shop.git", "team/shop"), ("/srv/git/store.git", "store")):
-        git(root, "config", "remote.origin.url", url)
-        assert remote_url(location.get_repository()) == url
         assert own_names(location, url)[0] == name
     for url in ("/srv/git/store.git", "ext::sh -c secret", "file:///srv/git/store.git"):
         assert remote_place(url) is None

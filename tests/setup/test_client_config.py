@@ -209,11 +209,6 @@ def test_any_file_grows_by_these_items_alone(held: dict[str, Any], indent: int |
     assert after == {"version": 1, **held, "hooks": {**lists, **{one: [ITEM, *lists.get(one, [])] for one in WANTED}}}
 
 
-def test_a_list_that_is_none_is_no_place_for_an_item() -> None:
-    with pytest.raises(MisfitError, match=r"`hooks\.A` is not a list"):
-        grow_json(b'{"hooks": {"A": {}}}', "hooks", WANTED, is_listed=True, seed={})
-
-
 def test_slashes_and_braces_in_texts_are_no_comments_and_an_empty_file_becomes_a_whole_one() -> None:
     assert json.loads(grown("")) == {"servers": {"mdmem": SERVER}}
     before = '{\n  "servers": {\n    "a": {"url": "http://x/} // , /* y"}\n  }\n}\n'

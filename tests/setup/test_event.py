@@ -73,13 +73,6 @@ def test_moments_have_many_names(name: str, trigger: str, moment: Moment | None)
     assert (event.moment if event else None) is moment
 
 
-def test_an_agent_of_its_own_and_a_session_that_goes_on_are_seen() -> None:
-    said = {"hook_event_name": "SessionStart", "session_id": "s", "agent_id": "a", "source": "resume", "cwd": "/x"}
-    event = read_event(json.dumps(said).encode())
-    assert event is not None
-    assert (event.session, event.agent, event.is_resumed, event.cwd) == ("s", "a", True, "/x")
-
-
 RULE, ALWAYS = "shop/contracts/amounts", "shop/contracts/always"
 
 
