@@ -28,7 +28,7 @@ from mdmem.exchange.record import SCHEMA
 from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.agents_file import END, is_exported, is_whole, opening, region_of, sealed
-from mdmem.setup.client_config import MisfitError, content_to_grow, put
+from mdmem.setup.client_config import MisfitError, appended, content_to_grow, put
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.location import place_to_write
@@ -329,16 +329,15 @@ def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterato
     for file in files:
         before, text = _read(folder, file.path), sealed(file.text)
         if before is not None and file.is_region:
-            newline = "\r\n" if "\r\n" in before else "\n"
-            text, place = text.replace("\n", newline), region_of(before)
+            place = region_of(before)
             if place is None:
-                gap = "" if not before.strip() else newline if before.endswith("\n") else 2 * newline
-                text = f"{before}{gap}{text}"
+                text = appended(before, text)
             else:
                 start, end = place
                 what = f"the text between the markers in {file.path}"
                 _require_ours(before[start:end], what, "it with its markers")
-                text = f"{before[:start]}{text}{before[end:]}"
+                newline = "\r\n" if "\r\n" in before else "\n"
+                text = before[:start] + text.replace("\n", newline) + before[end:]
         elif before is not None:
             _require_ours(before, file.path)
         if text != before:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mdmem.disk import read_regular
-from mdmem.setup.client_config import MisfitError, add_piece
+from mdmem.setup.client_config import MisfitError, add_piece, appended
 
 NAME = "AGENTS.md"
 # A text that contains this phrase is taken as instructions for the server.
@@ -140,8 +140,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
         # An exported region may mention the command. It is ignored, because each export rewrites it.
         if _COMMAND in without_regions(text):
             raise MisfitError(f"it mentions `{_COMMAND}` in other words")
-        gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-        return f"{text}{gap}{ours}".encode()
+        return appended(text, lines).encode()
 
     yield add_piece(base, NAME, f"changed {NAME}: it lists the tools of the server", lines, grow)
     yield from point_to_agents(base, clients)

@@ -80,6 +80,13 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
+def appended(text: str, piece: str) -> str:
+    """Return a text with a piece at its end, below a blank line and with the line endings of the text."""
+    newline = _newline(text)
+    gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
+    return text + gap + piece.replace("\n", newline)
+
+
 def grow_json(
     content: bytes,
     holder: str,
@@ -121,10 +128,8 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
     bom, text = _split_bom(content)
     before = read_toml(content)
     held = _held(before, holder)
-    newline = _newline(text)
     lines = [f"[{holder}.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in server.items())]
-    gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-    grown = (bom + text + gap + newline.join([*lines, ""])).encode()
+    grown = (bom + appended(text, "\n".join([*lines, ""]))).encode()
     try:
         after = read_toml(grown)
     except MisfitError as error:
