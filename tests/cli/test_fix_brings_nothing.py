@@ -37,6 +37,9 @@ def mend(root: Path, flags: tuple[str, ...], run: Run) -> Counter[str]:
     """Mend what can be mended, and return the codes of what it was."""
     before = findings(root, run)
     ran = run("check", *flags, "--format", "json", cwd=root)
+    if (root.parent / ".git").exists():
+        # A renamed file is not in git until it is added, whatever was mended.
+        git(root.parent, "add", "-A")
     assert_none_is_new(before, findings(root, run))
     return Counter(one["code"] for one in ran.json["fixed"])
 
