@@ -145,7 +145,7 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """Return the edit that renames what is at a position, with every link, or None; JsonRpcException says why not."""
+    """Return the edit that renames the entry or wing at a position, with links, or None; raises JsonRpcException."""
     found = _named_at(document, params.position)
     if found is None:
         return None
@@ -155,7 +155,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """Return the edit of links to files that the editor will move, or None. Raises JsonRpcException, too."""
+    """Return the edit of links to files that the editor will move, or None; raises JsonRpcException."""
     found: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():
         for one in params.files:
