@@ -307,7 +307,7 @@ def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
 
 
 def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
-    """Return the change that deprecates an entry. Raises UsageError without a reason, or if it ended already."""
+    """Return the change that deprecates an entry; raises UsageError if it is deprecated or superseded."""
     catalog, address = workspace.catalog, resolve_name(workspace, name)
     entry = catalog.entries[address]
     if not reason.strip():
