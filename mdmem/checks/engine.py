@@ -75,11 +75,6 @@ class CheckReport(Struct, frozen=True):
         return finding.weight.rank <= self.fail_on.rank and (self.old_fails or not self.is_old(finding))
 
     @property
-    def is_failing(self) -> bool:
-        """Return whether any finding fails the run."""
-        return any(map(self.fails, self.findings))
-
-    @property
     def reported(self) -> tuple[Finding, ...]:
         """Return the findings to report one by one: new findings, and those that fail the run."""
         return tuple(one for one in self.findings if self.shows_old or not self.is_old(one) or self.fails(one))

@@ -93,7 +93,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         _print(given, runs, ReportStyle(given.style, is_whole), form)
     reports = [one.report for one in runs]
     code = 3 if any(one.incomplete for one in reports) else 0
-    code = code or int(any(one.is_failing or (options["diff"] and one.fixed) for one in reports))
+    code = code or int(any(any(map(one.fails, one.findings)) or (options["diff"] and one.fixed) for one in reports))
     # git sets this variable when it runs a hook.
     if code and staged and "GIT_INDEX_FILE" in os.environ:
         # The user may want to commit in spite of errors that were there before.

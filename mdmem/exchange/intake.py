@@ -26,6 +26,7 @@ from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import EntryType, Wing
 from mdmem.setup.agents_file import BEGIN, END
+from mdmem.model.fields import content_digest
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.catalog.snapshot import interpret
@@ -160,7 +161,7 @@ class Intake:
         path, part, dialect = record.path, record.part, record.dialect
         if (before := self.origins.get((path, part))) is not None:
             address, origin = before
-            is_same = origin.is_of(record.content)
+            is_same = origin.digest == content_digest(record.content)
             outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
             self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, address=address))
             self.before[address], record.address = record, address

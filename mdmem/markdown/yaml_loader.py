@@ -14,7 +14,6 @@ from mdmem.markdown.front_matter import (
     FENCE_LINE,
     Fields,
     FrontMatterError,
-    has_front_matter,
     in_quotes,
     is_empty,
     place_of,
@@ -146,10 +145,6 @@ class StrictHandler(BaseHandler):
 
     FM_BOUNDARY = FENCE_LINE
     START_DELIMITER = END_DELIMITER = "---"
-
-    def detect(self, text: str) -> bool:
-        """Return whether the text begins with a line that is exactly `---`."""
-        return has_front_matter(text)
 
     def split(self, text: str) -> tuple[str, str]:
         """Return the front matter without its fences, and the body; raises FrontMatterError if a fence is not exact."""

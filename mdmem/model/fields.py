@@ -280,10 +280,6 @@ class Origin(Struct, frozen=True):
         path = self.path.replace("%", "%25").replace("#", "%23")
         return f"{path}{f'#{self.part}' if self.part else ''}@{self.digest}"
 
-    def is_of(self, content: bytes) -> bool:
-        """Return whether some content is the imported content. Different line ends do not count."""
-        return self.digest == content_digest(content)
-
 
 def content_digest(content: bytes) -> str:
     """Return the first 12 digits of git's blob hash for some content, with line ends converted to LF."""

@@ -212,7 +212,8 @@ def _settled(answer: Answer) -> str:
     """Return a sentence if the answer has each rule whose `applies_to` matches a given path."""
     basis, scope, paths = answer.basis, answer.scope, answer.question.paths
     is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
-    may_hide = basis.problems or basis.elsewhere or basis.degraded or not scope.binds_throughout
+    # The invariants of all wings must apply, also in other rooms.
+    may_hide = basis.problems or basis.elsewhere or basis.degraded or not set(scope.wings) <= set(scope.binding_wings)
     reasons = {one.why for one in basis.omitted} | {one.why for one in basis.omitted_counts}
     may_be_typos = basis.absent and not any(item.on_path for item in answer.items)
     if not paths or is_narrowed or may_hide or may_be_typos or OVER_BUDGET in reasons:

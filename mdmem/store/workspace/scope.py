@@ -102,11 +102,6 @@ class Scope(Struct, frozen=True, kw_only=True):
             found += members if is_whole else chosen
         return found
 
-    @property
-    def binds_throughout(self) -> bool:
-        """Return whether the invariants of all wings in this scope always apply."""
-        return set(self.wings) <= set(self.binding_wings)
-
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
     """Return the wing that a name means, or None: by `project_id`, else by its name, else by the folded name.
