@@ -28,7 +28,7 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.markdown.body import sections_of
 from mdmem.markdown.merge import has_hunks
 from mdmem.markdown.parse import body_links, first_heading, parse_document, without_code
-from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.catalog.addresses import interpret
 from mdmem.store.settings import readable_settings
 
 

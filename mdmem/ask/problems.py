@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, fault
 from mdmem.model.text import visible
-from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced
+from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced, not_fetched
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import not_fetched
 from mdmem.store.tree import FileKind
 from mdmem.store.workspace.scope import Scope
 

@@ -18,10 +18,9 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, Status
-from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.addresses import full_address, interpret
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.status import list_file_status, list_staged, state_of
 from mdmem.store.tree import TreeView
 from mdmem.store.workspace.addresses import find_by_handle, from_here, from_root, resolve_name

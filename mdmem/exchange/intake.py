@@ -25,11 +25,10 @@ from mdmem.markdown.body import sections_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import EntryType, Wing
-from mdmem.setup.agents_file import BEGIN, END
 from mdmem.model.fields import content_digest
+from mdmem.setup.agents_file import BEGIN, END
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
-from mdmem.store.catalog.addresses import well_formed
-from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.catalog.addresses import interpret, well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
 from mdmem.store.state.files import leads_away
 from mdmem.store.workspace.addresses import iter_origins

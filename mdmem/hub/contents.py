@@ -25,15 +25,17 @@ from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
     has_short_links,
+    interpret,
+    interpret_manifest,
     is_entry_place,
     is_manifest,
     is_plain_address,
+    iter_documents,
     with_full_links,
 )
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.load import settings_bytes, settings_of
 from mdmem.store.catalog.model import known_addresses
-from mdmem.store.catalog.snapshot import interpret, interpret_manifest, iter_documents
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import VERSION, text_terms
 from mdmem.store.settings import WingSettings

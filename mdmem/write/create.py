@@ -22,8 +22,7 @@ from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import EntryType, Status, WingKind, title_of
 from mdmem.model.fields import BODIES
 from mdmem.model.text import visible
-from mdmem.store.catalog.addresses import MANIFEST, is_prose, is_well_formed, well_formed, why_not_on_windows
-from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.catalog.addresses import MANIFEST, interpret, is_prose, is_well_formed, well_formed, why_not_on_windows
 from mdmem.store.git.process import Repository, setting
 from mdmem.store.index.analysis import fold
 from mdmem.store.settings import Settings

@@ -14,8 +14,7 @@ from mdmem.errors import UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.model.finding import Edit, Finding, Fix
-from mdmem.store.catalog.addresses import is_entry_place
-from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.catalog.addresses import interpret, is_entry_place
 from mdmem.store.tree import FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet

@@ -18,8 +18,8 @@ from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, Status, Wing, day_of
+from mdmem.store.catalog.addresses import interpret
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.process import identity
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.addresses import refuse_unread_below, resolve_name, resolve_names

@@ -19,7 +19,7 @@ from mdmem.markdown.parse import parse_document, rationale_of, with_rationale
 from mdmem.markdown.patch import relation_item
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
-from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.catalog.addresses import interpret
 from mdmem.store.state.local_records import Blocked, id_of
 from mdmem.write.similar import DedupOutcome
 

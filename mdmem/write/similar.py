@@ -15,7 +15,7 @@ from mdmem.markdown.body import without_comments
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
 from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
-from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.catalog.addresses import interpret
 from mdmem.store.index.analysis import text_terms
 from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace

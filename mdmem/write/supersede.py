@@ -17,9 +17,8 @@ from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
 from mdmem.model.fields import INHERITED, PLACEHOLDERS
-from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.addresses import full_address, interpret
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched

@@ -17,8 +17,7 @@ from mdmem.checks.engine import FileCache, run_checks
 from mdmem.checks.prose import FileFacts
 from mdmem.model.finding import Finding, Severity
 from mdmem.record import pack, unpack
-from mdmem.store.catalog.load import load
-from mdmem.store.catalog.snapshot import EntryCache
+from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.settings import Settings, WingSettings
 
 CACHED_IN = "checks.mdmem"

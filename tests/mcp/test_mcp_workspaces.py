@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mdmem.mcp import workspaces as served_workspace
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.catalog import snapshot
+from mdmem.store.catalog import load as loading
 from mdmem.store.workspace.proposals import view_of
 
 
@@ -70,7 +70,7 @@ _STEPS: dict[str, Callable[[Path], object]] = {
 def test_after_each_change_a_server_has_what_a_new_one_has(
     root: Path, provider: Provider, patience: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot, "RACY_NS", patience)
+    monkeypatch.setattr(loading, "RACY_NS", patience)
 
     def seen(server: Provider) -> list[object]:
         view = view_of(server.workspace())

@@ -32,7 +32,8 @@ from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, front_matter_s
 from mdmem.model.schema import read_entry, read_wing
 from mdmem.model.text import visible
 from mdmem.record import pack, unpack
-from mdmem.store.catalog.snapshot import LoadedFile, read_dates
+from mdmem.store.catalog.addresses import LoadedFile
+from mdmem.store.catalog.load import read_dates
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=10)
 OFFSETS = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))

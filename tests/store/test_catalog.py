@@ -14,9 +14,8 @@ from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.links import neighbours
-from mdmem.store.catalog.load import load, settings_bytes
+from mdmem.store.catalog.load import EntryCache, load, settings_bytes
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.tree import GitTree, TreeFile, Unreadable, WorkingTree
 
 

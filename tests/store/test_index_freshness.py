@@ -131,7 +131,7 @@ def test_file_is_found_as_it_is_when_it_was(change: str, asked: Asked) -> None:
 @pytest.mark.parametrize("racy", [2_000_000_000, 0])
 def test_edit_of_the_same_size_and_time_is_seen(racy: int, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     # Without the margin the file is remembered at once, as one that lay untouched for a while is.
-    monkeypatch.setattr("mdmem.store.catalog.snapshot.RACY_NS", racy)
+    monkeypatch.setattr("mdmem.store.catalog.load.RACY_NS", racy)
     path = asked.folder / f"memory/{ADDRESS}.md"
     os.utime(path, (1_700_000_000, 1_700_000_000))
     assert asked.titles() == ["Lifts"]

@@ -12,10 +12,9 @@ from builders import commit_all, entry_text, git, make_repository, make_root, me
 from trees import meant
 
 from mdmem.record import pack
-from mdmem.store.catalog import snapshot
-from mdmem.store.catalog.load import load
-from mdmem.store.catalog.snapshot import NAME as VERSION
-from mdmem.store.catalog.snapshot import EntryCache, FileRow
+from mdmem.store.catalog import load as loading
+from mdmem.store.catalog.load import NAME as VERSION
+from mdmem.store.catalog.load import EntryCache, FileRow, load
 from mdmem.store.state.files import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
 
@@ -34,7 +33,7 @@ def digests(root: Path, cache: Path) -> dict[str, str]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust every file at once, as if each change lay long back."""
-    monkeypatch.setattr(snapshot, "RACY_NS", -(10**15))
+    monkeypatch.setattr(loading, "RACY_NS", -(10**15))
 
 
 def refuse(*_: object) -> None:
@@ -61,7 +60,7 @@ NOW = 1000 * SECOND
 def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mtime: int, ctime: int, written: int, found: str | None
 ) -> None:
-    monkeypatch.setattr(snapshot.time, "time_ns", lambda: NOW)
+    monkeypatch.setattr(loading.time, "time_ns", lambda: NOW)
     cache, stat = EntryCache(tmp_path / "table"), (NOW + mtime * SECOND, NOW + ctime * SECOND, 3, 7)
     cache.keep("e.md", stat, "digest")
     cache.save({"e.md"})
@@ -197,7 +196,7 @@ def change(top: Path, draw: random.Random) -> str:
 def test_load_through_the_cache_is_the_load_of_every_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int
 ) -> None:
-    monkeypatch.setattr(snapshot, "RACY_NS", max(patience, 20_000_000))
+    monkeypatch.setattr(loading, "RACY_NS", max(patience, 20_000_000))
     top, draw, kept = make_root(make_repository(tmp_path / "top")), random.Random(3), EntryCache(tmp_path / "snapshot")
     for path in ("w/r/e1.md", "w/README.md"):
         write(top, path, CONTENTS[0] if "e1" in path else CONTENTS[-1])

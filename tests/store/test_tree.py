@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from trees import meant
 
 from mdmem.errors import GitError
-from mdmem.store.catalog.load import load
-from mdmem.store.catalog.snapshot import EntryCache
+from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.git.process import find_repository, resolve
 from mdmem.store.tree import (
     FileKind,

@@ -1,15 +1,19 @@
-"""Recognise entries, manifests, prose and misplaced files by their paths, and complete short addresses."""
+"""Recognise entries, manifests and misplaced files by their paths, complete short addresses, and load single files."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from mdmem.model.entry import Entry
+from mdmem import SETTINGS_NAME
+from mdmem.markdown.parse import Document, first_heading, parse_document
+from mdmem.model.entry import Entry, Flaw, Wing
 from mdmem.model.fields import LINK_FIELDS
-from mdmem.store.tree import FileKind, TreeFile
+from mdmem.model.finding import Finding, Place, fault
+from mdmem.record import StoredRecord
+from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable
 
 _WORDS = {"wing": re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z"), "room": re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")}
 # A dot may only be between digits, as in `python-3.12`. If `x.md` were a valid entry-id, `x.md` could mean two files.
@@ -147,3 +151,100 @@ def is_prose(path: str) -> bool:
 def is_misplaced(path: str) -> bool:
     """Return whether a path, already known not to be an entry's path, has a file name like an entry's."""
     return path.endswith(".md") and not is_prose(path)
+
+
+class LoadedFile(StoredRecord, frozen=True):
+    """The result of loading one file; `entry` or `wing` is None if the file has no valid one."""
+
+    path: str
+    entry: Entry | None = None
+    findings: tuple[Finding, ...] = ()
+    has_short_links: bool = False
+    wing: Wing | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether the file could not be opened, so that nothing is known about its content."""
+        return any(finding.code == "unreadable" for finding in self.findings)
+
+
+def interpret(document: Document) -> LoadedFile:
+    """Return the result of loading a document: its entry, or None if there is no valid one, and all findings."""
+    address = document.path.removesuffix(".md")
+    findings = tuple(finding.at(document.path, address) for finding in document.findings)
+    if document.fields is None:
+        return LoadedFile(document.path, None, findings)
+    # Imported here, because pydantic needs a tenth of a second, and only files that are not cached need it.
+    from mdmem.model.schema import read_entry
+
+    heading = first_heading(document.body)
+    entry, flaws = read_entry(address, document.fields, heading)
+    findings += tuple(_placed(document, address, flaw) for flaw in flaws)
+    has_short = entry is not None and has_short_links(entry)
+    return LoadedFile(document.path, entry, findings, has_short)
+
+
+def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
+    """Yield the parsed documents of files, in the order of the paths; that of an unreadable file has only a finding."""
+    if not paths:
+        return
+    for path, content in tree.read(paths):
+        if isinstance(content, Unreadable):
+            yield Document(path, b"", "", None, "", 1, (_closed(path, content.reason),))
+        else:
+            yield parse_document(path, content)
+
+
+def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
+    """Return a flaw of the front matter as a finding with its place (line and column) in the file."""
+    place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
+    return fault(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
+
+
+_REASONS = {
+    FileKind.SYMLINK: ("symlink", "a symbolic link is in the place of an entry", "replace it by the file itself"),
+    FileKind.SUBMODULE: ("submodule", "a submodule is in the place of an entry", "move it out of the memory"),
+    FileKind.UNMERGED: (
+        "merge-marker",
+        "the file is unmerged in git's index",
+        "`mdmem resolve` shows how to decide it",
+    ),
+}
+
+
+def unreadable(file: TreeFile) -> LoadedFile:
+    """Return the record of a file that was not opened, because it is a link, a submodule, unmerged or unreadable."""
+    address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
+    if file.kind not in _REASONS:
+        return LoadedFile(file.path, None, (_closed(file.path, file.reason, address),))
+    code, message, help_ = _REASONS[file.kind]
+    return LoadedFile(file.path, None, (fault(code, message, Place(file.path), help_, address),))
+
+
+def _closed(path: str, reason: str, address: str | None = None) -> Finding:
+    help_ = "make it readable, then run this again"
+    return Finding("unreadable", f"cannot be read: {reason.lower()}", Place(path), help_, address)
+
+
+def not_fetched(tree: Tree) -> list[Finding]:
+    """Return a finding for each wing of another repository that could not be read, at its line in the settings."""
+    code = "wing-not-fetched"
+    return [Finding(code, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in tree.missing_wings]
+
+
+def interpret_manifest(document: Document) -> LoadedFile:
+    """Return the result of loading a manifest: its wing and all findings; a README without front matter has neither."""
+    faults = tuple(
+        one
+        if one.code == "unreadable"
+        else Finding("manifest-invalid", f"{one.message} ({one.code})", one.place, one.help)
+        for one in document.findings
+    )
+    if document.fields is None:
+        is_prose = all(finding.former in ("front-matter-missing", "empty-file") for finding in document.findings)
+        return LoadedFile(document.path, findings=() if is_prose else faults)
+    from mdmem.model.schema import read_wing
+
+    wing, flaws = read_wing(document.path.split("/")[0], document.fields)
+    faults += tuple(_placed(document, None, flaw) for flaw in flaws)
+    return LoadedFile(document.path, findings=faults, wing=wing)

@@ -1,35 +1,48 @@
-"""Load the catalog of a tree, including wings of other repositories."""
+"""Load the catalog of a tree, including wings of other repositories, with a cache of the files of each worktree."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
-from mdmem import SETTINGS_NAME
+from mdmem import SETTINGS_NAME, __version__
+from mdmem.disk import RACY_NS
 from mdmem.errors import GitError
-from mdmem.model.entry import Entry, Wing
-from mdmem.store.catalog.addresses import is_entry_place, is_manifest, with_full_links
-from mdmem.store.catalog.model import Catalog, Redaction, known_addresses
-from mdmem.store.catalog.snapshot import (
-    EntryCache,
+from mdmem.markdown.parse import Document
+from mdmem.model.entry import Entry, Wing, parse_moment
+from mdmem.model.fields import DATE_FIELDS, VERSION
+from mdmem.record import StoredRecord
+from mdmem.store.catalog.addresses import (
     LoadedFile,
     interpret,
     interpret_manifest,
+    is_entry_place,
+    is_manifest,
     iter_documents,
     not_fetched,
     unreadable,
+    with_full_links,
 )
+from mdmem.store.catalog.model import Catalog, Redaction, known_addresses
 from mdmem.store.git.process import Repository
 from mdmem.store.settings import Settings, WingSettings, is_path, readable_settings
+from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import (
     FileKind,
     GitTree,
     MissingWing,
+    Stat,
     Tree,
     TreeFile,
     TreeView,
@@ -41,6 +54,126 @@ from mdmem.store.tree import (
 
 if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
+
+
+NAME = f"snapshot-13.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
+"""The name of the cache file, by which two versions on one machine do not overwrite each other's file.
+
+Increase the first number if the stored records change. VERSION changes with the fields of entries.
+"""
+
+_UNTRUSTED: Stat = (0, 0, 0, 0)
+
+
+class FileRow(StoredRecord, frozen=True, array_like=True):
+    """The cached record of one file: the hash of its content, its stat when it was read, and the loaded result."""
+
+    digest: str
+    stat: Stat = _UNTRUSTED
+    loaded: LoadedFile | None = None
+
+
+_Rows = dict[str, FileRow]
+
+
+class EntryCache:
+    """A cache of loaded files by path; a loaded file is used for any tree that has the same content at that path."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Take the path of the cache file, which is read on first use; without it, the cache exists only in memory."""
+        self._path = path
+        self._rows: _Rows | None = None
+        self._written_ns = 0
+        self._is_changed = False
+        # The threads of a server share one cache.
+        self._turn = RLock()
+
+    def bind(self, path: Path) -> EntryCache:
+        """Set the path of the cache file if it is not set yet, and return the cache."""
+        if self._path is None:
+            self._path = path
+        return self
+
+    @property
+    def rows(self) -> _Rows:
+        """Return the cached rows by path."""
+        if self._rows is None:
+            with self._turn:
+                if self._rows is None:
+                    found: _Rows = {}
+                    if self._path is not None:
+                        # Get the time first, so that a write before the read makes the rows look older, never newer.
+                        with suppress(OSError):
+                            self._written_ns = self._path.stat().st_mtime_ns
+                        found = read_packed(self._path, NAME, _Rows) or {}
+                    self._rows = found if read_dates(row.loaded for row in found.values()) else {}
+        return self._rows
+
+    def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
+        """Return the cached hash of each file whose stat did not change and is old enough to be trusted."""
+        rows, limit = self.rows, self._written_ns - RACY_NS
+        return {
+            path: row.digest
+            for path, stat in stats.items()
+            if (row := rows.get(path)) is not None and row.stat == stat and stat[0] < limit and stat[1] < limit
+        }
+
+    def keep(self, path: str, stat: Stat, digest: str) -> None:
+        """Cache the hash of a file that was read with this stat.
+
+        A file that changed less than two seconds ago may change again without a new time, so its stat is not trusted.
+        """
+        if max(stat[:2]) >= time.time_ns() - RACY_NS:
+            stat = _UNTRUSTED
+        row = self.rows.get(path)
+        is_same = row is not None and row.digest == digest
+        self._set(path, FileRow(digest, stat, row.loaded if row is not None and is_same else None))
+
+    def loaded(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
+        """Return the loaded result of each file that is cached for this content, by path; `digests` are the hashes."""
+        rows = self.rows
+        found = ((path, digest, rows.get(path)) for path, digest in digests.items())
+        return {path: row.loaded for path, digest, row in found if row and row.digest == digest and row.loaded}
+
+    def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
+        """Cache a loaded file; a file of a commit or the index never replaces a row with other content."""
+        row = self.rows.get(loaded.path)
+        if row is None or row.digest == digest or is_on_disk:
+            stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
+            self._set(loaded.path, FileRow(digest, stat, loaded))
+
+    def _set(self, path: str, row: FileRow) -> None:
+        with self._turn:
+            if self.rows.get(path) != row:
+                self.rows[path] = row
+                self._is_changed = True
+
+    def save(self, live: Collection[str] | None = None) -> None:
+        """Write the cache file if a row changed; if `live` is given, rows of other paths are deleted first."""
+        with self._turn:
+            for path in self.rows.keys() - live if live is not None else ():
+                del self.rows[path]
+                self._is_changed = True
+            if self._is_changed and self._path is not None and write_packed(self._path, NAME, dict(self.rows)):
+                self._is_changed = False
+
+
+def read_dates(files: Iterable[LoadedFile | None]) -> bool:
+    """Replace the texts of dates in records that were just read from the cache by dates; False if one is no date."""
+    parse = lru_cache(maxsize=None)(parse_moment)
+    loaded = [one for one in files if one is not None]
+    records: list[tuple[Entry | Wing, tuple[str, ...]]] = [(one.entry, DATE_FIELDS) for one in loaded if one.entry]
+    records += [(one.wing, ("last_hygiene_at",)) for one in loaded if one.wing]
+    try:
+        for record, names in records:
+            for name in names:
+                text = getattr(record, name)
+                if isinstance(text, str):
+                    # Changing a frozen record is safe here, since nothing else uses it yet.
+                    force_setattr(record, name, parse(text))
+    except ValueError:
+        return False
+    return True
 
 
 class NotHere(Struct, frozen=True):

@@ -24,8 +24,14 @@ from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
-from mdmem.store.catalog.addresses import full_address, is_manifest, may_hide_entries
-from mdmem.store.catalog.snapshot import LoadedFile, iter_documents, unreadable
+from mdmem.store.catalog.addresses import (
+    LoadedFile,
+    full_address,
+    is_manifest,
+    iter_documents,
+    may_hide_entries,
+    unreadable,
+)
 from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
 if TYPE_CHECKING:

@@ -28,10 +28,9 @@ from mdmem.errors import MdmemError
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
 from mdmem.model.lineage import BINDING, Stance, Standing
-from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.catalog.addresses import interpret, is_entry_place
 from mdmem.store.catalog.load import settings_bytes
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.history import last_touches, merge_base
 from mdmem.store.git.process import (
     DefaultBranch,

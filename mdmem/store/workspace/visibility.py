@@ -17,8 +17,8 @@ from mdmem.model.access import Access, AccessDeniedError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.store.catalog.links import references_in
+from mdmem.store.catalog.load import EntryCache
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.history import Commit
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import WING, private_root, write_new

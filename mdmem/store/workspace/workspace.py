@@ -20,9 +20,8 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import Entry, Searched
 from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
-from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, with_remote_wings
+from mdmem.store.catalog.load import NAME, EntryCache, find_remote_wing, load, settings_bytes, with_remote_wings
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import NAME, EntryCache
 from mdmem.store.git.history import merge
 from mdmem.store.git.process import resolve, with_hook_index
 from mdmem.store.git.status import list_tracked
