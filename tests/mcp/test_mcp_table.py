@@ -57,7 +57,7 @@ def test_a_client_that_loads_tools_on_demand_has_retrieve_from_the_start() -> No
 
 def test_instructions_are_short_and_say_first_when_to_call() -> None:
     assert len(INSTRUCTIONS) <= 1_900
-    assert INSTRUCTIONS.startswith("Call ")
+    assert INSTRUCTIONS.startswith("Before you change code or decide anything, call `retrieve`")
 
 
 def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Tool) -> None:
