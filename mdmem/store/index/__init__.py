@@ -64,7 +64,7 @@ class TextAnswer(Struct, frozen=True):
 
 
 class RefreshResult(Struct, frozen=True):
-    """The numbers of all, added or updated, and removed documents. With a time limit, some may be left out."""
+    """The number of all documents, of those added or updated, and of those removed; a time limit may leave some out."""
 
     total: int
     added: int
