@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -134,19 +134,14 @@ _FILES = (
 def _compare(cursor: Any, repository: int, contents: Contents) -> Iterator[Finding]:
     """Yield a finding for every difference between the rows of a repository and a commit."""
     place = remote_place(contents.remote)
-    stated = {
-        "root": contents.workspace.location.under,
-        # A clone without a remote does not know the URL of the repository.
-        **({"url": place} if place is not None else {}),
-        "tracked": list(map(plain_text, contents.tracked)),
-        "narrow_settings": narrow_settings(contents.settings),
-    }
-    asked = f"SELECT {', '.join(stated)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
-    *row, is_whole, settings = one_row(cursor.execute(asked, (repository,)))
+    asked = "SELECT root, url, tracked, narrow_settings, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
+    root, url, tracked, narrow, is_whole, settings = one_row(cursor.execute(asked, (repository,)))
     if is_whole and settings != contents.settings:
         yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
-    if differing := _differing(stated, row, stated.values()):
-        yield _finding("row-differs", ".", f"the row of the repository differs in {differing}")
+    stated = (contents.workspace.location.under, list(map(plain_text, contents.tracked)))
+    # A clone without a remote does not know the URL of the repository.
+    if (root, tracked, narrow) != (*stated, narrow_settings(contents.settings)) or place not in (None, url):
+        yield _finding("row-differs", ".", "the row of the repository differs")
     wings, pins = ({row[0]: row[1:] for row in cursor.execute(asked, (repository,))} for asked in (_OWN, _PINNED))
     for name, wing in contents.wings.items():
         source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
@@ -179,16 +174,10 @@ def _compare_wing(
                 continue
             *columns, has_words, links = stored[file.path]
             in_row = (*columns, has_words, {(field, target) for field, target in links or ()})
-            in_file = (*file.columns[1:-1], True, file.links)
-            if differing := _differing((*COLUMNS[1:-1], "words", "links"), in_row, in_file):
-                yield _finding("row-differs", path, f"the row differs in {differing}")
-    wanted = (entries, stated.is_shared, list(map(plain_text, stated.owners)))
-    if differing := _differing(("documents", "is_shared", "owners"), had, wanted):
-        yield _finding("figures-differ", wing.name, f"the row of the wing differs from its files in {differing}")
-
-
-def _differing(names: Iterable[str], had: Iterable[object], wanted: Iterable[object]) -> str:
-    return ", ".join(name for name, one, other in zip(names, had, wanted, strict=True) if one != other)
+            if in_row != (*file.columns[1:-1], True, file.links):
+                yield _finding("row-differs", path, "the row differs from the file")
+    if had != (entries, stated.is_shared, list(map(plain_text, stated.owners))):
+        yield _finding("figures-differ", wing.name, "the row of the wing differs from its files")
 
 
 def _finding(code: str, path: str, message: str, help_: str = REBUILD) -> Finding:

@@ -7,6 +7,7 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from mdmem import SETTINGS_NAME
@@ -24,7 +25,7 @@ from mdmem.setup.hooks import (
     missing_install,
     put,
 )
-from mdmem.setup.installation import has_server, this_installation
+from mdmem.setup.installation import this_installation
 from mdmem.setup.records import is_translation, record_folders, records_in
 from mdmem.store.catalog.load import load
 from mdmem.store.git.process import Repository, find_repository
@@ -157,9 +158,9 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
     if shutil.which(command) is None:
         yield (
             f"`{command}` is not on the PATH, so no client finds it: type `{ours.line_for_path('mcp')}`, "
-            f"or name the one here with `--command {shlex.quote(str(ours.command))}`"
+            f"or name the one here with `--command {shlex.quote(str(ours.prefix / 'bin' / 'mdmem'))}`"
         )
-    elif not has_server():
+    elif find_spec("mcp") is None:
         yield f"the server needs the extra `mcp`: type `{ours.line_for('mcp')}`"
 
 

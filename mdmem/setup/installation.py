@@ -28,11 +28,6 @@ class Installation(Struct, frozen=True):
     origin: Mapping[str, Any]
     is_virtual: bool = True
 
-    @property
-    def command(self) -> Path:
-        """Return the path of the `mdmem` program."""
-        return self.prefix / "bin" / "mdmem"
-
     def line_for(self, extra: str) -> str:
         """Return the shell command that adds an extra to this installation."""
         wanted = self._source(extra)
@@ -87,8 +82,3 @@ def describe_installation() -> dict[str, str]:
         "python": platform.python_version(),
         "system": platform.platform(),
     }
-
-
-def has_server() -> bool:
-    """Return whether the libraries for the MCP server are installed."""
-    return find_spec("mcp") is not None

@@ -242,7 +242,7 @@ def test_command_that_no_client_finds_and_extra_that_is_missing_are_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setattr(module, "has_server", lambda: False)
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
     make_repository(tmp_path)
     ran = run_here(capsys, "init", "--client", "codex", "--command", "mdmem-of-ours", cwd=tmp_path)
     assert "`mdmem-of-ours` is not on the PATH" in ran.out
