@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -99,11 +98,14 @@ def _sentence_of(written: str) -> _Sentence:
             return found["word"]
         label = found["label"] or ""
         target = found["angled"] or found["path"] or found["url"] or found["file"] or ""
-        # The target is a path in the project. Pages of the web are not records, but their labels may be.
-        is_path = target and target[0] != "#" and urlsplit(target).scheme == ""
-        reference = _Reference(path_of(target), is_path=True) if is_path else None
+        stem, _, ending = target.rpartition("/")[2].rpartition(".")
+        if "://" not in target:
+            reference = _Reference(path_of(target), is_path=True) if target and target[0] != "#" else None
+        else:
+            # Other pages of the web are not records.
+            reference = _Reference(stem) if ending == "md" and "-" in stem else None
         if reference is None:
-            return _TICKET.sub("", label)
+            return _TICKET.sub("", label) or found["url"] or ""
         stated = _LABEL.match(label)
         return f"{stated[0] if stated else ''} {mask(label or target, reference)}"
 

@@ -110,6 +110,11 @@ LINKS: dict[str, Form] = {
     "by-number-with-a-blank": (plain("SUPERSEDED by ADR 90"), BY_90),
     "by-mere-number": (plain("Superseded by 0090"), BY_90),
     "by-ticket-like-number": (plain("Superseded by #90"), BY_90),
+    "by-url": (plain("Superseded by https://host/o/r/blob/main/docs/adr/0090-ninety.md"), BY_90),
+    "by-page-of-the-web": (
+        plain("Superseded by https://host/wiki/90 [a](http://x]y)"),
+        {"superseded_by": None, **ENDED},
+    ),
     "by-slug": (plain("Superseded by `0090-ninety.md`."), BY_90),
     "by-renamed-file": (plain("Superseded by [ADR 90](./0090-old-name.md)"), BY_90),
     "in-the-next-paragraph": (plain("Superseded\n\n[ADR-0090](0090-ninety.md)"), {"superseded_by": None, **ENDED}),
