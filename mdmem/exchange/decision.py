@@ -130,20 +130,6 @@ class Fact(Struct, frozen=True):
         return self.value if self.key in _STATUS_FACTS else f"{self.key}: {self.value}"
 
 
-def _facts_in(section: Section) -> Iterator[Fact]:
-    offset, plain = section.start, _CODE.sub(lambda code: blank(code[0]), without_comments(section.text))
-    for found in _LINE.finditer(plain):
-        key, value = _name(found["key"] or found["bold"]), found["value"].strip().rstrip("\\| \t")
-        if key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None:
-            value = re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", value).strip()
-            is_line = not found["quote"] and "|" not in found[0]
-            yield Fact(key, value, offset + found.start(), offset + found.end(), is_line)
-
-
-def _name(key: str) -> str:
-    return " ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split())
-
-
 # Headings of sections that contain facts.
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
@@ -179,11 +165,16 @@ class Part(Struct, frozen=True):
 
 
 def _part(section: Section) -> Part:
-    facts, rest = tuple(_facts_in(section)), without_comments(section.text)
-    for one in facts:
-        start, end = one.start - section.start, one.end - section.start
-        rest = rest[:start] + "\n" * (end - start) + rest[end:]
-    return Part(section, facts, _ROW.sub(lambda row: " " * len(row[0]), rest))
+    offset, rest, facts = section.start, without_comments(section.text), []
+    for found in _LINE.finditer(_CODE.sub(lambda code: blank(code[0]), rest)):
+        key = " ".join(re.sub(r"[\s*_`-]+", " ", found["key"] or found["bold"]).lower().split())
+        value = found["value"].strip().rstrip("\\| \t")
+        if key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None:
+            value = re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", value).strip()
+            is_line = not found["quote"] and "|" not in found[0]
+            facts.append(Fact(key, value, offset + found.start(), offset + found.end(), is_line))
+            rest = rest[: found.start()] + "\n" * (found.end() - found.start()) + rest[found.end() :]
+    return Part(section, tuple(facts), _ROW.sub(lambda row: " " * len(row[0]), rest))
 
 
 def head_parts(sections: Sequence[Section]) -> list[Part]:
