@@ -12,8 +12,7 @@ import click
 from mdmem.cli import completion as complete
 from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
 from mdmem.render.findings import FORMATS, get_format
-from mdmem.render.style import sent
-from mdmem.render.text import count
+from mdmem.render.text import count, sent
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:

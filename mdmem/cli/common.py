@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mdmem.cli import completion as complete
 from mdmem.model.entry import EntryType, Status, WingKind
-from mdmem.render.style import Style, fitted, sent, sent_as_is
+from mdmem.render.text import Style, fitted, sent, sent_as_is
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.location import Location, Snapshot

@@ -18,7 +18,7 @@ from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
 from mdmem.render import upkeep
-from mdmem.render.fields import field_text, fields_json, fields_markdown
+from mdmem.render.entries import field_text, fields_json, fields_markdown
 from mdmem.render.json import status_json
 from mdmem.render.text import count
 from mdmem.setup.clients import CLIENTS

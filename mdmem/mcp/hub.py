@@ -28,7 +28,7 @@ from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool,
 from mdmem.model.entry import EntryType
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
 from mdmem.render.json import entries_json
-from mdmem.render.style import Style
+from mdmem.render.text import Style
 from mdmem.store.settings import Profile
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace

@@ -20,8 +20,7 @@ from mdmem.mcp.tools.core import list_text
 from mdmem.model.entry import EntryType
 from mdmem.render.answers import problems_text
 from mdmem.render.entries import shown_text
-from mdmem.render.style import Style
-from mdmem.render.text import one_line
+from mdmem.render.text import Style, one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 

@@ -11,10 +11,9 @@ from mdmem.ask.synthesis import is_doubtful
 from mdmem.markdown.body import quoted
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
-from mdmem.render.text import count, indent
+from mdmem.render.text import clipped, count, indent
 
 Facts = Mapping[str, Any]
-_TITLE = 160
 _ACTIVE = "active"
 _UNREADABLE = "These files cannot be read in full, and may contain rules"
 _CONTRADICTIONS = "Contradictions, for a person to resolve"
@@ -23,7 +22,7 @@ _CONTRADICTIONS = "Contradictions, for a person to resolve"
 def pack_markdown(pack: Facts) -> str:
     """Return a context pack, or one page of it, as Markdown that quotes the entries."""
     is_short = pack.get("layer") == Layer.WAKE
-    blocks = [f"# Context: {_cut(pack['goal'])}"]
+    blocks = [f"# Context: {clipped(pack['goal'])}"]
     blocks += _bold_list(_UNREADABLE, _problems(pack, "problems"))
     blocks.append(pack["usage_hint"])
     sections = [(one["title"], one["items"]) for one in pack.get("sections", ())]
@@ -59,10 +58,10 @@ def _marks(item: Facts, *marks: str) -> str:
 def _short_item(item: Facts) -> str:
     """Return an item with its rule or open work alone, for the start of a session."""
     content, head = item.get("content", ""), f"- {item.get('type')} `{item.get('id')}`{_marks(item)}:"
-    below = indent("\n".join(f"- {_cut(line)}" for line in item.get("bearings", ())))
+    below = indent("\n".join(f"- {clipped(line)}" for line in item.get("bearings", ())))
     if item.get("type") == EntryType.INVARIANT and content:
         return "\n".join(filter(None, (f"{head} {visible(content)}", below)))
-    return "\n".join(filter(None, (f"{head} {_cut(item.get('name', ''))}", quoted(content), below)))
+    return "\n".join(filter(None, (f"{head} {clipped(item.get('name', ''))}", quoted(content), below)))
 
 
 def _item(item: Facts) -> str:
@@ -71,21 +70,16 @@ def _item(item: Facts) -> str:
     marks = [metadata["scope"]] if "scope" in metadata else []
     marks += ["shortened"] if metadata.get("form") == "summary" else []
     state = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item, *marks)}", visible(item.get("reason", "")))))
-    below = [f"- {_cut(line)}" for line in bearings]
+    below = [f"- {clipped(line)}" for line in bearings]
     # The lines above mention these entries already.
     mentioned = {line.partition(": ")[0].rpartition(" ")[2] for line in bearings}
     for one in item.get("related", ()):
         if one["id"] not in mentioned:
             status = "" if one.get("status", _ACTIVE) == _ACTIVE else f" ({one['status']})"
             related = f"{one['relationship']} ({one['direction']}): `{one['id']}`, {one['type']}"
-            below.append(f"- {related}: {_cut(one['name'])}{status}")
-    blocks = (f"### {item.get('type')}: {_cut(item.get('name', ''))}", state, quoted(item.get("content", "")))
+            below.append(f"- {related}: {clipped(one['name'])}{status}")
+    blocks = (f"### {item.get('type')}: {clipped(item.get('name', ''))}", state, quoted(item.get("content", "")))
     return "\n\n".join(filter(None, (*blocks, "\n".join(below))))
-
-
-def _cut(text: str) -> str:
-    line = visible(" ".join(text.split()))
-    return line if len(line) <= _TITLE else f"{line[: _TITLE - 1].rstrip()}…"
 
 
 def plan_json(plan: Facts) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
 from mdmem.model.text import visible
 from mdmem.render.json import record_json
-from mdmem.render.style import Style
-from mdmem.render.text import count, first_of
+from mdmem.render.text import Style, count, first_of
 
 # The most errors and rules that are listed.
 _LISTED = 20

@@ -10,12 +10,10 @@ from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
 from mdmem.render.json import record_json
-from mdmem.render.style import Style
-from mdmem.render.text import count, one_line
+from mdmem.render.text import Style, clipped, count, one_line
 from mdmem.store.git.history import Commit
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
-_LONGEST = 60
 _COMMIT = ("commit", "when", "author", "email", "subject")
 _MOST_ADDRESSES = 8
 
@@ -65,7 +63,7 @@ def blame_text(blame: BlameReport, style: Style) -> str:
     """Return a line for each field and the body with the day, commit and author that last set it, or `uncommitted`."""
     lines = []
     for one in blame.fields:
-        value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
+        value = clipped(one.value, 60)
         set_by = (
             f"{one.change.when[:10]} {one.change.short} {visible(one.change.author)}" if one.change else "uncommitted"
         )

@@ -11,8 +11,7 @@ from mdmem.hub.repositories import Grant
 from mdmem.hub.search import HubEntry, HubResult
 from mdmem.hub.verify import HubReport, VerifyReport
 from mdmem.render.json import record_json
-from mdmem.render.style import Style
-from mdmem.render.text import count, entries, first_of, one_line
+from mdmem.render.text import Style, count, entries, first_of, one_line
 
 _LISTED = 5
 # The keys of every entry in JSON.

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.text import visible
+from mdmem.render.text import clipped
 from mdmem.store.catalog.model import Catalog
 
 # The most entries in a picture or flowchart; a larger one is hard to read.
@@ -202,7 +203,7 @@ def lineage_flowchart(graph: LineageGraph) -> str:
         entry = node.entry
         state = "current" if node.state is BoxState.REVIEWED else node.state.css
         about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
-        text = "<br/>".join([chart_label(entry.title), chart_text(entry.address), chart_text(about)])
+        text = "<br/>".join([chart_text(clipped(entry.title, _LONGEST)), chart_text(entry.address), chart_text(about)])
         lines.append(f'{names[entry.address]}["{text}"]:::{state}')
     for edge in graph.edges:
         lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')
@@ -212,12 +213,6 @@ def lineage_flowchart(graph: LineageGraph) -> str:
         "classDef draft stroke-dasharray:1",
     ]
     return "\n    ".join(lines) + "\n"
-
-
-def chart_label(text: str) -> str:
-    """Return a label for a flowchart: one line of limited length, with escapes."""
-    flat = " ".join(text.split())
-    return chart_text(flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…")
 
 
 def chart_text(text: str) -> str:
@@ -338,8 +333,7 @@ def _box(node: Box, x: int, y: int, link: str | None) -> Iterator[str]:
     yield f'<g class="{node.state.css} {entry.type}{asked}">{opening}<title>{_text(entry.title)}</title>'
     yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_TALL}" rx="6"/>'
     yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{_TALL}" rx="2"/>'
-    flat = " ".join(visible(entry.title).split())
-    lines = wrap(flat, _TITLE, max_lines=_LINES, placeholder="…", break_on_hyphens=False)
+    lines = wrap(clipped(entry.title), _TITLE, max_lines=_LINES, placeholder="…", break_on_hyphens=False)
     for number, line in enumerate(lines):
         yield f'<text class="title" x="{x + 14}" y="{y + 19 + 16 * number}">{_text(line)}</text>'
     address = visible(entry.address)

@@ -16,8 +16,7 @@ from mdmem.change import review_model as model
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
 from mdmem.render.json import record_json
-from mdmem.render.style import Style
-from mdmem.render.text import code, count, entries, first_of, fit_lines, prose
+from mdmem.render.text import Style, clipped, code, count, entries, first_of, fit_lines, prose
 
 # `code` is an address, a path or a value. `quoted` is text from a file. `strong` and `dim` are words of mdmem itself.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
@@ -27,8 +26,6 @@ Mark = Callable[[Kind, str], str]
 Line = tuple[int, str]
 """The indentation level of a line, and its text with markup."""
 
-# The most characters of a title or value, which may be a page long.
-_LONGEST = 200
 # The unchanged words that are shown before and after a change.
 _AROUND = 8
 # The most removed and added words that are shown for one changed text.
@@ -145,12 +142,6 @@ def headline(review: model.ReviewReport) -> str:
     listed = ", ".join(f"{number} {word}" for number, word in zip(numbers, words, strict=True) if number)
     current = f"current entries {counts.in_force_before} → {counts.in_force_after}"
     return f"{listed or 'no entry changed'}; {current}"
-
-
-def clipped(text: str) -> str:
-    """Return a text as one line of limited length, with control characters escaped."""
-    flat = visible(" ".join(text.split()))
-    return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"
 
 
 def sections(review: model.ReviewReport, mark: Mark) -> list[Section]:

@@ -1,19 +1,23 @@
-"""Build parts of sentences, and escape texts from files for the terminal, JSON, XML and Markdown."""
+"""Build parts of sentences, colour them, and escape texts from files for the terminal, JSON, XML and Markdown."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from enum import Enum
+from functools import partialmethod
 from pathlib import Path
+from textwrap import fill
 from textwrap import indent as _indent
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from mdmem.model.finding import Severity
 from mdmem.model.text import ACTING, needs_joiner, visible, visible_text
 
 # Does not say "nothing replaced it", since a link may be broken, and a successor may be deprecated.
@@ -51,6 +55,12 @@ def in_no_entry(words: Sequence[str], wings: Sequence[str]) -> str:
 def one_line(text: str) -> str:
     """Return a text from a file as one line, so that the reader cannot mistake a part of it for output of mdmem."""
     return text if text.isprintable() else " ".join(text.split())
+
+
+def clipped(text: str, most: int = 200) -> str:
+    """Return a text as one line of at most `most` characters, with control characters escaped."""
+    flat = visible(" ".join(text.split()))
+    return flat if len(flat) <= most else f"{flat[: most - 1].rstrip()}…"
 
 
 # Python represents a byte of a file name that is not UTF-8 as half of a surrogate pair.
@@ -149,3 +159,61 @@ def repeats(address: str, title: str) -> bool:
     words = iter(address.rpartition("/")[2].split("-"))
     # Each test consumes the words up to the one that it finds. The `s` after an apostrophe is not a word.
     return all(word in words or word == "s" for word in re.findall(r"\w+", title.casefold()))
+
+
+# A placeholder for the escape character of our colours until the text is printed. It is random for each process, so
+# that no text from a file, a commit or a client can contain it.
+_SEALED = os.urandom(10).hex()
+_HANGING = 2
+
+
+class Style(Struct, frozen=True):
+    """How to print a result: as Markdown, or as text, with colours if `color`.
+
+    A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `shown` are the entries
+    whose text is in the answer, so that lines that mention them do not repeat their titles.
+    """
+
+    color: bool = False
+    is_markdown: bool = False
+    shown: frozenset[str] = frozenset()
+
+    def heading(self, text: str) -> str:
+        """Return a heading inside an answer."""
+        return f"## {text}" if self.is_markdown else self.bold(text)
+
+    def foot(self, text: str) -> str:
+        """Return a remark below an answer."""
+        return f"_{text}_" if self.is_markdown else self.dim(text)
+
+    def severity(self, severity: Severity, text: str) -> str:
+        """Return the text in the colour of a severity."""
+        return self._in({Severity.ERROR: "1;31", Severity.WARNING: "33", Severity.INFO: "36"}[severity], text)
+
+    def _in(self, code: str, text: str) -> str:
+        return f"{_SEALED}[{code}m{text}{_SEALED}[0m" if self.color else text
+
+    bold, dim = partialmethod(_in, "1"), partialmethod(_in, "2")
+    warn, added, removed = partialmethod(_in, "33"), partialmethod(_in, "32"), partialmethod(_in, "31")
+
+
+def sent(text: str) -> str:
+    """Return a text to print on a terminal, with our colours and with all other control characters escaped."""
+    return visible_text(text).replace(_SEALED, "\x1b")
+
+
+def sent_as_is(text: str) -> str:
+    """Return a text to send to a program, with our colours and with control characters unchanged."""
+    return text.replace(_SEALED, "\x1b")
+
+
+def fitted(text: str, width: int) -> str:
+    """Wrap lines that are wider than `width` columns at blanks, with a hanging indent; words are not broken."""
+    lines = []
+    for line in text.split("\n"):
+        if len(line) <= width:
+            lines.append(line)
+            continue
+        hanging = " " * min(len(line) - len(line.lstrip(" ")) + _HANGING, width // 2)
+        lines.append(fill(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False))
+    return "\n".join(lines)

@@ -15,8 +15,7 @@ from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
 from mdmem.model.text import visible
 from mdmem.render.json import record_json
-from mdmem.render.style import Style
-from mdmem.render.text import count
+from mdmem.render.text import Style, clipped, count
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult
 
@@ -151,8 +150,6 @@ def _patch_lines(content: bytes | None) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", (content or b"").decode("utf-8", "surrogateescape"))
 
 
-# A longer value is cut.
-_SHOWN = 60
 _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", ConflictSide.THEIRS: ", on their side"}
 
 
@@ -177,7 +174,7 @@ def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Itera
                 ours, theirs = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
             for side, value in (("ours", ours), ("theirs", theirs)):
                 text = _shown(value if value or isinstance(value, list) else "–")
-                yield f"    {side:<6}  {text if len(text) <= _SHOWN else f'{text[: _SHOWN - 1]}…'}"
+                yield f"    {side:<6}  {clipped(text, 60)}"
     for it in conflict.successors:
         reason = f": {visible(it.reason)}" if it.reason else ""
         side = _SIDES.get(it.side, "")

@@ -11,7 +11,7 @@ from mdmem.ask.facets import ROWS
 from mdmem.cli.main import GROUPS, PROGRAMS, load_command
 from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.tools.sessions import SAVING
-from mdmem.render.fields import guide_table
+from mdmem.render.entries import guide_table
 
 _FOLDER = Path(mdmem.guide.__file__).parent
 

@@ -8,7 +8,7 @@ from builders import Run, make_repository, make_root, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.style import fitted
+from mdmem.render.text import fitted
 
 
 @pytest.fixture

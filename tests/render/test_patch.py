@@ -7,7 +7,7 @@ from builders import git, make_repository, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.style import Style, sent
+from mdmem.render.text import Style, sent
 from mdmem.render.writes import changes_diff
 from mdmem.write.change_set import Change
 

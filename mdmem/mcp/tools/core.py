@@ -57,8 +57,7 @@ from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.render.findings.report import text as findings_text
 from mdmem.render.history import why_text
 from mdmem.render.json import agents_json, entries_json, search_json, why_json
-from mdmem.render.style import Style
-from mdmem.render.text import one_line
+from mdmem.render.text import Style, one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.propose import ProposeRequest, propose

@@ -13,8 +13,7 @@ from msgspec import Struct, field
 from mdmem.checks.check import Check
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
 from mdmem.model.text import visible, visible_text
-from mdmem.render.style import Style
-from mdmem.render.text import count, entries, first_of, replace_surrogates
+from mdmem.render.text import Style, count, entries, first_of, replace_surrogates
 
 if TYPE_CHECKING:
     from mdmem.checks.engine import CheckReport
