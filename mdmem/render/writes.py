@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import zip_longest
 from shlex import quote
 from typing import Any
 
@@ -164,15 +163,10 @@ def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
 def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Iterator[str]:
     yield f"{style.bold(visible(conflict.address))}: {conflict.kind}"
     for one in conflict.fields:
-        # If successors are known, they are listed below.
+        # If successors are known, they are listed below. The file itself shows both texts of a body.
         if one.name != "superseded_by" or not conflict.successors:
             yield f"  {one.name}"
-            ours, theirs = one.ours, one.theirs
-            if one.name == "body":
-                # Only the first different line is shown.
-                pairs = zip_longest(str(ours).splitlines(), str(theirs).splitlines(), fillvalue="")
-                ours, theirs = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
-            for side, value in (("ours", ours), ("theirs", theirs)):
+            for side, value in (("ours", one.ours), ("theirs", one.theirs)) if one.name != "body" else ():
                 text = _shown(value if value or isinstance(value, list) else "–")
                 yield f"    {side:<6}  {clipped(text, 60)}"
     for it in conflict.successors:

@@ -299,7 +299,7 @@ def test_marks_that_were_added_to_the_index_are_found(folder: Path, run: Run) ->
     write(folder, FILE, content + "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> topic\n")
     commit_all(folder)
     ran = run("resolve")
-    assert ran.out.splitlines()[1:4] == ["  body", "    ours    UTC.", "    theirs  Local."]
+    assert ran.out.splitlines()[1:3] == ["  body", "  choices"]
     assert run("resolve", "threads", "--take", "theirs").code == 0
     assert (folder / FILE).read_text() == f"{content}Local.\n"
 

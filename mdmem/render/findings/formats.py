@@ -276,8 +276,8 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode")
 
 
-# The most characters of the table. A comment on GitHub has at most 65,536 characters.
-_TABLE = 60_000
+# The most characters of the page. A comment on GitHub has at most 65,536 characters.
+_PAGE = 65_000
 _CUT = "\n{} more left out; `mdmem check` shows all."
 
 
@@ -293,5 +293,7 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
         severity = f"{one.severity}{' **new**' if finding.new else ''}"
         rows.append(f"| {severity} | {code(finding.code)} | {code(f'{one.path}:{finding.place.line}')} | {shown} |")
     head = f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"
-    table = f"\n\n| | code | place | finding |\n| --- | --- | --- | --- |\n{fit_lines(rows, _TABLE, _CUT)}"
-    return f"{head}{table if rows else ''}"
+    if not rows:
+        return head
+    head += "\n\n| | code | place | finding |\n| --- | --- | --- | --- |\n"
+    return head + fit_lines(rows, _PAGE - len(head), _CUT)
