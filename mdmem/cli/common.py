@@ -156,7 +156,7 @@ def shared_options(*formats: str, at: bool = False, repository: bool = False) ->
     return decorate
 
 
-AT_HELP = "Read a commit, branch or tag, or the memory of a day: 2026-01-31, `2 weeks ago` (`mdmem guide asking`)."
+AT_HELP = "Read a commit, branch or tag, or the memory of a day such as 2026-01-31 (`mdmem guide asking`)."
 
 
 def with_options(command: Decorated, *decorators: Decorated) -> Decorated:

@@ -179,7 +179,7 @@ def linked_graph(relations: Relations, *, today: date, wing: str | None = None) 
 
 
 def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
-    """Return the state of an entry on a day; an entry without a current successor is deprecated."""
+    """Return the state of an entry on a day; superseded means that a current entry replaced it."""
     status = catalog.entries[address].status_on(today)
     if status is Status.DRAFT:
         return BoxState.DRAFT
