@@ -118,6 +118,6 @@ def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
 
 
 def _unread_successors(catalog: Catalog, entry: Entry) -> tuple[str, ...]:
-    chain = catalog.lineage.with_descendants([entry.address])
+    chain = catalog.lineage.descendants(entry.address) | {entry.address}
     named = {new for old in chain for new in catalog.entries[old].superseded_by}
     return tuple(sorted(new for new in named if f"{new}.md" in catalog.broken))

@@ -215,12 +215,10 @@ def _stated_codes(settings: Settings) -> Iterator[tuple[str, str, int]]:
     tables: dict[str, Settings | WingSettings] = {"check": settings}
     tables |= {f"wings.{name}.check": wing for name, wing in settings.wings.items()}
     for table, stated in tables.items():
-        for code in stated.select:
-            yield f"{table}.select", code, settings.line_of(f"{table}.select", code)
-        for code in stated.ignore:
-            yield f"{table}.ignore", code, settings.line_of(f"{table}.ignore", code)
-        for code in stated.severity:
-            yield f"{table}.severity", code, settings.line_of(f"{table}.severity.{code}", code)
+        for key in (f"{table}.select", f"{table}.ignore", f"{table}.severity"):
+            for code in getattr(stated, key.rpartition(".")[2]):
+                own = f"{key}.{code}" if key.endswith(".severity") else key
+                yield key, code, settings.line_of(own, code)
 
 
 def require_known_wings(settings: Settings, wings: Collection[str]) -> None:

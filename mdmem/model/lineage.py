@@ -249,10 +249,6 @@ class Lineage(Struct, frozen=True, dict=True):
         """Return all entries that supersede an entry, directly or through other entries."""
         return _reach([address], self.successors) - {address}
 
-    def with_descendants(self, addresses: Iterable[str]) -> frozenset[str]:
-        """Return the given entries, and all entries that supersede one of them."""
-        return _reach(addresses, self.successors)
-
     def ancestors(self, address: str) -> frozenset[str]:
         """Return all entries that an entry supersedes, directly or through other entries."""
         return _reach([address], self.predecessors) - {address}
