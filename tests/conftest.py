@@ -34,7 +34,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Whoever begins one of these last is waited for.
-_LONG = ("test_pages.py", "test_sync.py", "test_worst_day.py", "test_many_writers.py", "test_unseen_wings.py")
+_LONG = ("test_pages.py", "test_sync.py", "test_worst_day.py", "test_many_writers.py", "test_visibility.py")
 
 # Where there is room for it, what the tests write stays in memory; a container often has 64 MB of it.
 _MEMORY = Path("/dev/shm")

@@ -1,4 +1,4 @@
-"""The types of entries and wings, their fields with the JSON Schema, and their form in the cache."""
+"""The types of entries and wings, their fields, what each field accepts, and what a fault leaves readable."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from builders import entry, entry_text
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown.reading import read_fields
 from msgspec.structs import replace
 
 from mdmem.markdown.parse import parse_document
@@ -16,6 +17,7 @@ from mdmem.model.entry import (
     Entry,
     EntryType,
     Field,
+    Flaw,
     Holder,
     Kind,
     NoSuchDayError,
@@ -183,3 +185,264 @@ def test_json_schema_agrees_with_the_parser(fields: dict[str, Any], fits: bool) 
     validator = jsonschema.Draft202012Validator(front_matter_schema())
     assert validator.is_valid(dict(document.fields)) == fits
     assert (read_entry("nav/rules/x", document.fields, None)[1] == ()) == fits
+
+
+ADDRESS = "w/r/some-entry"
+PATTERN_FIELDS = ["trigger", "repeatable_steps", "exclusions"]
+SESSION_FIELDS = ["objective", "actions_taken", "decisions_made", "open_items", "next_actions"]
+ENTITY_FIELDS = ["entity", "relations"]
+
+
+def read(stated: str, *, kind: str = "note", heading: str | None = None) -> tuple[Entry | None, tuple[Flaw, ...]]:
+    """Return the entry of a valid front matter with some lines added."""
+    fields, troubles = read_fields(f"type: {kind}\nstatus: active\ncreated_at: 2026-03-05\n{stated}\n")
+    assert fields is not None, troubles
+    return read_entry(ADDRESS, fields, heading)
+
+
+def value_of(name: str, stated: str, *, kind: str = "note") -> Any:
+    """Return what a field is read as; it must be without a flaw."""
+    one, flaws = read(stated, kind=kind)
+    assert one is not None
+    assert flaws == ()
+    return getattr(one, name)
+
+
+def flaw_of(stated: str, *, kind: str = "note") -> tuple[str, str, str, int | None]:
+    """Return the one flaw of a front matter: code, field, message, item."""
+    _, flaws = read(stated, kind=kind)
+    assert len(flaws) == 1, flaws
+    return flaws[0].code, flaws[0].name, flaws[0].message, flaws[0].item
+
+
+def test_entry_needs_three_fields_and_no_more() -> None:
+    one, flaws = read("")
+    expected = Entry(
+        address=ADDRESS, type=EntryType.NOTE, status=Status.ACTIVE, title="Some entry", created_at=date(2026, 3, 5)
+    )
+    assert (one, flaws) == (expected, ())
+
+
+@pytest.mark.parametrize("name", ["see", "tags", "applies_to"])
+@pytest.mark.parametrize(
+    ("stated", "value"),
+    [("[a/b/c, a/b/d]", ("a/b/c", "a/b/d")), ("a/b/c", ("a/b/c",)), ("[]", ()), ("\n- a/b/c\n", ("a/b/c",))],
+)
+def test_list_may_be_written_as_one_value(name: str, stated: str, value: tuple[str, ...]) -> None:
+    assert value_of(name, f"{name}: {stated}") == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        *(("owner", text, text) for text in ("no", "0012", "12:30", "1.10", "Ada <ada@example.org>")),
+        ("verified_at", "2026-11-20", date(2026, 11, 20)),
+        ("version", "12", 12),
+        ("version", "007", 7),
+        ("confidence", "0", 0.0),
+        ("confidence", "1", 1.0),
+        ("confidence", ".25", 0.25),
+        ("confidence", "8e-1", 0.8),
+    ],
+)
+def test_text_is_what_was_written_and_dates_and_numbers_are_parsed(name: str, text: str, value: object) -> None:
+    assert value_of(name, f"{name}: {text}") == value
+
+
+@pytest.mark.parametrize(
+    ("stated", "code", "field"),
+    [
+        ("version: 1.10", "wrong-type", "version"),
+        ("version: 1_000", "wrong-type", "version"),
+        ("version: ١", "wrong-type", "version"),
+        ("version: " + "9" * 5000, "wrong-type", "version"),
+        ("confidence: -0.1", "wrong-type", "confidence"),
+        ("confidence: nan", "wrong-type", "confidence"),
+        ("confidence: inf", "wrong-type", "confidence"),
+        ("tags: [a, [b, c]]", "nested-value", "tags"),
+        ("tags: {a: b}", "nested-value", "tags"),
+        ("see: [{to: a/b/c}]", "nested-value", "see"),
+        ("see: a/b/\u200bc", "invisible-characters", "see"),
+        ("ignore: {expired: [a]}", "wrong-type", "ignore"),
+        ("own\u200ber: Ada", "invisible-characters", "own\u200ber"),
+        *(
+            (f"label: entity\nrelations: {stated}", "wrong-type", "relations")
+            for stated in ("a", "[a]", "[{type: uses}]", "[{type: uses, to: [a]}]", "[{type: a, to: b, by: c}]")
+        ),
+    ],
+)
+def test_field_is_refused(stated: str, code: str, field: str) -> None:
+    assert flaw_of(stated)[:2] == (code, field)
+
+
+@pytest.mark.parametrize("kind", ["invariant", "decision", "note"])
+@pytest.mark.parametrize("name", PATTERN_FIELDS)
+def test_field_of_a_pattern_is_for_patterns_only(kind: str, name: str) -> None:
+    assert flaw_of(f"{name}: a", kind=kind)[:2] == ("field-not-for-type", name)
+    assert value_of(name, f"{name}: a", kind="pattern") in ("a", ("a",))
+
+
+@pytest.mark.parametrize(("label", "names"), [("session", SESSION_FIELDS), ("entity", ENTITY_FIELDS[:1])])
+def test_field_of_a_session_or_an_entity_needs_the_label(label: str, names: list[str]) -> None:
+    for name in names:
+        assert value_of(name, f"label: {label}\n{name}: a") in ("a", ("a",))
+        assert flaw_of(f"{name}: a")[:3] == (
+            "field-not-for-type",
+            name,
+            f"`{name}` is not a field of a note without a label",
+        )
+        assert flaw_of(f"{name}: a", kind="decision")[:2] == ("field-not-for-type", name)
+
+
+def test_relations_are_pairs_of_type_and_target() -> None:
+    stated = "label: entity\nrelations:\n- {type: uses, to: a/b/c}\n- {type: no, to: d}"
+    assert value_of("relations", stated) == (Relation("uses", "a/b/c"), Relation("no", "d"))
+
+
+@pytest.mark.parametrize("stated", ["x-team: a", "x-deep: {a: [b, {c: d}]}", "x-empty:"])
+def test_fields_of_others_are_kept_and_never_interpreted(stated: str) -> None:
+    assert read(stated) == read("")
+
+
+@pytest.mark.parametrize(
+    ("stated", "heading", "title"),
+    [
+        ("title: Stated", "Heading", "Stated"),
+        ("", "Heading", "Heading"),
+        ("", None, "Some entry"),
+        ("title:", "Heading", "Heading"),
+        ('title: ""', None, "Some entry"),
+    ],
+)
+def test_title_is_the_field_else_the_heading_else_the_id(stated: str, heading: str | None, title: str) -> None:
+    one, _ = read(stated, heading=heading)
+    assert one is not None
+    assert one.title == title
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "codes"),
+    [
+        ("type:\nstatus: active\ncreated_at: 2026-03-05", ["missing-field type"]),
+        ("type: adr\nstatus: active\ncreated_at: 2026-03-05", ["unknown-type type"]),
+        ("type: note\nstatus: Active\ncreated_at: 2026-03-05", ["unknown-status status"]),
+        ("type: note\nstatus: [active]\ncreated_at: 2026-03-05", ["wrong-type status"]),
+        ("type: note\nstatus: draft | active\ncreated_at: 2026-03-05", ["template-leftover status"]),
+        ("type: note\nstate: active\nstatus: active\ncreated_at: 2026-03-05", ["unknown-key state"]),
+        ("type: note\nStatus: active\ncreated_at: 2026-03-05", ["key-spelling Status"]),
+        ("type: note\nstatus: active\ncreated: 2026-03-05", ["key-spelling created"]),
+        ("", ["missing-field created_at", "missing-field status", "missing-field type"]),
+    ],
+)
+def test_needed_field_gives_one_flaw_when_it_is_not_right(front_matter: str, codes: list[str]) -> None:
+    fields, _ = read_fields(front_matter)
+    assert fields is not None
+    _, flaws = read_entry(ADDRESS, fields, None)
+    assert sorted(f"{flaw.code} {flaw.name}" for flaw in flaws) == codes
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "meant"),
+    [
+        ("status", "accepted", "active"),
+        ("status", "activ", "active"),
+        ("status", "inactive", "deprecated"),
+        ("status", "under-review", "under_review"),
+        ("status", "superseded", "deprecated"),
+        ("type", "rule", "invariant"),
+        ("type", "Decision", "decision"),
+    ],
+)
+def test_word_of_a_closed_set_names_the_one_that_was_meant(field: str, value: str, meant: str) -> None:
+    stated = {"type": "note", "status": "active", "created_at": "2026-03-05"} | {field: value}
+    one, flaws = read_entry(ADDRESS, stated, None)
+    assert one is None
+    assert flaws[0].help.startswith(f"write `{meant}`; allowed are ")
+
+
+@pytest.mark.parametrize(
+    ("key", "help_"),
+    [
+        ("decision-makers", "write `owner`, or `x-decision-makers` to keep it"),
+        ("author", "write `owner`, or `x-author` to keep it"),
+        ("paths", "write `applies_to`, or `x-paths` to keep it"),
+        ("informed", "write `x-informed` to keep it, or remove it"),
+        ("ignored", "write `x-ignored` to keep it, or remove it"),
+    ],
+)
+def test_key_of_another_format_names_what_it_means_there_and_none_that_silences_checks(key: str, help_: str) -> None:
+    assert [(flaw.code, flaw.help) for flaw in read(f"{key}: x")[1]] == [("unknown-key", help_)]
+
+
+def test_unreadable_field_is_empty_and_named_and_the_rest_is_read() -> None:
+    one, _ = read("owner: [a]\nverified_at: soon\nfocus: nav\nsupercedes: a/b/c")
+    assert one is not None
+    assert (one.owner, one.verified_at, one.focus, one.supersedes) == (None, None, "nav", ())
+    assert one.unread == ("owner", "supersedes", "verified_at")
+
+
+def test_unreadable_item_leaves_the_others_of_its_list() -> None:
+    one, flaws = read("see: [a/b/c, n/a, a/b/d]\ntags: [x, {y: z}]")
+    assert one is not None
+    assert (one.see, one.tags) == (("a/b/c", "a/b/d"), ("x",))
+    assert [(flaw.code, flaw.item) for flaw in flaws] == [("nested-value", 1), ("link-placeholder", 1)]
+    assert one.unread == ("tags",)
+
+
+def test_item_is_counted_as_it_stands_in_the_file_when_others_are_empty() -> None:
+    assert flaw_of("see:\n- \n- a/b/c\n- n/a")[3] == 2
+
+
+def test_wing_reads_every_field() -> None:
+    fields, _ = read_fields(
+        "kind: shared\nproject_id: My App\nowners: Ada\nshared_wings: [ros2]\ndescription: d\n"
+        "last_hygiene_at: 2026-03-05\nx-more: {a: b}\n"
+    )
+    assert fields is not None
+    expected = Wing(
+        name="w",
+        kind=WingKind.SHARED,
+        project_id="My App",
+        owners=("Ada",),
+        shared_wings=("ros2",),
+        description="d",
+        last_hygiene_at=date(2026, 3, 5),
+        has_manifest=True,
+    )
+    assert read_wing("w", fields) == (expected, ())
+
+
+@pytest.mark.parametrize(
+    ("stated", "shared_wings"), [("", None), ("shared_wings: []", ()), ("shared_wings: a", ("a",))]
+)
+def test_wing_that_names_no_shared_wings_differs_from_one_that_reads_none(
+    stated: str, shared_wings: tuple[str, ...] | None
+) -> None:
+    fields, _ = read_fields(f"kind: project\n{stated}\n")
+    assert fields is not None
+    assert read_wing("w", fields)[0].shared_wings == shared_wings
+
+
+@pytest.mark.parametrize(
+    ("stated", "message", "help_"),
+    [
+        ("kind: team", "`kind`: input should be 'project' or 'shared'", "write `kind: project` or `kind: shared`"),
+        ("owner: Ada", "unknown key `owner`", "write `owners`"),
+        (
+            "owners: [{a: b}]",
+            "`owners`: expected text, found a mapping inside the list",
+            "correct the value of `owners`",
+        ),
+        (
+            "last_hygiene_at: soon",
+            "`last_hygiene_at`: `soon` is not an ISO 8601 date",
+            "correct the value of `last_hygiene_at`",
+        ),
+    ],
+)
+def test_wing_keeps_its_defaults_where_a_field_is_wrong(stated: str, message: str, help_: str) -> None:
+    fields, _ = read_fields(f"{stated}\ndescription: kept\n")
+    assert fields is not None
+    wing, flaws = read_wing("w", fields)
+    assert (wing.kind, wing.description) == (WingKind.PROJECT, "kept")
+    assert [(flaw.code, flaw.message, flaw.help) for flaw in flaws] == [("manifest-invalid", message, help_)]
