@@ -12,7 +12,7 @@ from math import fsum, log
 from operator import itemgetter
 from typing import NamedTuple
 
-from mdmem.ask.limits import SENTENCE
+from mdmem.ask.limits import ASIDE_SHARE, SENTENCE
 from mdmem.markdown.body import (
     Sentence,
     cut_at_word,
@@ -228,14 +228,15 @@ def _blocks(body: str, start: int, end: int) -> Iterator[Sentence]:
 def _best(passages: Iterable[Passage], weights: Mapping[str, float], limit: int) -> list[Passage]:
     """Return the best passages that fit and do not overlap, in the order of the body.
 
-    A term counts half for each better passage that already contains it.
+    A term counts half for each better passage that already contains it. A passage of the background counts a little
+    less.
     """
     chosen: list[Passage] = []
     left, rest = dict(weights), [one for one in passages if one.size + 6 <= limit]
     while rest:
         # Many passages contain the same terms. The sum does not depend on the order of the terms.
         sums = {terms: fsum(left[term] for term in terms) for terms in {one.terms for one in rest}}
-        best = max(rest, key=lambda one: sums[one.terms])
+        best = max(rest, key=lambda one: sums[one.terms] * (ASIDE_SHARE if one.label else 1.0))
         chosen.append(best)
         limit -= best.size + 6
         left |= {term: left[term] / 2 for term in best.terms}
