@@ -59,7 +59,8 @@ def editor(folder: Path, *lines: str) -> dict[str, str]:
     `turn` is 0 when it opens for the first time; what it opened is kept as `seen-0`, `seen-1` and so on.
     """
     script = ["import pathlib, sys", "path = pathlib.Path(sys.argv[1])", f"kept = pathlib.Path({str(folder)!r})"]
-    script += ["turn = len(list(kept.glob('seen-*')))", "text = path.read_bytes().decode()"]
-    script += ["(kept / f'seen-{turn}').write_bytes(text.encode())", *lines, "path.write_bytes(text.encode())", ""]
+    script += ["turn = len(list(kept.glob('seen-*')))", "odd = ('utf-8', 'surrogateescape')"]
+    script += ["text = path.read_bytes().decode(*odd)", "(kept / f'seen-{turn}').write_bytes(text.encode(*odd))"]
+    script += [*lines, "path.write_bytes(text.encode(*odd))", ""]
     file = write(folder, "editor.py", "\n".join(script))
     return {"GIT_EDITOR": f"'{sys.executable}' '{file}'"}

@@ -20,6 +20,7 @@ from builders import (
     write,
     write_entry,
 )
+from lives import editor
 
 from mdmem.model.fields import BODIES
 
@@ -28,14 +29,6 @@ ADDRESS = "nav/rules/new-one"
 HOSTILE = ['C++: "x" # y', "no", "2026", "2026-11-21", "12:30", "1.10", "~", "null", "[a] {b}", "- item", "# head"]
 HOSTILE += ["'q'", "a: b", "@x", "%x", "`x`", "!x", "&x", "*x", "| x", "> x", "a\\b", "---", "trailing:", "? key", "="]
 HOSTILE += ["🚀 off", "é", "\u2028line", "<<", "x" * 300]
-
-
-def editor(folder: Path, *lines: str) -> dict[str, str]:
-    """Return the variables that make git choose an editor which runs these lines of Python on `path`."""
-    script = write(
-        folder, "editor.py", "\n".join(["import pathlib, sys", "path = pathlib.Path(sys.argv[1])", *lines, ""])
-    )
-    return {"GIT_EDITOR": f"'{sys.executable}' '{script}'", "TMPDIR": str(folder)}
 
 
 @pytest.fixture
@@ -189,9 +182,7 @@ def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, beside: Path, ru
 
 
 def test_editor_gets_the_template_on_a_terminal(tmp_path: Path, beside: Path) -> None:
-    env = editor(
-        tmp_path, "assert path.read_text().endswith('learned.>\\n')", "path.write_text(path.read_text() + 'Typed.\\n')"
-    )
+    env = editor(tmp_path, "assert text.endswith('learned.>\\n')", "text += 'Typed.\\n'")
     code, printed = on_terminal("new", "note", ADDRESS, cwd=beside, env=env)
     written = beside / f"memory/{ADDRESS}.md"
     assert (code, printed.splitlines()[0]) == (0, f"memory/{ADDRESS}.md")
@@ -200,8 +191,8 @@ def test_editor_gets_the_template_on_a_terminal(tmp_path: Path, beside: Path) ->
 
 
 def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tmp_path: Path, beside: Path) -> None:
-    take = "path.write_text(path.read_text().replace('# owner: a team or a person', 'owner: navigation'))"
-    env = editor(tmp_path, "assert '# applies_to:' in path.read_text()", take)
+    take = "text = text.replace('# owner: a team or a person', 'owner: navigation')"
+    env = editor(tmp_path, "assert '# applies_to:' in text", take)
     assert on_terminal("new", "note", ADDRESS, cwd=beside, env=env)[0] == 0
     front = (beside / f"memory/{ADDRESS}.md").read_text().split("---\n")[1]
     assert [line.split(":")[0] for line in front.splitlines()] == ["type", "status", "created_at", "title", "owner"]
@@ -211,8 +202,8 @@ def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tm
     ("line", "said", "code"),
     [
         ("", "the template is unchanged; nothing is written\n", 1),
-        ("path.write_text('no front matter, much work\\n')", "the entry cannot be read: line 1: ", 2),
-        ("path.write_bytes(path.read_bytes().replace(b'learned.>', b'much work \\xe9'))", "is not UTF-8", 2),
+        ("text = 'no front matter, much work\\n'", "the entry cannot be read: line 1: ", 2),
+        ("text = text.replace('learned.>', 'much work \\udce9')", "is not UTF-8", 2),
         ("path.write_text('much work\\n'); sys.exit(3)", "ended with code 3; nothing is written", 3),
     ],
 )
@@ -227,9 +218,7 @@ def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tm
 
 def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path, beside: Path) -> None:
     taken = beside / f"memory/{ADDRESS}.md"
-    env = editor(
-        tmp_path, f"pathlib.Path({str(taken)!r}).write_text('theirs')", "path.write_text(path.read_text() + 'Mine.')"
-    )
+    env = editor(tmp_path, f"pathlib.Path({str(taken)!r}).write_text('theirs')", "text += 'Mine.'")
     code, _ = on_terminal("new", "note", ADDRESS, cwd=beside, env=env)
     assert (code, taken.read_text()) == (4, "theirs")
     assert next(tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md")).read_text().endswith("Mine.")
@@ -311,16 +300,12 @@ def test_new_json_has_what_is_near(folder: Path, run: Run) -> None:
 
 
 def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path, beside: Path) -> None:
-    seen = tmp_path / "seen"
-    lines = (
-        "text = path.read_text()",
-        f"pathlib.Path({str(seen)!r}).write_text(text)",
-        "torn, whole = text.replace('draft', 'darft'), text.replace('status: darft', 'status: draft')",
-        "path.write_text(torn if 'draft\\n' in text else whole)",
-    )
+    torn, whole = "text.replace('draft', 'darft')", "text.replace('darft', 'draft')"
+    lines = [f"text = {whole} if turn else {torn}"]
     code, _ = on_terminal("new", "decision", ADDRESS, cwd=beside, env=editor(tmp_path, *lines))
     assert (code, (beside / f"memory/{ADDRESS}.md").exists()) == (0, True)
-    assert "# mdmem: the entry cannot be read: line 3: unknown status `darft`; write `draft`;" in seen.read_text()
+    seen = (tmp_path / "seen-1").read_text()
+    assert "# mdmem: the entry cannot be read: line 3: unknown status `darft`; write `draft`;" in seen
 
 
 @pytest.mark.parametrize(("owner", "line"), [("ada", ["approved_by: Ada <ada@example.org>"]), ("bob", [])])
