@@ -123,9 +123,9 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
             )
             if not hook.is_checking:
                 how = missing_install(repository.top, STAGES) or "mdmem hooks install"
-                yield f"no hook checks commits in this clone: `{how}` sets it up"
+                yield f"no hook checks commits in this clone: `{how}` sets one up"
             if driver is not None and driver.state is HookState.ABSENT:
-                driver_only = "`mdmem hooks install --driver-only` sets it up"
+                driver_only = "`mdmem hooks install --driver-only` sets up the merge driver"
                 yield f"git merges entries line by line in this clone: {driver_only}"
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
         yield "a merge left conflicts; `mdmem resolve` lists them"

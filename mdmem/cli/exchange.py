@@ -37,7 +37,7 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
 @click.command("import")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option(
-    "--from", "dialect", type=click.Choice(_DIALECTS), help="The tool that wrote them.  [default: found by file]"
+    "--from", "dialect", type=click.Choice(_DIALECTS), help="The tool that wrote them.  [default: recognised]"
 )
 @click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete.place, help="Where they go.")
 @click.option("--move", "moves", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")

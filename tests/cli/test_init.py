@@ -119,8 +119,8 @@ STAGES = "-t pre-commit -t pre-merge-commit -t pre-push"
 def test_clone_whose_config_runs_the_check_lacks_pre_commit(types: str, line: str, folder: Path, run: Run) -> None:
     write(folder, ".pre-commit-config.yaml", types + CHECKED)
     status = run("status").out
-    assert f"no hook checks commits in this clone: `{line}` sets it up\n" in status
-    assert "in this clone: `mdmem hooks install --driver-only` sets it up\n" in status
+    assert f"no hook checks commits in this clone: `{line}` sets one up\n" in status
+    assert "in this clone: `mdmem hooks install --driver-only` sets up the merge driver\n" in status
     ran = run("init")
     assert ran.out.splitlines()[-2:] == [
         f"{UNGUARDED} `{line}`",

@@ -11,8 +11,8 @@ from mdmem.store.index.fulltext import FOLDER
 from mdmem.store.workspace.remarks import record_given
 
 UNGUARDED = (
-    "no hook checks commits in this clone: `mdmem hooks install` sets it up",
-    "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up",
+    "no hook checks commits in this clone: `mdmem hooks install` sets one up",
+    "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets up the merge driver",
 )
 
 
