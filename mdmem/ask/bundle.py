@@ -34,14 +34,13 @@ from mdmem.ask.search import search_in
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.markdown.body import content_of
 from mdmem.markdown.parse import rationale_span, without_code
-from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, having, label_of
+from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, freshness_on, having, label_of
 from mdmem.model.lineage import Standing, stance_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import snippet
-from mdmem.store.workspace.remarks import freshness_on, is_hygiene_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import may_write_to, scope_seen
-from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace
+from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace, is_hygiene_due
 
 Bundle = dict[str, Any]
 """A bundle as JSON values in the contract's shape."""

@@ -21,12 +21,11 @@ from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.errors import MdmemError
 from mdmem.markdown.body import cut_at_word
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Entry, Freshness, Status, freshness_on
 from mdmem.model.text import visible
 from mdmem.store.catalog.links import neighbours
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name
-from mdmem.store.workspace.remarks import Freshness, freshness_on
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.visibility import project_scope
 from mdmem.store.workspace.workspace import Workspace

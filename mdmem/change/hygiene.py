@@ -20,14 +20,23 @@ from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.markdown.body import content_of
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs, words_of
-from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, label_of
+from mdmem.model.entry import (
+    Entry,
+    EntryType,
+    Freshness,
+    NodeLabel,
+    Status,
+    age_of,
+    freshness_on,
+    label_of,
+    last_review,
+)
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import all_matches, fixed_part
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import Blocked, PendingWrite, record_hygiene
-from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
 from mdmem.store.workspace.scope import find_wing, get_wing
 from mdmem.store.workspace.visibility import visible_findings
 from mdmem.store.workspace.workspace import Workspace

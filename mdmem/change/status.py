@@ -18,9 +18,8 @@ from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missin
 from mdmem.store.index import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally
 from mdmem.store.workspace.proposals import merged_decisions
-from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_hygiene, tally_of
 from mdmem.store.workspace.scope import Filters, resolve_scope
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Borrowed, LastHygiene, Workspace, borrowed_wings, last_hygiene, tally_of
 from mdmem.write.save import waiting_saves
 
 

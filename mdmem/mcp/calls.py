@@ -37,8 +37,7 @@ from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, 
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.store.settings import Settings
-from mdmem.store.workspace.remarks import record_given
-from mdmem.store.workspace.workspace import OverdueError, Workspace
+from mdmem.store.workspace.workspace import OverdueError, Workspace, record_given
 
 log = logging.getLogger("mdmem.mcp")
 

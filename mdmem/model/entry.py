@@ -393,3 +393,33 @@ _NOTES = {"context": NodeLabel.CONTEXT, "session": NodeLabel.SESSION, "entity": 
 def label_of(entry: Entry) -> NodeLabel:
     """Return the contract's name for the kind of an entry. A note without a known label is a `Note`."""
     return _BY_TYPE.get(entry.type) or _NOTES.get(entry.label or "", NodeLabel.NOTE)
+
+
+class Freshness(StrEnum):
+    """How long ago an entry was verified or created: at most 30 days (current), at most 180 (recent), or longer."""
+
+    CURRENT = "current"
+    RECENT = "recent"
+    STALE = "stale"
+
+
+def last_review(entry: Entry) -> date | None:
+    """Return the later day of verification and creation; None without a date, or if `verified_at` is invalid."""
+    if "verified_at" in entry.unread:
+        return None
+    stated = [day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None]
+    return max(stated, default=None)
+
+
+def age_of(entry: Entry, today: date) -> int | None:
+    """Return the days since an entry was created or verified (the later one); None without a valid date."""
+    day = last_review(entry)
+    return None if day is None else max(0, (today - day).days)
+
+
+def freshness_on(entry: Entry, today: date) -> Freshness:
+    """Return the freshness of an entry on a day; an entry without a valid date is stale."""
+    age = age_of(entry, today)
+    if age is None or age > 180:
+        return Freshness.STALE
+    return Freshness.CURRENT if age <= 30 else Freshness.RECENT

@@ -23,8 +23,7 @@ from mdmem.store.git.process import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.location import locate
 from mdmem.store.workspace.proposals import view_of
-from mdmem.store.workspace.remarks import record_given
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace, record_given
 
 
 class Moment(StrEnum):

@@ -16,8 +16,7 @@ from mdmem.store.git.process import UnknownRevisionError
 from mdmem.store.tree import Tree, TreeView
 from mdmem.store.workspace.addresses import from_root, resolve_name, resolve_names
 from mdmem.store.workspace.location import Snapshot
-from mdmem.store.workspace.remarks import refuse_remote
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace, refuse_remote
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.write import WriteOptions, WriteResult, write
 

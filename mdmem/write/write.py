@@ -23,8 +23,7 @@ from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
 from mdmem.store.git.status import refuse_while_busy
 from mdmem.store.tree import MemoryTree, TreeView
-from mdmem.store.workspace.remarks import refuse_remote
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace, refuse_remote
 from mdmem.write.apply import put, writers_lock
 from mdmem.write.change_set import Change, ChangeSet, Verb, commit_message, subject_of
 

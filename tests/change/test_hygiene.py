@@ -15,8 +15,7 @@ from mdmem.markdown.similarity import NearPair
 from mdmem.model.entry import NodeLabel
 from mdmem.model.finding import Finding
 from mdmem.store.state.local_records import PendingWrite, PendingWrites, Times, read_times, record_hygiene
-from mdmem.store.workspace.remarks import is_hygiene_due
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
 
 TODAY = date(2026, 11, 21)
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"

@@ -8,7 +8,7 @@ import pytest
 from builders import Run, memory, open_root, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.workspace.remarks import record_given
+from mdmem.store.workspace.workspace import record_given
 
 UNGUARDED = (
     "no hook checks commits in this clone: `mdmem hooks install` sets one up",

@@ -12,7 +12,7 @@ from builders import commit_all, make_repository, make_root, open_root, write, w
 from clients import call, facts, server_over, text
 
 from mdmem.mcp.server import MemoryServer
-from mdmem.store.workspace.remarks import tally_of
+from mdmem.store.workspace.workspace import tally_of
 
 RULE = "> A callback must not block its executor."
 

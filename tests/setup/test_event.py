@@ -15,7 +15,7 @@ from builders import commit_all, make_repository, make_root, open_root, write, w
 
 from mdmem.cli.programs import limited
 from mdmem.setup.events import FORMS, Moment, answer_event, read_event
-from mdmem.store.workspace.remarks import tally_of
+from mdmem.store.workspace.workspace import tally_of
 
 PATCH = "*** Begin Patch\n*** Update File: src/a b.py\n*** Move to: src/c.py\n+*** Add File: no\n*** Add File: d.py\n"
 

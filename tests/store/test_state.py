@@ -41,7 +41,7 @@ from mdmem.store.state.local_records import (
     record_shown,
     tally_shown,
 )
-from mdmem.store.workspace.remarks import is_hygiene_due
+from mdmem.store.workspace.workspace import is_hygiene_due
 
 OLD, NEW = b"old bytes", b"new bytes"
 

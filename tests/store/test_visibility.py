@@ -28,8 +28,7 @@ from mdmem.errors import NotFoundError, SettingsError
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.workspace.remarks import is_hygiene_due
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
 from mdmem.write import write as writing
 from mdmem.write.create import plan_entry
 from mdmem.write.lifecycle import plan_review
