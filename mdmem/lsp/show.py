@@ -232,18 +232,16 @@ _MOST_SYMBOLS = 200
 def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
     """Return at most 200 entries whose title or address contains every word, superseded and deprecated ones last."""
     words = params.query.casefold().split()
-    found: list[types.WorkspaceSymbol] = []
-    ended: list[types.WorkspaceSymbol] = []
-    for memory in memories.all_known():
-        for address, entry in memory.catalog.entries.items():
-            searched = f"{address} {entry.title}".casefold()
-            if all(word in searched for word in words) and memory.has_file(address):
-                # Editors show a deprecated symbol struck through.
-                tags = [types.SymbolTag.Deprecated] if state_in(memory, address).is_ended else None
-                where, kind = memory.location_of(address), _SYMBOLS[entry.type]
-                name = plain_line(entry.title)
-                symbol = types.WorkspaceSymbol(where, name, kind, tags=tags, container_name=address)
-                (ended if tags else found).append(symbol)
-                if len(found) == _MOST_SYMBOLS:
-                    return found
-    return [*found, *ended][:_MOST_SYMBOLS]
+    matching = [
+        (memory, entry)
+        for memory in memories.all_known()
+        for address, entry in memory.catalog.entries.items()
+        if all(word in f"{address} {entry.title}".casefold() for word in words) and memory.has_file(address)
+    ]
+    found = []
+    for memory, entry in sorted(matching, key=lambda one: state_in(one[0], one[1].address).is_ended)[:_MOST_SYMBOLS]:
+        # Editors show a deprecated symbol struck through.
+        tags = [types.SymbolTag.Deprecated] if state_in(memory, entry.address).is_ended else None
+        where, name, kind = memory.location_of(entry.address), plain_line(entry.title), _SYMBOLS[entry.type]
+        found.append(types.WorkspaceSymbol(where, name, kind, tags=tags, container_name=entry.address))
+    return found

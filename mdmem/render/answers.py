@@ -49,15 +49,14 @@ def _item(item: Item, style: Style) -> str:
     title = item.content or entry.title if item.form.is_line else entry.title
     is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, title))
     called = "" if is_said else f": {one_line(title)}"
-    address = entry.address
     lines = [mention_line(one, style) for one in item.mentions]
     if not style.is_markdown:
-        head = f"{style.bold(f'[{entry.type}] {address}')}{called}{marks}"
+        head = f"{style.bold(f'[{entry.type}] {entry.address}')}{called}{marks}"
         content = [indent(item.content)] if item.content and not item.form.is_line else []
         return "\n".join([head, *content, *(style.dim(f"  {line}") for line in lines)])
     if item.form.is_line:
-        return "\n".join([f"- {entry.type} `{address}`{marks}{called}", *(f"  - {line}" for line in lines)])
-    blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{address}`{marks}", quoted(item.content)]
+        return "\n".join([f"- {entry.type} `{entry.address}`{marks}{called}", *(f"  - {line}" for line in lines)])
+    blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{entry.address}`{marks}", quoted(item.content)]
     return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
 
 

@@ -298,15 +298,13 @@ def pending_json(found: WaitingSaves) -> dict[str, Any]:
 
 
 def title_of_write(write: PendingWrite | Blocked) -> str:
-    """Return the title of a waiting save, or else its kind of record, verb or wing."""
+    """Return the title of a waiting save, or else its verb or wing."""
     if isinstance(write, Blocked):
         return write.title or write.wing
-    for name in ("decision", "pattern", "context", "session", "entity"):
-        record = write.arguments.get(name)
-        if isinstance(record, Mapping):
-            keys = ("title", "trigger", "topic", "objective", "entity_name")
-            return next((str(record[key]) for key in keys if record.get(key)), name)
-    return write.verb
+    # Each kind of record has one of these keys.
+    keys = ("title", "trigger", "topic", "objective", "entity_name")
+    records = [one for one in write.arguments.values() if isinstance(one, Mapping)]
+    return next((str(one[key]) for one in records for key in keys if one.get(key)), write.verb)
 
 
 def bearers_text(bearers: Sequence[BearerToken]) -> str:

@@ -92,7 +92,10 @@ class SitePages(Struct, frozen=True, dict=True):
         for entry in facts.entries:
             page = page_of(entry.address)
             add(page, "entry.html", entry.title, self._entry, entry, page)
-        pages |= data_files(facts, self._templates)
+        feed, events = self._templates.get_template("feed.xml"), facts.events[:_FEED_EVENTS]
+        data = (("assets/search.js", _search), ("assets/rules.js", _rules), ("entries.json", _entries))
+        pages |= {path: partial(made, facts) for path, made in data}
+        pages["feed.xml"] = lambda: feed.render(events=events, facts=facts)
         return pages | {f"assets/{asset}": partial(asset_text, asset) for asset in ASSETS}
 
     @cached_property
@@ -232,19 +235,6 @@ _FEED_EVENTS = 60
 _EXCERPT, _TITLE = 600, 200
 _WORD = re.compile(r"[^\W_]{2,40}")
 _SIGNS = re.compile(r"^[ \t]*(?:#+|[-*+>]|\|?[-|: ]+\|)(?=\s)|\]\([^)\s]*\)|[*`|\[\]]+", re.MULTILINE)
-
-
-def data_files(facts: SiteFacts, templates: Environment) -> Mapping[str, Callable[[], str]]:
-    """Return, by path, a function that renders each data file, such as the feed."""
-    number = count(sum(entry.type.is_rule for entry in facts.current), "current rule")
-    events = facts.events[:_FEED_EVENTS]
-    return {
-        "assets/search.js": partial(_search, facts),
-        "assets/rules.js": partial(_rules, facts),
-        "entries.json": partial(_entries, facts),
-        "feed.xml": lambda: templates.get_template("feed.xml").render(events=events, facts=facts),
-        "badge.svg": lambda: templates.get_template("badge.svg").render(number=number),
-    }
 
 
 def _script(function: str, value: object) -> str:
