@@ -77,9 +77,11 @@ def _plain(name: str) -> str:
     return " ".join(re.sub(r"[-_\s]+", " ", name.casefold()).split())
 
 
-_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
-_BLANK_ABOVE = re.compile(r"\n[ \t]*\r?\n\Z")
-# Blank lines are assumed to be shorter than this.
+# Stands for a part that was cut. No text that was read from a file contains a lone surrogate.
+_CUT = "\udfff"
+# A cut paragraph takes the blank lines after it along.
+_CUT_BELOW_BLANK = re.compile(rf"(\A|\n[ \t]*\r?\n)(?:{_CUT}(?:[ \t]*\r?\n)*)+")
+# Blanks inside of brackets are assumed to be fewer than this.
 _NEAR = 1000
 _SHOWN_WORDS = re.compile(r"[ \t]*\|")
 # Start and end of a part of the body, the new text (None to cut the part), and a message.
@@ -99,29 +101,14 @@ def write_body(
     edits += (_new_link(record, link, references, place) for link in (*body_links(prose), *image_links(prose)))
     parts: list[str] = []
     messages: dict[str, None] = {}
-    at, is_below_blank = 0, True
+    at = 0
     for start, end, text, message in sorted(edits, key=lambda edit: edit[0]):
-        if start < at:
-            continue
-        between = record.body[at:start]
-        if between:
-            is_below_blank = (is_below_blank and not between.strip()) or bool(_BLANK_ABOVE.search(between[-_NEAR:]))
-        parts.append(between)
-        at = end
-        if text is not None:
-            parts.append(text)
-            is_below_blank = False
-        elif is_below_blank:
-            at = _end_of_blank_lines(record.body, at)
-        if message:
-            messages[message] = None
-    body = "".join([*parts, record.body[at:]])
-    return body[_end_of_blank_lines(body, 0) :], tuple(messages)
-
-
-def _end_of_blank_lines(text: str, at: int) -> int:
-    found = _BLANK_LINES.match(text, at)
-    return found.end() if found is not None else at
+        if start >= at:
+            parts += (record.body[at:start], _CUT if text is None else text)
+            at = end
+            messages |= {message: None} if message else {}
+    body = _CUT_BELOW_BLANK.sub(r"\1", "".join([*parts, record.body[at:]])).replace(_CUT, "")
+    return re.sub(r"\A(?:[ \t]*\r?\n)+", "", body), tuple(messages)
 
 
 def _new_link(record: ForeignRecord, link: BodyLink, references: References, place: Callable[[str], str]) -> _Edit:

@@ -157,6 +157,13 @@ _COUNT = re.compile(
     rf"{_REFERENCE}\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where)\b)[a-z]"
 )
 _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
+# The kind of a relation: whether it ends the other record, and whether it is passive.
+_KINDS = {
+    (True, False): ClaimKind.SUPERSEDES,
+    (True, True): ClaimKind.SUPERSEDED_BY,
+    (False, False): ClaimKind.AMENDS,
+    (False, True): ClaimKind.AMENDED_BY,
+}
 
 
 def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], bool] | None:
@@ -194,19 +201,12 @@ def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], b
     in_part = in_part or bool(_QUALIFIES.match(rest) or (is_aside and _IN_PART.search(rest)))
     claims = []
     for reference, limits in objects:
-        is_partial = in_part or limits
-        kind = (
-            (ClaimKind.SUPERSEDED_BY if is_passive else ClaimKind.SUPERSEDES)
-            if is_ending and not is_partial
-            else (ClaimKind.AMENDED_BY if is_passive else ClaimKind.AMENDS)
-        )
         # After other verbs a plain number is not a record: `Updated 2020`.
         if not reference.is_mere_number or is_ending or verb.startswith("amend"):
-            claims.append(
-                Claim(
-                    kind, reference.target, reference.is_path, qualifier=sentence.written(clause) if is_partial else ""
-                )
-            )
+            is_partial = in_part or limits
+            kind = _KINDS[is_ending and not is_partial, is_passive]
+            stated = sentence.written(clause) if is_partial else ""
+            claims.append(Claim(kind, reference.target, reference.is_path, qualifier=stated))
     return tuple(claims), is_whole and not rest and 0 < len(claims) == len(objects)
 
 
@@ -222,12 +222,10 @@ def kind_of_key(key: str) -> ClaimKind | None:
     found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
     if found is None:
         return None
-    verb, is_ending = found["verb"], re.match(_ENDING, found["verb"]) is not None
-    if found["by"] or (is_ending and verb.endswith("ed")):
-        return ClaimKind.SUPERSEDED_BY if is_ending else ClaimKind.AMENDED_BY
-    if verb.endswith("ed"):
-        return None
-    return ClaimKind.SUPERSEDES if is_ending else ClaimKind.AMENDS
+    is_ending, is_past = re.match(_ENDING, found["verb"]) is not None, found["verb"].endswith("ed")
+    # Without `by`, a word such as `Amended` may be about the record itself.
+    is_passive = found["by"] is not None or (is_ending and is_past)
+    return _KINDS[is_ending, is_passive] if is_passive or not is_past else None
 
 
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:

@@ -39,13 +39,8 @@ _BEFORE_EACH_TURN = "PreCompress"
 # The names of events of all clients, in lower case.
 _MOMENTS = {
     "sessionstart": Moment.START,
-    "pretooluse": Moment.EDIT,
-    "posttooluse": Moment.EDIT,
-    "beforetool": Moment.EDIT,
-    "aftertool": Moment.EDIT,
-    "precompact": Moment.FORGET,
-    "postcompact": Moment.FORGET,
-    "precompress": Moment.FORGET,
+    **dict.fromkeys(("pretooluse", "posttooluse", "beforetool", "aftertool"), Moment.EDIT),
+    **dict.fromkeys(("precompact", "postcompact", "precompress"), Moment.FORGET),
 }
 _SESSIONS = ("session_id", "sessionId", "conversation_id")
 _AGENTS = ("agent_id", "agentId", "subagent_id")
