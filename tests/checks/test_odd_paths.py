@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -213,14 +212,6 @@ def test_file_and_folder_that_refuse_are_unreadable() -> None:
     expected = [f"{path}: error cannot be read: permission denied" for path in ("app/rules/a.md", "app/time")]
     assert found_in(tree, UNREADABLE) == expected
     assert list(load(tree).broken) == ["app/rules/a.md"]
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes")
-def test_pipe_is_not_waited_for(root: Path) -> None:
-    os.mkfifo(root / "app/rules/pipe.md")
-    assert found_in(WorkingTree(root), UNREADABLE) == [
-        "app/rules/pipe.md: error cannot be read: it is not a regular file"
-    ]
 
 
 CODE = "wing-without-manifest"

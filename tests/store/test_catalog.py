@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -40,37 +39,6 @@ def codes(catalog: Catalog) -> list[tuple[str, str]]:
     return [(finding.place.path, finding.former or finding.code) for finding in catalog.findings]
 
 
-BAD_FILES = {
-    "empty": (b"", "empty-file"),
-    "bomb": (b"---\na: &a [x]\nb: [*a, *a]\n---\n", "anchor-or-alias"),
-    "deep": (b"---\nx-a: " + b"[" * 5000 + b"\n---\n", "nested-value"),
-    "large": (b"---\ntype: note\n---\n" + b"x" * 5_000_000, "file-too-large"),
-    "type": (entry_text(type="law").encode(), "unknown-type"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_file_is_broken_with_its_finding_and_the_rest_is_loaded(root: Path, name: str) -> None:
-    content, code = BAD_FILES[name]
-    write_entry(root, "w/r/good")
-    write(root, f"w/r/{name}.md", content)
-    catalog = loaded(root)
-    assert list(catalog.entries) == ["w/r/good"]
-    assert (list(catalog.broken), codes(catalog)[0]) == ([f"w/r/{name}.md"], (f"w/r/{name}.md", code))
-    assert catalog.addresses == {"w/r/good", f"w/r/{name}"}
-
-
-def test_links_and_folders_in_an_entrys_place_are_broken_and_never_followed(root: Path, tmp_path: Path) -> None:
-    write_entry(root, "w/r/good")
-    (root / "w/r/link.md").symlink_to(write(tmp_path, "outside.md", entry_text()))
-    write(root, "w/r/folder.md/e.md", entry_text())
-    os.mkfifo(root / "w/r/pipe.md")
-    catalog = loaded(root)
-    assert list(catalog.entries) == ["w/r/good"]
-    assert codes(catalog) == [("w/r/link.md", "symlink"), ("w/r/pipe.md", "unreadable")]
-    assert "w/r/folder.md/e.md" in [file.path for file in catalog.others]
-
-
 @pytest.mark.parametrize("through_cache", [False, True])
 def test_file_that_cannot_be_read_is_not_an_absent_one(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, through_cache: bool
@@ -92,16 +60,6 @@ def test_file_that_could_not_be_read_once_is_read_the_next_time(
         refuse(patched, "open", "e.md")
         assert list(cached(root, tmp_path / "cache").entries) == []
     assert list(cached(root, tmp_path / "cache").entries) == ["w/r/e"]
-
-
-def test_folder_that_cannot_be_listed_is_a_finding(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_entry(root, "w/open/e")
-    write_entry(root, "w/closed/e")
-    refuse(monkeypatch, "scandir", "/closed")
-    catalog = loaded(root)
-    assert codes(catalog) == [("w/closed", "unreadable")]
-    assert [finding.place.path for finding in catalog.closed] == ["w/closed"]
-    assert list(catalog.entries) == ["w/open/e"]
 
 
 def test_wing_exists_when_its_folder_holds_a_manifest_or_an_entry(root: Path) -> None:
