@@ -56,11 +56,6 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return started
 
 
-def test_repository_is_none_inside_a_bare_one(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q", "--bare", "bare.git")
-    assert find_repository(tmp_path / "bare.git") is None
-
-
 def test_repository_is_none_when_git_is_not_installed(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(top))
     assert find_repository(top) is None
@@ -71,13 +66,6 @@ def test_repository_of_a_linked_worktree_shares_the_common_folder(top: Path, tmp
     assert find_repository(tmp_path / "linked" / "memory") == Repository(
         tmp_path / "linked", top / ".git" / "worktrees" / "linked", top / ".git"
     )
-
-
-def test_repository_of_a_worktree_of_a_bare_one(top: Path, tmp_path: Path) -> None:
-    bare = tmp_path / "bare.git"
-    git(tmp_path, "clone", "-q", "--bare", str(top), str(bare))
-    git(bare, "worktree", "add", "-q", str(tmp_path / "linked"))
-    assert find_repository(tmp_path / "linked") == Repository(tmp_path / "linked", bare / "worktrees" / "linked", bare)
 
 
 def test_repository_of_a_submodule_is_its_own(top: Path, tmp_path: Path) -> None:

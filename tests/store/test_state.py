@@ -315,6 +315,9 @@ def test_log_or_session_that_cannot_be_written_or_read_is_no_matter(tmp_path: Pa
     assert tally_shown(tmp_path / "file/state", NOW) == Tally()
     Sessions(tmp_path / "file").give("one", {"app/a/x": "1"}, NOW)
     assert Sessions(tmp_path / "file").given("one", NOW) == {}
+    Sessions(tmp_path).give("one", {"app/a/x": "1"}, NOW)
+    next((tmp_path / "sessions").iterdir()).write_text('{"at": "2026-11-22T12:00:00+00:00"}')
+    assert Sessions(tmp_path).given("one", NOW) == {}
 
 
 def test_the_log_stays_small_and_its_owners(tmp_path: Path) -> None:
@@ -339,14 +342,6 @@ def test_any_name_is_a_session_within_the_folder(name: str, tmp_path: Path) -> N
     Sessions(tmp_path / "state").give(name, {"app/a/x": "1"}, NOW)
     assert Sessions(tmp_path / "state").given(name, NOW) == {"app/a/x": "1"}
     assert [path.parent.name for path in tmp_path.rglob("*") if path.is_file()] == ["sessions"]
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"at": 1, "given": {}}', '{"at": "2026-11-22T12:00:00+00:00"}'])
-def test_torn_session_is_a_new_one(content: str, tmp_path: Path) -> None:
-    sessions = Sessions(tmp_path)
-    sessions.give("one", {"app/a/x": "1"}, NOW)
-    next((tmp_path / "sessions").iterdir()).write_text(content)
-    assert sessions.given("one", NOW) == {}
 
 
 def test_sessions_are_few_and_small(tmp_path: Path) -> None:
