@@ -123,10 +123,10 @@ class Relations(Struct, frozen=True, dict=True):
         found, seen = [], set[str]()
         for one in sorted(self.arrows):
             if one not in seen:
-                members = sorted(_reachable([one], self.arrows))
-                seen.update(members)
-                chains = (self.catalog.lineage.chain(member) for member in members)
-                found.append(tuple(dict.fromkeys(it for chain in chains for it in chain)))
+                members = set(_reachable([one], self.arrows))
+                seen |= members
+                chains = (self.catalog.lineage.chain(member) for member in sorted(members))
+                found.append(tuple(dict.fromkeys(it for chain in chains for it in chain if it in members)))
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
     def graph(self, addresses: Sequence[str], *, today: date) -> LineageGraph:

@@ -69,10 +69,6 @@ def rendered(form: str, *roots: CheckedRoot) -> str:
 MEND = fix(edit(0, 1, "x"))
 
 
-def heads(form: str, *findings: object) -> list[str]:
-    return [line.split(" ")[0] for line in rendered(form, checked(*findings)).splitlines() if line]
-
-
 def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
     found = finding(other=Place("nav/rules/b.md", 7, 2), fix=MEND)
     assert rendered("text", checked(found)) == (
@@ -95,7 +91,7 @@ def test_text_underlines_no_fence_and_shows_controls_of_a_line_as_one_character_
     assert "  1 | a\ufffd[2J\n    |     ^\n" in rendered("text", line)
 
 
-def test_worst_comes_first_then_new_then_path_and_line() -> None:
+def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked() -> None:
     def at(path: str, line: int, severity: Severity, *, new: bool = False) -> object:
         return finding(place=Place(path, line), severity=severity, new=new)
 
@@ -108,15 +104,12 @@ def test_worst_comes_first_then_new_then_path_and_line() -> None:
         at("a.md", 30, Severity.ERROR),
         at("c.md", 1, Severity.ERROR, new=True),
     )
-    assert heads("concise", *unsorted) == [
+    assert [line.split(" ")[0] for line in rendered("concise", checked(*unsorted)).splitlines()] == [
         f"../{place}:1:" for place in ("c.md:1", "a.md:30", "b.md:9", "b.md:10", "b.md:9", "a.md:1", "a.md:1")
     ]
-
-
-@pytest.mark.parametrize(("is_safe", "mark"), [(True, "[*] m"), (False, "m")])
-def test_concise_marks_what_fix_mends(is_safe: bool, mark: str) -> None:
-    found = finding(message="m", fix=fix(edit(0, 1, "x"), is_safe=is_safe))
-    assert rendered("concise", checked(found)) == f"../nav/rules/a.md:3:6: error dangling-link {mark}"
+    for is_safe, mark in ((True, "[*] m"), (False, "m")):
+        found = finding(message="m", fix=fix(edit(0, 1, "x"), is_safe=is_safe))
+        assert rendered("concise", checked(found)) == f"../nav/rules/a.md:3:6: error dangling-link {mark}"
 
 
 @pytest.mark.parametrize(
@@ -251,8 +244,9 @@ def document(*roots: CheckedRoot) -> dict[str, Any]:
     return answer
 
 
-def test_one_root_is_named_once() -> None:
-    found = finding(message="m", other=Place("b.md", 4), new=True)
+def test_one_root_is_named_once_and_a_fix_is_told_byte_by_byte() -> None:
+    mend = fix(edit(4, 6, "é"), title="do it", is_safe=False, renames=(("a.md", "b.md"),))
+    found = finding(message="m", other=Place("b.md", 4), new=True, fix=mend)
     assert document(checked(found, base="main", incomplete=("x.md",))) == {
         "schema": 1,
         "root": "memory",
@@ -272,7 +266,12 @@ def test_one_root_is_named_once() -> None:
                 "help": "write an address",
                 "other": {"path": "b.md", "line": 4},
                 "new": True,
-                "fix": None,
+                "fix": {
+                    "title": "do it",
+                    "safe": False,
+                    "edits": [{"path": "nav/rules/a.md", "start": 4, "end": 6, "content": "é"}],
+                    "renames": [{"from": "a.md", "to": "b.md"}],
+                },
             }
         ],
         "incomplete": ["x.md"],
@@ -291,16 +290,6 @@ def test_several_roots_are_listed_and_each_finding_names_its_own() -> None:
         ("memory", "nav/rules/a.md"),
     ]
     assert (answer["checked"], answer["incomplete"], "root" in answer) == (7, ["memory/x.md"], False)
-
-
-def test_fix_is_told_byte_by_byte() -> None:
-    mend = fix(edit(4, 6, "é"), title="do it", is_safe=False, renames=(("a.md", "b.md"),))
-    assert document(checked(finding(fix=mend)))["findings"][0]["fix"] == {
-        "title": "do it",
-        "safe": False,
-        "edits": [{"path": "nav/rules/a.md", "start": 4, "end": 6, "content": "é"}],
-        "renames": [{"from": "a.md", "to": "b.md"}],
-    }
 
 
 def test_name_and_fix_that_are_no_utf8_come_back_as_they_were() -> None:
@@ -462,22 +451,16 @@ def test_path_is_encoded_as_a_uri_also_that_of_the_other_end(path: str, uri: str
     assert ends[1]["region"]["startLine"] == 7
 
 
-def test_baseline_state_is_there_only_where_it_was_compared() -> None:
-    assert "baselineState" not in result_of(checked(finding()))
-    states = [one["baselineState"] for one in run_of(checked(finding(), finding(new=True), base="main"))["results"]]
-    assert states == ["new", "unchanged"]
-
-
-def test_incomplete_run_did_not_succeed_and_names_the_file() -> None:
-    (invocation,) = run_of(checked(finding(), incomplete=("nav/rules/x y.md",)))["invocations"]
+def test_a_log_says_what_is_new_and_what_was_not_read_and_no_text_becomes_a_link() -> None:
+    result = result_of(checked(finding(message="`[here](x)` and a \udcff")))
+    assert result["message"]["text"].startswith("`\\[here\\](x)` and a \ufffd\n")
+    assert "baselineState" not in result
+    run = run_of(checked(finding(), finding(new=True), base="main", incomplete=("nav/rules/x y.md",)))
+    assert [one["baselineState"] for one in run["results"]] == ["new", "unchanged"]
+    (invocation,) = run["invocations"]
     (notification,) = invocation["toolExecutionNotifications"]
     location = notification["locations"][0]["physicalLocation"]["artifactLocation"]
     assert (invocation["executionSuccessful"], location["uri"]) == (False, "memory/nav/rules/x%20y.md")
-
-
-def test_text_of_an_entry_becomes_no_link() -> None:
-    result = result_of(checked(finding(message="`[here](x)` and a \udcff")))
-    assert result["message"]["text"].startswith("`\\[here\\](x)` and a \ufffd\n")
 
 
 @pytest.mark.parametrize("code", tuple(get_checks()))
