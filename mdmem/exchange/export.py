@@ -80,21 +80,25 @@ def _record_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     decisions = [one for one in entries if one.type is EntryType.DECISION]
     decisions.sort(key=lambda one: (instant_of(one.created_at).timestamp() if one.created_at else 0.0, one.address))
     records = {entry.address: _Record(number, entry) for number, entry in enumerate(decisions, 1)}
-    linking: dict[tuple[str, str], list[_Record]] = {}
-    for record in records.values():
+    # The lines about other records, by address.
+    relations: dict[str, list[str]] = {}
+    for address, record in records.items():
         # A draft does not supersede anything yet.
-        for name, _, _ in _RELATIONS if record.entry.status is not Status.DRAFT else ():
-            for address in dict.fromkeys(record.entry.links(name)):
-                linking.setdefault((name, address), []).append(record)
-    files = [_record_file(records, linking, shown) for shown in in_full(workspace, decisions)]
+        for name, newer, older in _RELATIONS if record.entry.status is not Status.DRAFT else ():
+            for other in (records[one] for one in dict.fromkeys(record.entry.links(name)) if one in records):
+                relations.setdefault(address, []).append(f"{newer} {other.link}")
+                # A one-sided supersession leaves the older entry current.
+                if name != "supersedes" or other.entry.status is Status.DEPRECATED:
+                    relations.setdefault(other.entry.address, []).append(f"{older} {record.link}")
+    files = [
+        _record_file(records, relations.get(shown.entry.address, []), shown) for shown in in_full(workspace, decisions)
+    ]
     rest = len(entries) - len(decisions)
     return files, (f"{rest} of another type left out: these records are decisions",) if rest else ()
 
 
-def _record_file(
-    records: Mapping[str, _Record], linking: Mapping[tuple[str, str], Sequence[_Record]], shown: ShownEntry
-) -> ExportedFile:
-    """Return the record of an entry; `linking` are the records that have an address in a field."""
+def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown: ShownEntry) -> ExportedFile:
+    """Return the record of an entry, with the lines about its relations to other records."""
     entry, record = shown.entry, records[shown.entry.address]
     status = {Status.DRAFT: "proposed", Status.DEPRECATED: "deprecated"}.get(entry.status, "accepted")
     facts = [f"- Status: {status}"]
@@ -115,13 +119,6 @@ def _record_file(
         (rest if is_title else shown.body).strip(),
     )
     body = text if _HEADING.match(text) else f"## Decision\n\n{text}"
-    relations = []
-    for name, newer, older in _RELATIONS:
-        if entry.status is not Status.DRAFT:
-            relations += [f"{newer} {records[one].link}" for one in entry.links(name) if one in records]
-        # A one-sided supersession leaves the older entry current.
-        if name != "supersedes" or entry.status is Status.DEPRECATED:
-            relations += [f"{older} {other.link}" for other in linking.get((name, entry.address), ())]
     about = "\n\n".join([status.capitalize(), *relations])
     head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
