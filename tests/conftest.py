@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.runner import runtestprotocol
+from browser import chromium as chromium
 from builders import Ran, Run, environment, make_repository, memory, run_here, snapshot
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers

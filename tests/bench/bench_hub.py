@@ -26,7 +26,7 @@ from typing import Any
 
 import psycopg
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "hub")]
+sys.path[:0] = [str(Path(__file__).parents[1] / "hub"), str(Path(__file__).parents[1])]
 import conftest  # noqa: E402
 from hub_corpus import Memory, Vocabulary, address, commit  # noqa: E402
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
-from browser import chromium as chromium
 from builders import commit_all, environment, memory, run_mdmem, status, write, write_entry
 from conformance.node import Node, installed
 

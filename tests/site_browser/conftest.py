@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browser import chromium as chromium
 from test_site import EXAMPLES, built, decided
 
 if TYPE_CHECKING:
