@@ -94,7 +94,8 @@ def ids(addresses: Iterator[str]) -> list[str]:
 def in_force(workspace: Workspace, question: Question) -> tuple[Item, ...]:
     """Return the items of a retrieval before any budget."""
     scope = resolve_scope(workspace.catalog, workspace.settings, question.filters)
-    return retrieve_in(workspace, scope, question).items
+    answer = retrieve_in(workspace, scope, question)
+    return tuple(map(answer.describe, answer.items))
 
 
 def broken(check: Callable[[str, str, frozenset[str]], bool]) -> list[str]:

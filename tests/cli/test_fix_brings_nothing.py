@@ -90,7 +90,8 @@ def real_records(folder: Path, corpus: Path, run: Run) -> Path:
 def test_mending_real_records_brings_no_finding(corpus: Path, flags: tuple[str, ...], tmp_path: Path, run: Run) -> None:
     root = real_records(tmp_path, corpus, run)
     fixed = mend(root, flags, run)
-    assert fixed or flags == FIX
+    # Those of the dummies would all change the text of a current decision, and are left out.
+    assert fixed or flags == FIX or corpus == DUMMIES
     git(tmp_path, "add", "-A")
     assert run("check", "--staged", "--select", "illegal-transition", cwd=root).code == 0
 
