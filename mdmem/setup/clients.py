@@ -113,8 +113,8 @@ class ClientHooks(Struct, frozen=True, kw_only=True):
 
     With `wraps`, an event lists groups of hooks, and each group names its tools. Otherwise each hook names its tools.
     `key` is the key of the command, and `limit` is the key and value of its timeout. `seed` are further keys that the
-    file needs. For a client whose hooks cannot
-    run commands, `plugin` is the text of a plugin file. `remark` is a sentence for the user.
+    file needs. For a client whose hooks cannot run commands, `plugin` is the text of a plugin file. `remark` is a
+    sentence for the user.
     """
 
     path: str

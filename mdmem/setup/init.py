@@ -157,7 +157,7 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
     ours = this_installation()
     if shutil.which(command) is None:
         yield (
-            f"`{command}` is not on the PATH, so no client finds it: type `{ours.line_for_path('mcp')}`, "
+            f"`{command}` is not on the PATH, so no client finds it: type `{ours.line_for('mcp', on_path=True)}`, "
             f"or name the one here with `--command {shlex.quote(str(ours.prefix / 'bin' / 'mdmem'))}`"
         )
     elif find_spec("mcp") is None:

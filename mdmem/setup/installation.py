@@ -28,27 +28,20 @@ class Installation(Struct, frozen=True):
     origin: Mapping[str, Any]
     is_virtual: bool = True
 
-    def line_for(self, extra: str) -> str:
-        """Return the shell command that adds an extra to this installation."""
-        wanted = self._source(extra)
+    def line_for(self, extra: str, *, on_path: bool = False) -> str:
+        """Return the shell command that adds an extra to this installation, or that puts mdmem with it on the PATH."""
+        url, vcs = str(self.origin.get("url", "")), self.origin.get("vcs_info", {}).get("vcs")
+        source = f"mdmem[{extra}] @ {vcs}+{url}" if vcs else f"mdmem[{extra}]"
+        wanted = shlex.quote(f"{unquote(urlsplit(url).path)}[{extra}]" if url.startswith("file:") else source)
+        if on_path:
+            return f"pipx install {wanted}"
+        wanted = f"-e {wanted}" if self.origin.get("dir_info", {}).get("editable") else wanted
         if (self.prefix / "pipx_metadata.json").exists():
             return f"pipx install --force {wanted}"
         if (self.prefix / "uv-receipt.toml").exists():
             return f"uv tool install --force {wanted}"
         pip = shlex.quote(str(self.prefix / "bin" / "pip")) if self.is_virtual else "python3 -m pip"
         return f"{pip} install {wanted}"
-
-    def line_for_path(self, extra: str) -> str:
-        """Return the shell command that installs mdmem with an extra so that it is on the PATH."""
-        return f"pipx install {self._source(extra, as_it_lies=False)}"
-
-    def _source(self, extra: str, *, as_it_lies: bool = True) -> str:
-        url = str(self.origin.get("url", ""))
-        if url.startswith("file:"):
-            is_editable = as_it_lies and bool(self.origin.get("dir_info", {}).get("editable"))
-            return f"{'-e ' if is_editable else ''}{shlex.quote(f'{unquote(urlsplit(url).path)}[{extra}]')}"
-        vcs = self.origin.get("vcs_info", {}).get("vcs")
-        return shlex.quote(f"mdmem[{extra}] @ {vcs}+{url}" if vcs else f"mdmem[{extra}]")
 
 
 def this_installation() -> Installation:
