@@ -52,7 +52,7 @@ _COLUMNS = ", ".join(HubRepository.__struct_fields__)
 
 
 def checked_name(name: str) -> str:
-    """Return a valid name of a repository. Raises UsageError for another one."""
+    """Return a name if it is valid for a repository; raises UsageError otherwise."""
     if len(name) > _LONGEST or not _NAME.match(name):
         raise UsageError(f"`{name}` is not a valid name for a repository; give one without blanks, as `owner/name`")
     return name
@@ -133,7 +133,7 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
 
 
 def get_pushed(cursor: Any, name: str) -> HubRepository:
-    """Return a repository by its name. Raises NotFoundError if nothing visible was pushed."""
+    """Return a repository by its name; raises NotFoundError if it was not pushed or the caller may not see it."""
     found = find_repository(cursor, name)
     if found is None or found.commit is None:
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists those that you may read")
