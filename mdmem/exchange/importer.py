@@ -273,7 +273,7 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
         if record.reading.day is not None:
             record.fields["deprecated_at"] = record.reading.day
         elif later:
-            record.fields["deprecated_at"] = min(later)
+            record.fields["deprecated_at"] = max(min(later), str(record.created_at))
             record.guesses["deprecated_at"] = Guess("the date of its successor")
         elif record.reading.is_refused:
             record.fields["deprecated_at"] = str(record.created_at)

@@ -357,7 +357,9 @@ def read_status(written: str) -> StatusReading:
     text, is_whole = " ".join(without_targets(written).split()), bool(clauses) and all(one.is_whole for one in clauses)
     if any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims):
         day = next((one.day for one in clauses if one.day and one.claims), None)
-        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day, doubts=doubts)
+        # A date of its own, as in adr-tools, is that of the record, which stays when somebody changes the status.
+        began = next((one.day for one in clauses if one.day and not one.claims), None)
+        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day, began=began, doubts=doubts)
     if not words:
         is_unknown = not claims and any(not one.is_known for one in clauses)
         return StatusReading(None, text, claims, is_whole, is_unknown=is_unknown, doubts=doubts)

@@ -107,6 +107,10 @@ LINKS: dict[str, Form] = {
     "by-link": (plain("Superseded by [90. Ninety](0090-ninety.md)"), BY_90),
     "by-link-over-two-lines": (plain("Superseded by [90. Ninety\nand more](0090-ninety.md)"), BY_90),
     "by-number": (plain("Superseded by ADR-0090"), BY_90),
+    "by-number-and-the-date-of-the-record": (
+        plain("Superseded by ADR-0090\n\n2021-03-01"),
+        {**BY_90, "created_at": "2021-03-01"},
+    ),
     "by-number-with-a-blank": (plain("SUPERSEDED by ADR 90"), BY_90),
     "by-mere-number": (plain("Superseded by 0090"), BY_90),
     "by-ticket-like-number": (plain("Superseded by #90"), BY_90),
