@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, open_root, run_here, write_entry
-from store.lines import on_branch
+from builders import commit_all, git, memory, open_root, run_here, write_entry
 
 from mdmem.ask.answer import Form
 from mdmem.ask.question import Question
@@ -40,7 +39,8 @@ def test_entry_whose_title_is_the_question_comes_first(tmp_path: Path) -> None:
 
 
 def test_proposed_version_whose_title_is_the_question_stands_beside_what_binds(tmp_path: Path) -> None:
-    root, one = on_branch(tmp_path) / "memory", "nav/architecture/threads"
+    root, one = memory(tmp_path) / "memory", "nav/architecture/threads"
+    git(tmp_path, "checkout", "-q", "-b", "feature")
     long = "Two threads: two threads are used, for two threads. " * 3
     write_entry(root, "nav/architecture/long", long, title="How two threads are used by others")
     commit_all(tmp_path, "more")
