@@ -446,7 +446,7 @@ def test_only_an_agents_decision_that_nothing_replaced_is_listed_so(
 def test_list_and_show_tell_that_it_is_merged(tmp_path: Path, capsys: Capture) -> None:
     folder = merged(tmp_path)
     assert (NEW, "merged") in standings(said(capsys, "list", cwd=folder)["entries"])
-    assert "Use four threads  (merged, not approved)\n" in run_here(capsys, "list", cwd=folder).out
+    assert "Use four threads (merged, not approved)\n" in run_here(capsys, "list", cwd=folder).out
     assert NEW not in run_here(capsys, "list", "--status", "active", cwd=folder).out
     assert f"{NEW} (draft, merged, not approved)\n" in run_here(capsys, "show", NEW, cwd=folder).out
 
