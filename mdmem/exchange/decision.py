@@ -169,7 +169,9 @@ def _part(section: Section) -> Part:
     for found in _LINE.finditer(_CODE.sub(lambda code: blank(code[0]), rest)):
         key = " ".join(re.sub(r"[\s*_`-]+", " ", found["key"] or found["bold"]).lower().split())
         value = found["value"].strip().rstrip("\\| \t")
-        if key in _STATUS_FACTS or key in _DATES or key in _OTHERS or kind_of_key(key) is not None:
+        # Below `Superseded by:` the record may be in the next line, so this is no fact.
+        is_relation = kind_of_key(key) is not None and value != ""
+        if key in _STATUS_FACTS or key in _DATES or key in _OTHERS or is_relation:
             value = re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", value).strip()
             is_line = not found["quote"] and "|" not in found[0]
             facts.append(Fact(key, value, offset + found.start(), offset + found.end(), is_line))

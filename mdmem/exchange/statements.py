@@ -412,6 +412,9 @@ def _units(written: str) -> list[str]:
         before = units[-1] if is_near and len(units[-1]) <= _LONGEST else ""
         is_near = bool(line.strip())
         is_open = _OPEN_END.search(before) is not None
+        if is_open and _EMPTY.match(before):
+            # The record is an item below `Superseded by:`.
+            line = _BULLET.sub("", line)
         is_new = (_NEW_BLOCK if is_open else _NEW_LINE).match(line) is not None
         if before and not is_new and (is_open or line.lstrip()[0].islower()):
             units[-1] = f"{before} {line.strip()}"

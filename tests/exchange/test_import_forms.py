@@ -114,6 +114,7 @@ LINKS: dict[str, Form] = {
     "by-number-with-a-blank": (plain("SUPERSEDED by ADR 90"), BY_90),
     "by-mere-number": (plain("Superseded by 0090"), BY_90),
     "by-ticket-like-number": (plain("Superseded by #90"), BY_90),
+    "item-below": (plain("Superseded by:\n- [ADR-0090](0090-ninety.md)"), BY_90),
     "by-url": (plain("Superseded by https://host/o/r/blob/main/docs/adr/0090-ninety.md"), BY_90),
     "by-page-of-the-web": (
         plain("Superseded by https://host/wiki/90 [a](http://x]y)"),
