@@ -72,13 +72,15 @@ def compare(
     if refused is not None and snapshot.is_working_tree:
         return ComparedTrees(faults=(_fault(GitError(refused), None),))
     if base is not None and snapshot.merge_into not in (None, base):
-        raise UsageError("--merge already compares with the branch that it merges into; leave out --base")
+        raise UsageError("--merge already compares with a branch; leave out --base")
     try:
         if snapshot.merge_into is not None:
             ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)
             default = find_default_branch(workspace.location.get_repository()) if snapshot.revision is None else None
-            # On the default branch, people name the branch to be merged into it.
-            into = ours if default is not None and default.is_here else theirs
+            # On the default branch, people name a branch to be merged into it, unless it has nothing new.
+            merged, is_here = workspace.merged, default is not None and default.is_here
+            is_old = default is None or merged.into in (merged.ancestor, default.at_remote)
+            into = ours if is_here and not is_old else theirs
             return ComparedTrees(base=into, merge=Merge(ours, theirs, ancestor, workspace.conflicts))
         if base is not None:
             commit = merge_base(workspace.location.get_repository(), base, snapshot.revision or "HEAD")

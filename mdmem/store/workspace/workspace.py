@@ -195,7 +195,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         if snapshot.merge_into is not None:
             merged = self.merged
             change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
-            tree = GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
+            tree = GitTree(merged.repository, under, merged.tree, f"merge of {change} and {into}")
         elif snapshot.revision is None:
             tree = GitTree(with_hook_index(repository, self.environment, self.cwd), under, None, "git index")
         else:
