@@ -247,7 +247,11 @@ def _kinds(report: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], 
         ("entities with one name", _grouped(report, report.drifted), _ONE_OF_THEM),
         ("references to superseded entries", by_code.get("link-to-superseded"), _RELINKING),
         ("past their `expires_at`", by_code.get("expired"), _LATER),
-        ("decisions neither made nor verified for 180 days", _aged(report, NodeLabel.DECISION), _STILL_TRUE),
+        (
+            "decisions that replace nothing, neither made nor verified for 180 days",
+            _aged(report, NodeLabel.DECISION),
+            _STILL_TRUE,
+        ),
         ("patterns not validated for 90 days", _aged(report, NodeLabel.PATTERN), _STILL_TRUE),
         ("not verified for longer than `review_after_days`", by_code.get("review-overdue"), _STILL_TRUE),
     )

@@ -91,7 +91,7 @@ references to superseded entries (1)
   nav/how/note  `nav/architecture/first` is superseded by `nav/architecture/threads`
   next: type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries
 
-decisions neither made nor verified for 180 days (1)
+decisions that replace nothing, neither made nor verified for 180 days (1)
   nav/architecture/old  Use one thread (365 days, stale)
   next: type `mdmem verify ADDRESS` if it is still true, else `mdmem supersede ADDRESS --title TITLE \
 --reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
