@@ -134,6 +134,11 @@ class Fact(Struct, frozen=True):
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*(?P<value>.+))?\Z")
+# A line that may state a status in a form that is not read, such as the title `[REJECTED] Use a queue`.
+_HINT = re.compile(
+    r"^.*\b(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft)\b.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
 _NUMBERED = re.compile(
     r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
@@ -245,6 +250,12 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         messages=[f"`{one[:100]}` is not understood, and stays in the text" for one in reading.doubts],
     )
     _give_status(record, unstated if decision_sections(sections) or reading.claims else Status.DRAFT)
+    if record.status is Status.ACTIVE and reading.status is None and not (reading.claims or record.messages):
+        parts = (*head, about) if about is not None else head
+        hint = _HINT.search("\n".join((heading, *(without_comments(one.section.text) for one in parts))))
+        record.messages += (
+            [f"`{hint[0].strip()[:60]}` is not understood as a status: it counts as accepted"] if hint else []
+        )
     _give_date(record, front.asked.get("created_at"), facts)
     return record
 

@@ -362,12 +362,17 @@ def _read_loosely(front: str) -> dict[str, Any] | None:
         item, pair = _ITEM.match(line), _PAIR.match(line)
         if pair and pair["key"] not in fields:
             last = pair["key"]
-            fields[last] = (pair["value"] or "").strip("\"'") or None
+            fields[last] = _unquoted(pair["value"] or "") or None
         elif item and last and not isinstance(fields[last], str):
-            fields[last] = [*(fields[last] or ()), item["value"].strip("\"'")]
+            fields[last] = [*(fields[last] or ()), _unquoted(item["value"])]
         elif line.strip() and not line.lstrip().startswith("#"):
             return None
     return fields
+
+
+# Only quotes around the whole value are removed, as in `title: The so-called "cache"`.
+def _unquoted(value: str) -> str:
+    return re.sub(r"\A([\"'])(.*)\1\Z", r"\2", value)
 
 
 def read_document(data: bytes) -> Iterator[tuple[str, bytes | str]]:
@@ -396,7 +401,7 @@ def read_document(data: bytes) -> Iterator[tuple[str, bytes | str]]:
 
 def _content(names: list[str], text: str, *, depth: int) -> bytes | str:
     try:
-        require_names(names)
+        require_names(names[:3])
         return text.encode() if len(names) == depth else f"an entry cannot be at `{'/'.join(names)}.md`"
     except UnicodeEncodeError:
         return "its text cannot be written as UTF-8"

@@ -69,10 +69,13 @@ def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     one.write_bytes(one.read_bytes() + b"More.\n")
     held = (tmp_path / "records/mdmem.json").read_text()
     write(tmp_path, "records/mdmem.json", held.replace('"address": "react/', '"address": "../react/', 1))
+    write(tmp_path, "records/deep.json", '{"schema": 1, "entries": [{"address": "a/b/c/d", "head": "", "body": "x"}]}')
     before = texts(root)
     ran = run_here(capsys, "import", "records/mdmem.json", "--root", "memory", cwd=tmp_path)
     assert "is there already with other content; nothing is overwritten" in ran.out
     assert "is not a valid name for a wing" in ran.out
+    deep = run_here(capsys, "import", "records/deep.json", "--root", "memory", cwd=tmp_path)
+    assert "an entry cannot be at `a/b/c/d.md`" in deep.out
     assert texts(root) == before
     write(tmp_path, "records/other.json", "[]")
     refused = run_here(capsys, "import", "records/other.json", "--root", "memory", cwd=tmp_path)
