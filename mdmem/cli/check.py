@@ -89,7 +89,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
                 given.remark(old_line(one.report))
     else:
         is_whole = options["verbose"] or bool(options["select"])
-        _print(given, runs, ReportStyle(given.style, is_whole), form)
+        _print(given, runs, ReportStyle(given.style, is_whole, given.root), form)
     reports = [one.report for one in runs]
     code = 3 if any(one.incomplete for one in reports) else 0
     code = code or int(any(any(map(one.fails, one.findings)) or (options["diff"] and one.fixed) for one in reports))

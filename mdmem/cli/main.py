@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ _OLD_NAMES = {
     "hub show": "show --repository",
     "hub why": "why --repository",
 }
+_PLACED = re.compile(r"[^\s:-][^\s:]*:[^\s/]+/[^\s/]+/[^\s/]+\Z")
 # The help explains only these commands, since agents read it before anything else.
 _FIRST = (
     ('mdmem retrieve -p FILE -p FILE "YOUR TASK"', "the rules before an edit"),
@@ -101,6 +103,11 @@ class _Commands(click.Group):
                 if more == ["--repository"]:
                     # If the name of the repository is missing, this is an error, so that the local memory is not read.
                     is_named = any(one.partition("=")[0] == "--repository" for one in rest)
+                    # `mdmem hub search` prints REPOSITORY:ADDRESS.
+                    placed = {one.partition(":")[0] for one in rest if _PLACED.match(one)}
+                    if len(placed) == 1 and not is_named:
+                        (repository,) = placed
+                        rest, more = [one.removeprefix(f"{repository}:") for one in rest], [*more, repository]
                     args = [name, *rest, *([] if is_named else more)]
                 else:
                     args = [name, *more, *rest]

@@ -258,8 +258,15 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
     """Put an entry under review. It still applies, marked as uncertain, until you confirm or deprecate it."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
+
+    def end_review(workspace: Workspace) -> ChangeSet:
+        found = resolve_name(workspace, address)
+        if (status := workspace.catalog.entries[found].status) is not Status.UNDER_REVIEW:
+            raise UsageError(f"{found} is not under review: it is {status}")
+        return plan_verification(workspace, [found])
+
     if reason is None:
-        return _carry_out(given, lambda one: plan_verification(one, [resolve_name(one, address)]), wanted)
+        return _carry_out(given, end_review, wanted)
     return _carry_out(given, lambda one: plan_review(one, address, reason=reason), wanted)
 
 

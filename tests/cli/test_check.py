@@ -30,6 +30,13 @@ def test_finding_exits_1_with_place_line_caret_and_help(tmp_path: Path, run: Run
     assert ran.out.endswith("\n3 entries checked in the working tree: 1 error\n")
 
 
+def test_commands_in_a_help_have_the_root_that_was_typed(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/rules/new", supersedes="nav/architecture/threads")
+    typed = run("check", "--root", "memory")
+    assert "  help: to give the reason, too, type `mdmem --root memory supersede nav/arch" in typed.out
+    assert "type `mdmem supersede nav/arch" in run("check").out
+
+
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\r\\n", "\\u2028", "\\u0085"])
 def test_line_end_in_a_value_begins_no_line_of_a_report(end: str, folder: Path, run: Run) -> None:
     value = f'["src/x{end}FORGED"]'

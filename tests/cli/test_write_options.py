@@ -108,6 +108,7 @@ REFUSED = [
     (["doubt", OLD], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end one"),
     (["doubt", OLD, "-m", "x", "--done"], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end"),
     (["doubt", OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
+    (["doubt", OLD, "--done"], 2, f"mdmem: {OLD} is not under review: it is active"),
     (["doubt", DRAFT, "-m", "x"], 2, f"mdmem: {DRAFT} is a draft; `mdmem approve {DRAFT}` makes it active"),
     (["verify"], 2, "mdmem verify: Missing argument 'ADDRESS...'."),
     (["verify", OLD, "nav/rules/callback"], 1, f"mdmem: there is no entry `nav/rules/callback`; did you mean {RULE}"),

@@ -175,6 +175,9 @@ def test_old_names_work_for_one_repository(typed: Callable[..., Ran]) -> None:
         old = typed("hub", *words, "--repository=acme/shop")
         assert (old.code, old.out) == (0, new.out)
         assert old.err.startswith(f"mdmem: `hub {words[0]}` is now `mdmem {words[0]} --repository`; the old name ends")
+    # An address as `hub search` prints it.
+    for name in ("show", "why"):
+        assert typed("hub", name, f"acme/shop:{QUEUE}").out == typed(name, QUEUE, "--repository", "acme/shop").out != ""
 
 
 def test_who_names_owners_and_dependents_in_all_repositories(asked: Asked, typed: Callable[..., Ran]) -> None:

@@ -155,6 +155,8 @@ def rule(code: str) -> dict[str, Any]:
     return {
         "id": code,
         "shortDescription": {"text": check.summary},
+        # GitHub requires this key.
+        "fullDescription": {"text": check.summary},
         "help": {"text": check.explanation},
         "defaultConfiguration": {"level": _SARIF[check.severity]},
         "properties": {"tags": [check.theme]},

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
@@ -45,10 +46,11 @@ class CheckedRoot(Struct, frozen=True):
 
 
 class ReportStyle(Struct, frozen=True):
-    """The colours of a report, and whether to show every finding in full (`is_whole`)."""
+    """The colours of a report, whether to show every finding in full (`is_whole`), and `--root` as typed."""
 
     ink: Style = field(default_factory=Style)
     is_whole: bool = False
+    root: str | None = None
 
 
 class RootFinding(Struct, frozen=True):
@@ -150,10 +152,10 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     """Return each finding, then the totals; more than 50 become a table by check and wing, with the first errors."""
     found, sums, ink = findings_of(roots), summary(roots), style.ink
     if style.is_whole or len(found) <= _READABLE:
-        return "\n\n".join([*(_block(one, ink) for one in found), sums])
+        return "\n\n".join([*(_block(one, style) for one in found), sums])
     errors = [one for one in found if one.severity is Severity.ERROR]
     part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
-    return "\n\n".join([_table(found, ink), *(_block(one, ink) for one in errors[:_FIRST]), f"{sums}\n{part}{_WAYS}"])
+    return "\n\n".join([_table(found, ink), *(_block(one, style) for one in errors[:_FIRST]), f"{sums}\n{part}{_WAYS}"])
 
 
 def _table(found: Sequence[RootFinding], ink: Style) -> str:
@@ -171,8 +173,8 @@ def _table(found: Sequence[RootFinding], ink: Style) -> str:
     return "\n".join(lines)
 
 
-def _block(found: RootFinding, ink: Style) -> str:
-    finding, checked = found.finding, found.checked
+def _block(found: RootFinding, style: ReportStyle) -> str:
+    finding, checked, ink = found.finding, found.checked, style.ink
     head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
     new = " (new)" if finding.new else ""
     lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
@@ -182,7 +184,9 @@ def _block(found: RootFinding, ink: Style) -> str:
         lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
         lines += _source(finding.other, checked, ink)
     if finding.help:
-        lines.append(f"  help: {finding.help}")
+        # Commands in the help must work as they are printed.
+        typed = "`mdmem " if style.root is None else f"`mdmem --root {quote(style.root)} "
+        lines.append(f"  help: {finding.help.replace('`mdmem ', typed)}")
     if finding.fix is not None:
         lines.append(f"  fix: {fix_line(finding.fix)}")
     return "\n".join(lines)
