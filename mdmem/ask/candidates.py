@@ -98,7 +98,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def entry(self) -> Entry:
-        """Return the entry."""
+        """Return the candidate's entry."""
         return self.item.entry
 
     @property

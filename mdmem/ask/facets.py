@@ -18,7 +18,7 @@ SESSION = "session"
 
 
 class Intent(StrEnum):
-    """The kind of goal, which decides which facets are included and in which order."""
+    """The kind of goal. It decides which facets a context pack has, and their order."""
 
     BUILD = "build"
     PLAN = "plan"
@@ -141,13 +141,13 @@ def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
 
 
 class Reach(Struct, frozen=True, kw_only=True):
-    """How much a layer includes.
+    """How much a `Layer` includes.
 
-    - `share`: the part of the request's limit of entries that is used.
+    - `share`: the most entries, as a share of the request's limit.
     - `floor`: entries that score below this share of the best score are omitted.
-    - `length`: the part of the budget for contents and links; `longest`: the most tokens of one content.
-    - `gists`: the contents are only the rules of invariants and the open work of sessions, without links.
-    - `latest`, `diary`: how many session notes, and notes in the agent's diary, are included without a match.
+    - `length`: contents and links may take this many budgets; `longest`: the most tokens of one content.
+    - `gists`: an invariant has only its rule, a session only its open work; there are no other contents and no links.
+    - `latest`, `diary`: this many session notes, and notes in the agent's diary, need no match.
     """
 
     share: float

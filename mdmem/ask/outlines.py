@@ -33,9 +33,9 @@ class Depth(StrEnum):
 
 
 class SynthesisRequest(Struct, frozen=True, kw_only=True):
-    """A request to plan a text.
+    """A request for the outline of a text.
 
-    `entity_ids` and `decision_ids` are entries that must be used as sources. Each of the `required_sections` is a
+    The outline must cite the entries in `entity_ids` and `decision_ids`. Each of the `required_sections` is a
     title, or `Title::prompt`.
     """
 

@@ -391,7 +391,7 @@ class Selection(Struct, frozen=True, dict=True):
             yield note
 
     def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
-        """Return the room of at least half of the best matches; None if there is none or the question names rooms."""
+        """Return the room of at least half of the best matches, if these are two or more and the scope has no rooms."""
         if self.answer is None or self.scope.rooms:
             return None
         best = sorted((item for item in items if item.score > 0), key=fit_key)[:among]
@@ -405,7 +405,7 @@ class Selection(Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys(words[term] for term in terms if term in words))
 
     def uncovered_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the words with a positive weight, as typed, that no invariant or decision of the scope contains."""
+        """Return the question's words of some weight, as typed, that no invariant or decision of the scope has."""
         rules = (match.terms for one, match in self.matches.items() if self.catalog.entries[one].type.is_rule)
         found = _NO_TERMS.union(*rules)
         return self.typed(term for term in weights if weights[term] and term not in found)

@@ -39,11 +39,11 @@ class WingCount(Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):
-    """The state of the memory; `why` says how its root was found.
+    """The state of the memory; `why` says how the root was found.
 
     `known` counts the findings that the baseline accepts, and `findings` the others, by severity.
 
-    `shown` counts how often each entry was shown to agents lately, and `never_shown` are the other current rules.
+    `shown` counts how often agents got each entry lately. `never_shown` are the current rules that they did not get.
     `merged` are the decisions of agents that were merged without approval.
     """
 

@@ -427,7 +427,7 @@ class GitFacts(Struct, frozen=True, dict=True):
         return top in self.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
 
     def has_match(self, glob: str) -> bool:
-        """Return whether a glob matches a tracked path; only paths that begin like the glob are compared."""
+        """Return whether a glob matches a tracked path; only paths with its fixed start are compared."""
         start = fixed_part(glob)
         return start is not None and any_match([glob], self._below(start)) is not None
 

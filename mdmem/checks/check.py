@@ -58,7 +58,7 @@ class Check(Struct, frozen=True, kw_only=True):
     - `asks_git`: the result depends on git, which may know less in another clone.
     - `incomplete`: a finding means that something could not be read.
     - `on_request`: the check runs only if the settings enable it.
-    - `same_when_ended`: findings keep their severity on deprecated and superseded entries.
+    - `same_when_ended`: the severity of a finding is not lowered on deprecated and superseded entries.
     """
 
     code: str

@@ -72,7 +72,7 @@ def compare(
     if refused is not None and snapshot.is_working_tree:
         return ComparedTrees(faults=(_fault(GitError(refused), None),))
     if base is not None and snapshot.merge_into not in (None, base):
-        raise UsageError("--merge already compares with a branch; leave out --base")
+        raise UsageError("--merge chooses the base itself; leave out --base")
     try:
         if snapshot.merge_into is not None:
             ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)

@@ -70,7 +70,7 @@ class Globals(Struct, frozen=True):
             if is_moved or (len(written.changes) > 1 and any(one.before is None for one in written.changes)):
                 self.remark("commit these files together, with `git add` first: `git commit -a` omits the new ones")
         if not written.changes:
-            self.remark("nothing to change: the files are like this already")
+            self.remark("nothing to change: the files already have this content")
 
     def text_of_written(self, workspace: Workspace, written: WriteResult) -> str:
         """Return the changes of a write with paths from the working directory; for a dry run, return the diff."""

@@ -86,7 +86,7 @@ def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool)
         lines = list(read_audit(workspace.state_folder))
         given.print_result({"total": len(lines), "lines": lines[-limit:]}, upkeep.audit_text(lines[-limit:]))
         if not lines:
-            given.remark("nobody asked for a context pack yet")
+            given.remark("no requests for context packs yet")
         elif len(lines) > limit:
             given.remark(f"{len(lines) - limit} older ones; --limit shows more")
     elif rebuild:

@@ -57,7 +57,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
     stances = {one: catalog.stance(one) for one in (*written.approved, written.changes[0].to.removesuffix(".md"))}
     waiting = [one for one, stance in stances.items() if stance is not None and stance.standing.is_proposal]
     if waiting:
-        given.remark(f"counts once it is committed to the default branch: {first_of(waiting, _LISTED)}")
+        given.remark(f"takes effect when the default branch has it: {first_of(waiting, _LISTED)}")
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")
@@ -189,7 +189,7 @@ def supersede_command(
     """
     if by is not None:
         if wing is not None or any(value not in (None, ()) for value in options.values()):
-            raise click.UsageError("--by takes an existing entry; leave out the options for a new one")
+            raise click.UsageError("--by is for an existing entry; leave out the options of a new entry")
         return _carry_out(given, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
     workspace, title, place = given.open(), options["title"], options["place"]
     if title is None and place is None:

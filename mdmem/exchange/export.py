@@ -353,9 +353,9 @@ def _read(folder: Path, path: str) -> str | None:
         content = content_to_grow(folder / path, folder)
         return None if content is None else content.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} exists and stays as it is: it is not in UTF-8") from error
+        raise UsageError(f"{path} stops the export: it is not in UTF-8") from error
     except MisfitError as error:
-        raise UsageError(f"{path} exists and stays as it is: {error}") from error
+        raise UsageError(f"{path} stops the export: {error}") from error
 
 
 def _require_ours(text: str, what: str, removed: str = "it") -> None:

@@ -54,7 +54,7 @@ class References:
         return tuple(dict.fromkeys(near or (address for address, _ in found)))
 
     def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
-        """Return the addresses that a claim may mean. If there is only one, the claim is certain."""
+        """Return the addresses that the target of a claim may mean, seen from `folder`. A single address is certain."""
         if not claim.is_path:
             return self.named(claim.target, folder)
         path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))

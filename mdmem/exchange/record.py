@@ -143,8 +143,8 @@ class ForeignRecord(ImportRow, kw_only=True):
     """A future entry, as its source describes it. The steps of an import fill in the fields.
 
     `part` is the section, if one file becomes several entries. `name` becomes the entry-id. `fields` are further keys
-    of the front matter. `reading` is the status that it states. Each of its `claims` ends up in `links` (by field) or
-    in `lost`. `reasons` describe which parts of other records it changes.
+    of the front matter. `reading` is the status in the source. Each of its `claims` ends up in `links` (by field) or in
+    `lost`. `reasons` say which parts of other records it amends.
     """
 
     source: SourceFile

@@ -107,7 +107,7 @@ def require_owner(cursor: Any, does: str) -> None:
     `does` is the end of the message, such as `renames a repository`.
     """
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
-        raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect with such a role")
+        raise UsageError(f"only the hub's owner role, or a member of it, {does}; connect with such a role")
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:

@@ -182,7 +182,7 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def near(self) -> str:
-        """Return the address from which short links are resolved; if the file is no entry, `-` stands for its parts."""
+        """Return the address from which short links are resolved; `WING/-/-` or `-/-/-` if the file is no entry."""
         return self.address or f"{self.wing or '-'}/-/-"
 
     @property

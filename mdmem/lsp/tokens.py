@@ -112,7 +112,7 @@ LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS})
 # Cached, since an editor sends several requests about the same version of a text.
 @lru_cache(maxsize=16)
 def parse_text(text: str) -> ParsedText:
-    """Return the tokens of a text, even of invalid front matter, as while somebody types; none if it is too long."""
+    """Return the tokens of a text, whose front matter may be invalid or half typed. A text too long has none."""
     if len(text) > SIZE_LIMIT:
         return ParsedText()
     has_bom = text.startswith("\ufeff")

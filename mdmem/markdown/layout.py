@@ -58,7 +58,7 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
     """Return the edit that replaces `width` characters in the body, with the line breaks of the line above."""
     if offset < 0:
-        raise ValueError(f"{document.path} has no character {offset} in its body")
+        raise ValueError(f"offset {offset} is before the body of {document.path}")
     start = len(document.text) - len(document.body) + offset
     above = document.text.rfind("\n", 0, start)
     line_break = "\r\n" if above > 0 and document.text[above - 1] == "\r" else "\n"
@@ -180,7 +180,7 @@ def rank_of(name: str) -> int:
 
 
 def layout_of(document: Document) -> Layout:
-    """Return the layout of a document. Raises UnpatchableError unless it can be parsed and each key starts a line."""
+    """Return a document's `Layout`. Raises UnpatchableError if it cannot be parsed, or a key does not start a line."""
     if document.fields is None:
         help_ = "fix what `mdmem check` reports"
         raise UnpatchableError(f"{document.path} has front matter that cannot be parsed; {help_}")

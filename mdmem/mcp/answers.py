@@ -34,7 +34,7 @@ _VERBATIM = "front_matter"
 
 
 def without_noise(value: Any, *, kept: Collection[str] = (), noise: Collection[str] = ()) -> Any:
-    """Return JSON values without empty values, defaults and `noise`, at any depth; the keys in `kept` always stay."""
+    """Return JSON without empty values, `_DEFAULTS` and keys in `noise`, at any depth. Keys in `kept` stay."""
     if isinstance(value, list):
         return [without_noise(one, kept=kept, noise=noise) for one in value]
     if not isinstance(value, dict):

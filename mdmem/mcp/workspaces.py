@@ -54,7 +54,7 @@ class CatalogCache:
         self._known: dict[tuple[Path, Access], _Cached] = {}
 
     def get(self, workspace: Workspace) -> _Cached:
-        """Return the catalog of the current files, with values computed from it; the same ones until a file changes."""
+        """Return the catalog of the current files and values computed from it. Both are kept until a file changes."""
         tree, key = workspace.tree, (workspace.location.root, workspace.access)
         with self._lock:
             before = self._known.get(key)

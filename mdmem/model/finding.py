@@ -130,7 +130,7 @@ class Finding(Struct, frozen=True):
 
     @property
     def weight(self) -> Severity:
-        """Return the severity, or error if the engine has not set the severity yet."""
+        """Return the severity. Before the engine sets it, this is `error`."""
         return self.severity or Severity.ERROR
 
     def in_one_line(self) -> Finding:

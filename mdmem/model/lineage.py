@@ -162,7 +162,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:
-        """Return the current entries that a current entry supersedes one-sidedly, sorted."""
+        """Return the entries that have this entry in their `claimed_by`, sorted."""
         return self._claims.get(address, ())
 
     @property
@@ -221,7 +221,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return frozenset(self._heads).difference(self.current)
 
     def heads(self, address: str) -> tuple[str, ...]:
-        """Return the current ends of the chains from an entry, sorted: one, several after a split, or none."""
+        """Return the current ends of an entry's supersession, sorted: itself, one, several after a split, or none."""
         known = self._heads.get(address)
         if known is not None:
             return known

@@ -32,7 +32,7 @@ from mdmem.store.workspace.scope import Filters, ScopeState
 TITLE_ALONE = "no text beyond its title"
 SOURCES = {
     "index": "the index",
-    "scan": "the files themselves",
+    "scan": "the files, without an index",
     "hub": "the hub",
     **dict.fromkeys(("docs", "readme", "workspace"), "docs/architecture.md, README.md and a search of the workspace"),
 }
@@ -88,7 +88,7 @@ def answers_text(answers: Answers, style: Style) -> str:
     if answers.short:
         bases = [one.basis for one in answers.short]
         most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
-        foot = f"Each answer omits up to {count(most, 'entry', 'entries')}. " if most else ""
+        foot = f"Omitted from each answer: up to {count(most, 'entry', 'entries')}. " if most else ""
         foot += f"Source: {' and '.join(dict.fromkeys(SOURCES[basis.source] for basis in bases))}"
         unread = ", ".join(answers.unread[:_MOST_WINGS])
         blocks.append(style.foot(f"{foot}{f'; not read: {unread} (--wing, --all-wings)' if unread else ''}"))

@@ -20,7 +20,7 @@ _CONTRADICTIONS = "Contradictions, for a person to resolve"
 
 
 def pack_markdown(pack: Facts) -> str:
-    """Return a context pack, or one page of it, as Markdown that quotes the entries."""
+    """Return a page of a context pack as Markdown. Texts are quotes, except invariants in the layer `wake`."""
     is_short = pack.get("layer") == Layer.WAKE
     blocks = [f"# Context: {clipped(pack['goal'])}"]
     blocks += _bold_list(_UNREADABLE, _problems(pack, "problems"))

@@ -32,7 +32,7 @@ def search_text(
     """Return the best results, each with a snippet; `more` tells the reader how to see the rest."""
     blocks = [*problems_text(result.basis)]
     if result.basis.degraded:
-        blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
+        blocks.append(f"Degraded: {result.basis.why_degraded}; this answer was found without the index.")
     blocks += ended_text(result.basis)
     for hit in result.hits[:limit]:
         entry, snippet = hit.entry, snippet_of(hit)

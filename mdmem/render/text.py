@@ -53,7 +53,7 @@ def in_no_entry(words: Sequence[str], wings: Sequence[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text from a file as one line, so that the reader cannot mistake a part of it for output of mdmem."""
+    """Return a text from a file on one line. Then none of its lines can look like a line of mdmem's output."""
     return text if text.isprintable() else " ".join(text.split())
 
 

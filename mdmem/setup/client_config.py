@@ -50,7 +50,7 @@ def _parsed(text: str) -> tuple[Any, str]:
     except json.JSONDecodeError as error:
         raise MisfitError(f"it cannot be read as JSON: line {error.lineno}: {error.msg.lower()}") from error
     except RecursionError as error:
-        raise MisfitError("it cannot be read as JSON: it is nested too deep") from error
+        raise MisfitError("its JSON is nested too deep to be read") from error
 
 
 def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> str:
@@ -63,7 +63,7 @@ def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> st
     for name in path:
         opened = re.compile(rf"{re.escape(json.dumps(name))}\s*:\s*[\[{{]").search(plain, at)
         if opened is None:
-            raise MisfitError(f"`{name}` is written in an unusual way")
+            raise MisfitError(f"mdmem cannot find where `{name}` is")
         at = opened.end()
     line = text[text.rfind("\n", 0, at) + 1 : at]
     outer = line[: len(line) - len(line.lstrip(" \t"))]
@@ -133,7 +133,7 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
     try:
         after = read_toml(grown)
     except MisfitError as error:
-        raise MisfitError(f"no table can be added to `{holder}` in the form in which it is written") from error
+        raise MisfitError(f"`{holder}` is an inline table; write it as `[{holder}]` first") from error
     if after != before | {holder: {**held, name: dict(server)}}:
         raise MisfitError("mdmem cannot add its part without changing something else")
     return grown
@@ -225,7 +225,7 @@ def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[byt
         before = content_to_grow(base / below, base)
         grown = grow(before or b"")
     except MisfitError as error:
-        return f"{below} exists and stays as it is: {error}; add this to it:\n{piece}"
+        return f"{below} was not changed: {error}; add this to the file:\n{piece}"
     if isinstance(grown, str):
         return grown
     put(base / below, grown, is_new=before is None)

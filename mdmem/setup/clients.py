@@ -69,7 +69,7 @@ CLIENTS: Mapping[str, Client] = {
 def join_client(name: str, base: Path, *, under: str, is_found: bool, command: str = SERVER) -> Iterator[str]:
     """Add the server to a client's configuration. Yield what was done, or the text to add by hand.
 
-    `under` is the path of the memory from `base`. With `is_found`, the server finds the memory without this path.
+    `under` is the path of the memory from `base`. With `is_found`, the server does not need this path.
     """
     client = CLIENTS[name]
     is_toml = client.path.endswith(".toml")

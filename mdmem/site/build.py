@@ -74,7 +74,7 @@ def build(
         if not _has(folder, path, digests[path]):
             if known.is_brought and (folder / path).exists() and not _has(folder, path, known.files.get(path, "")):
                 hint = "remove it, or name another folder by --out"
-                raise UsageError(f"{folder / path} was not written by a build; {hint}")
+                raise UsageError(f"{folder / path} may be your own file; {hint}")
             _write(folder, path, content)
             written.append(path)
         if progress is not None:

@@ -91,7 +91,7 @@ class Row(Struct, frozen=True):
 class Event(Struct, frozen=True):
     """An event of the timeline: `what` says that an entry is `new`, `replaces` others, was `replaced` or `deprecated`.
 
-    `replaced` are the addresses of the entries that it replaces.
+    The field `replaced` has the addresses of the entries that `address` replaces.
     """
 
     moment: date

@@ -80,7 +80,7 @@ def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Sav
     if wing is None:
         wing = wing_name_for(project_id or "", catalog)
         if wing == shared:
-            raise UsageError(f"`{wing}` is the name of the shared wing; the project `{project_id}` needs another id")
+            raise UsageError(f"`{wing}` is the name of the shared wing; use another `project_id`")
         manifests.append(_manifest(workspace, wing, WingKind.PROJECT, project_id=project_id))
     is_global = record.reach == "global"
     if is_global:

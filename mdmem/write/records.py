@@ -199,7 +199,7 @@ def _tidied(name: str, kind: Any, value: object) -> object:
 
 
 def plain_text(name: str, value: object) -> str:
-    """Return a stripped text with LF as line ends. Raises UsageError for other values and for invisible characters."""
+    """Return a text, stripped, with LF line ends. Raises UsageError for a non-text or an invisible character."""
     if not isinstance(value, str):
         raise UsageError(f"`{name}` must be a text")
     text = value.replace("\r\n", "\n").replace("\r", "\n").strip()

@@ -93,7 +93,7 @@ def _refuse_where_forbidden(settings: Settings) -> None:
 
 
 class Saver:
-    """Saves records in one memory. `wait` is the number of seconds that each save waits for other processes."""
+    """Saves records of agents in one memory. A save waits up to `wait` seconds for other processes."""
 
     def __init__(self, workspace: Workspace, *, now: Clock = _utc_now, wait: float = _WAIT) -> None:
         """Store the workspace and a clock. The files are read again for each save."""

@@ -229,7 +229,7 @@ def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reas
 def plan_successor(
     workspace: Workspace, name: str, new: str, text: str, *, reason: str, wing: WingKind | None = None
 ) -> ChangeSet:
-    """Return the changes of `plan_succession`, and those that make a missing wing of the kind `wing`."""
+    """Return the changes by which `new` supersedes `name`. With `wing`, a missing wing of this kind is made, too."""
     old, today = resolve_name(workspace, name), workspace.today
     made = require_wing(workspace, new, wing) if wing is not None else ()
     change_set = plan_succession(catalog_after(workspace, made), old, new=new, text=text, reason=reason, today=today)

@@ -61,7 +61,7 @@ def test_work_at_hand_comes_first_and_its_entries_are_already_shown(folder: Path
     out = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
     last = out.split("\n\n1. which threads has navigation?\n")[1]
     assert last.startswith("Already shown: nav/architecture/threads")
-    assert "\n\nEach answer omits" in last or "\n\nSource: the index" in last
+    assert "\n\nOmitted from each" in last or "\n\nSource: the index" in last
 
 
 def test_files_at_hand_decide_which_invariants_apply_to_every_question(folder: Path, capsys: Capture) -> None:

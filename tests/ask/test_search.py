@@ -129,7 +129,7 @@ def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, t
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
-        'mdmem: `"` and brackets in pairs were expected, at most 50 nested ones\n',
+        'mdmem: `"` and `()` must be in pairs, and `()` at most 50 deep\n',
     )
 
 

@@ -91,7 +91,7 @@ def test_edit_that_is_editorial_marks_the_day(root: Path, run: Run) -> None:
 @pytest.mark.parametrize("arguments", [[], ["--editorial"]])
 def test_edit_without_a_change_writes_nothing(arguments: list[str], root: Path) -> None:
     before = snapshot(root.parent)
-    assert edit(root, *arguments, by="pass") == (0, "nothing to change: the files are like this already\n")
+    assert edit(root, *arguments, by="pass") == (0, "nothing to change: the files already have this content\n")
     assert snapshot(root.parent) == before
 
 

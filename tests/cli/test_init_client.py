@@ -128,7 +128,7 @@ def test_file_that_cannot_be_grown_stays_and_what_to_add_is_said(client: str, te
     file = write(repo, FILES[client], text)
     ran = run("init", "--client", client)
     assert (ran.code, file.read_text()) == (0, text)
-    assert f"{FILES[client]} exists and stays as it is: " in ran.out
+    assert f"{FILES[client]} was not changed: " in ran.out
     assert ('command = "mdmem"' if client == "codex" else '"command": "mdmem"') in ran.out
 
 
@@ -141,15 +141,15 @@ def test_link_within_the_project_is_followed_and_stays_one(repo: Path, run: Run)
     assert (server_in(real), real.stat().st_mode & 0o777) == (SERVER, 0o640)
 
 
-OUT = "stays as it is: it is a link that leads out of the project, to "
+OUT = "was not changed: it is a link that leads out of the project, to "
 # What lies where a client has its file, and what is said of it.
 LEFT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "link out": (lambda file, out: file.symlink_to(out / "mcp.json"), OUT),
     "folder out": (lambda file, out: (file.parent.rmdir(), file.parent.symlink_to(out)), OUT),
     "link to nothing": (lambda file, _: file.symlink_to("nowhere"), "to a missing file"),
-    "folder": (lambda file, _: file.mkdir(), "stays as it is: it is not a file"),
-    "pipe": (lambda file, _: os.mkfifo(file), "stays as it is: it is not a file"),
-    "read-only": (lambda file, _: (file.write_text("{}\n"), file.chmod(0o444)), "it is read-only; add this to it:\n{"),
+    "folder": (lambda file, _: file.mkdir(), "was not changed: it is not a file"),
+    "pipe": (lambda file, _: os.mkfifo(file), "was not changed: it is not a file"),
+    "read-only": (lambda file, _: (file.write_text("{}\n"), file.chmod(0o444)), "read-only; add this to the file:\n{"),
 }
 
 
@@ -182,7 +182,7 @@ def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, rep
 
 def test_agents_file_that_names_the_command_in_other_words_stays(repo: Path, run: Run) -> None:
     file = write(repo, "AGENTS.md", "Type `mdmem retrieve` first.\n")
-    said = "AGENTS.md exists and stays as it is: it mentions `mdmem retrieve` in other words; add"
+    said = "AGENTS.md was not changed: it mentions `mdmem retrieve` in other words; add"
     assert said in run("init", "--client", "codex").out
     assert file.read_text() == "Type `mdmem retrieve` first.\n"
 
@@ -241,4 +241,4 @@ def test_plain_init_adds_nothing_to_the_lines_for_the_server(repo: Path, run: Ru
     commit_all(repo)
     said = run("init").out
     assert "AGENTS.md exists and stays as it is\n" in said
-    assert "add this to it" not in said
+    assert "add this to" not in said

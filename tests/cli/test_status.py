@@ -164,7 +164,7 @@ def test_packs_that_were_asked_for_are_listed_the_newest_last(folder: Path, run:
 
 
 def test_log_that_is_not_there_or_torn_is_no_fault(folder: Path, run: Run) -> None:
-    assert run("status", "--audit").err.strip() == "nobody asked for a context pack yet"
+    assert run("status", "--audit").err.strip() == "no requests for context packs yet"
     run("context", "a goal")
     log = next(folder.rglob(".git/mdmem/state/**/audit.jsonl"))
     log.write_text('{"asked": 1, "returned": 2}\n[]\n{"verb": "context"}\n{"torn')

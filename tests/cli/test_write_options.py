@@ -121,7 +121,7 @@ REFUSED = [
     (["approve", DRAFT, "--by", "somebody"], 2, 'mdmem: `somebody` does not name a person; write --by "Name <email>"'),
     (["supersede", OLD, "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
     (["supersede", OLD, "-m", "x"], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
-    (["supersede", OLD, "-m", "x", "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by takes an existing entry;"),
+    (["supersede", OLD, "-m", "x", "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by is for an existing entry;"),
     (["supersede", OLD, "-m", "x", "--by", "executr"], 1, f"mdmem: there is no entry `executr`; did you mean {NEW}"),
     (["supersede", OLD, "-m", "x", "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
     (["supersede", OLD, "-m", "x", "--title", "Threads", "-b", "x"], 2, f"mdmem: {OLD} is the older entry's own name"),
@@ -211,4 +211,4 @@ def test_verify_ends_a_review_and_takes_a_day_and_twice_changes_nothing(root: Pa
         "  x-review-reason: removed (is it so?)\n"
     )
     again = run("verify", OLD, "--at", "2026-11-20", cwd=root)
-    assert (again.code, again.out, again.err) == (0, "", "nothing to change: the files are like this already\n")
+    assert (again.code, again.out, again.err) == (0, "", "nothing to change: the files already have this content\n")

@@ -52,7 +52,7 @@ def test_a_tool_is_called(node: Node, tmp_path: Path, era: str) -> None:
 def test_a_refusal_is_told(node: Node, tmp_path: Path) -> None:
     done = inspect(node, tmp_path, "tools/call", "--tool-name", "search", "--tool-arg", "query=threads", "wiing=nav")
     assert (done.returncode, json.loads(done.stderr)["error"]["code"]) == (5, "tool_is_error")
-    assert "it takes " in done.stdout
+    assert "the tool takes " in done.stdout
 
 
 def test_a_resource_is_read(node: Node, tmp_path: Path) -> None:

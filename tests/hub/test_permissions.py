@@ -249,7 +249,7 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
         ran = typed(*arguments, role="guest")
         assert (ran.code, ran.err) == (
             2,
-            "mdmem: only the hub's owner, or a member of that role, says who sees what; connect with such a role\n",
+            "mdmem: only the hub's owner role, or a member of it, says who sees what; connect with such a role\n",
         )
     assert "with any token: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
     assert "this database role has no grants" in typed("status", role="guest").err

@@ -172,7 +172,7 @@ def test_a_value_is_read_when_its_form_is_harmless(name: str, sent: object, mean
 
 def test_null_is_what_is_left_out_and_unknown_and_missing_parameters_are_refused() -> None:
     assert read(limit=None, tags=None) == read()
-    assert refusal(task="x").startswith('there is no parameter "task"; it takes `query`, `kind`, `limit`')
+    assert refusal(task="x").startswith('there is no parameter "task"; the tool takes `query`, `kind`, `limit`')
     with pytest.raises(UsageError, match=r"^`query` is missing: What is looked for\. In plain words$"):
         _PROBE.parse({})
 

@@ -386,8 +386,8 @@ def test_search_reads_the_language_when_asked_to(question: str, expected: str) -
     ("question", "expected"),
     [
         ("colour:red", "a field was expected before `:`, not `colour`; the fields are title, "),
-        *((asked, '`"` and brackets in pairs were expected') for asked in ('"open', "(open", "shut)", ")x(")),
-        ("(" * 60 + "x" + ")" * 60, '`"` and brackets in pairs were expected, at most 50 nested ones'),
+        *((asked, '`"` and `()` must be in pairs') for asked in ('"open', "(open", "shut)", ")x(")),
+        ("(" * 60 + "x" + ")" * 60, '`"` and `()` must be in pairs, and `()` at most 50 deep'),
         ("a" * 4001, "a query of at most 4000 characters was expected"),
     ],
 )

@@ -144,7 +144,7 @@ def test_short_links_stay_as_they_were_written(root: Path) -> None:
 
 def test_superseding_again_changes_nothing(root: Path, capsys: Capture) -> None:
     assert [run_here(capsys, *supersede(), cwd=root).code for _ in range(2)] == [0, 0]
-    assert run_here(capsys, *supersede(), cwd=root).err == "nothing to change: the files are like this already\n"
+    assert run_here(capsys, *supersede(), cwd=root).err == "nothing to change: the files already have this content\n"
 
 
 def test_entry_that_ended_before_keeps_its_day(root: Path) -> None:

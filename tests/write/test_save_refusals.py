@@ -97,8 +97,8 @@ PROJECTS = [
     ("!!", "the project's id `!!` has no letter or digit for the name of a wing; choose another name"),
     ("漢" * 60, f"the project's id `{'漢' * 60}` is too long for the name of a wing; choose another name"),
     ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; name it otherwise"),
-    ("shared", "`shared` is the name of the shared wing; the project `shared` needs another id"),
-    ("Other", "the wing `other` belongs to the project `Acme`; `Other` needs another id"),
+    ("shared", "`shared` is the name of the shared wing; use another `project_id`"),
+    ("Other", "the wing `other` belongs to the project `Acme`; use another `project_id`"),
     ("src", NO_WING),
 ]
 

@@ -312,13 +312,13 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
     """A link in a body leads nowhere.
 
     The check reads `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files, and link
-    definitions, but no code. A Markdown link may lead to any file that git tracks; outside git, only links to Markdown
-    files of the memory are checked. `[[word]]` with a single plain word counts as text.
+    definitions, but not in code. A Markdown link may lead to any file that git tracks; outside git, only links to
+    Markdown files of the memory are checked. `[[word]]` with a single plain word counts as text.
 
     Fails:
         [see: react/anti-patterns/indx-as-key]
 
-    Fix: write the right one; the finding lists similar ones. `mdmem check --fix` does this if the meaning is certain.
+    Fix: correct the link; the finding lists similar ones. `mdmem check --fix` does this if the meaning is certain.
     """
     lost = [one for one in case.references if one.target is None]
     if not lost:

@@ -223,8 +223,8 @@ def _conflict_place(case: Case, entry: Entry, target: str) -> Place:
 def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
     """A link leads into a wing that the entry's own wing does not read.
 
-    A project reads its own wing and the shared wings that its manifest lists, or all shared wings without a list. Each
-    entry is reported once for each other wing. `supersession-across-wings` reports supersession links.
+    A project reads its own wing and the shared wings that its manifest lists (without a list, all). An entry
+    has one finding for each wing that it may not link to. `supersession-across-wings` reports supersession links.
 
     Fails:
         shop/README.md               shared_wings: [react]

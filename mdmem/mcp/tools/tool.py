@@ -294,12 +294,14 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
                 name, kind = str(one["loc"][0]), one["type"]
                 fault = f"`{name}`: {one['msg']}, found {short_json(one['input'])}"
                 if kind == "extra_forbidden":
-                    taken = ", ".join(f"`{one}`" for one in properties) or "none"
-                    fault = f"there is no parameter {short_json(name)}; it takes {taken}"
+                    fault = f"there is no parameter {short_json(name)}"
                 elif kind == "missing":
                     fault = f"`{name}` is missing: {properties[name]['description'].removesuffix('.')}"
                 faults[fault] = None
-            raise UsageError("; ".join(list(faults)[:_MOST_FAULTS])) from None
+            text = "; ".join(list(faults)[:_MOST_FAULTS])
+            if any(one["type"] == "extra_forbidden" for one in error.errors()):
+                text += f"; the tool takes {', '.join(f'`{one}`' for one in properties) or 'none'}"
+            raise UsageError(text) from None
         except ValueError:
             # Python refuses to print an integer of more than 4,300 digits.
             raise UsageError("a number has too many digits") from None

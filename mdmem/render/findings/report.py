@@ -120,7 +120,7 @@ def summary(roots: Sequence[CheckedRoot]) -> str:
 def summary_line(report: CheckReport) -> str:
     """Return a line with the number of checked entries, and of findings by level: new, fixed, fixable, known."""
     against = f" against {report.base}" if report.base is not None else ""
-    tree = f"the {report.tree}" if report.tree in ("working tree", "git index") else report.tree
+    tree = f"the {report.tree}" if report.tree.startswith(("working tree", "git index", "merge of ")) else report.tree
     parts = [levels(report.reported)]
     if report.base is not None and report.reported:
         parts.append(f"{sum(totals(one for one in report.reported if one.new).values())} new")

@@ -233,7 +233,7 @@ def not_fetched(tree: Tree) -> list[Finding]:
 
 
 def interpret_manifest(document: Document) -> LoadedFile:
-    """Return the result of loading a manifest: its wing and all findings; a README without front matter has neither."""
+    """Return the wing of a manifest and all findings; a README without front matter has no wing and no finding."""
     faults = tuple(
         one
         if one.code == "unreadable"

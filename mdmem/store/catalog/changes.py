@@ -34,7 +34,7 @@ def seen_lines(body: str) -> list[str]:
 
 
 def says_the_same(before: ComparableText, after: ComparableText) -> bool:
-    """Return whether two bodies differ only in trailing spaces, links after a move, and links without a target."""
+    """Return whether only trailing spaces, links to moved entries and repaired broken links differ."""
     if seen_lines(before.body) == seen_lines(after.body):
         return True
     texts = ({one.address: without_code(one.body)} for one in (before, after))

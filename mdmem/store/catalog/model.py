@@ -45,7 +45,7 @@ _PROPERTIES = "x-relation-properties"
 
 
 class SeenAddresses(Set[str]):
-    """The visible addresses, as a set that also claims to contain every address in a hidden or missing wing."""
+    """The visible addresses. Every address in a hidden or missing wing counts as in the set, too."""
 
     def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
         """Take the visible addresses, the access, and the wings that could not be fetched."""

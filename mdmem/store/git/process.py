@@ -202,7 +202,7 @@ def run_as_user(
 ) -> subprocess.CompletedProcess[str]:
     """Run a git command that writes, with the user's hooks, signing and helpers; raises OSError and TimeoutExpired.
 
-    With a timeout, git has no terminal on which ssh could prompt, and all processes that it starts end with it.
+    With a timeout, ssh has no terminal to prompt on. At the timeout, the processes that git started are ended, too.
     """
     environment = environment_for(os.environ, variables)
     # A command that writes may refresh the index, unlike a command that reads.

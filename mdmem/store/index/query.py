@@ -83,7 +83,7 @@ def parse(question: str) -> ParsedQuestion:
         depth += 1 if bracket == "(" else -1
         is_balanced = is_balanced and 0 <= depth <= _DEEPEST
     if depth or not is_balanced:
-        raise QuerySyntaxError(f'`"` and brackets in pairs were expected, at most {_DEEPEST} nested ones')
+        raise QuerySyntaxError(f'`"` and `()` must be in pairs, and `()` at most {_DEEPEST} deep')
     try:
         tree = QueryParser("", None, plugins=_PLUGINS, group=OrGroup).parse(question, normalize=False)
     except _PARSE_ERRORS as error:

@@ -409,7 +409,7 @@ class PendingWrites(Struct, frozen=True):
         self._change(id_, lambda known: replace(known, arguments={**known.arguments, **notes}))
 
     def done(self, id_: str) -> None:
-        """Remove a claimed write that succeeded."""
+        """Remove a pending write that succeeded."""
         with self._changing():
             self._path(_PENDING, id_).unlink(missing_ok=True)
 

@@ -356,11 +356,11 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
     if wing is not None and wing.project_id is not None and wing.project_id != project_id:
         owner = f"belongs to the project `{wing.project_id}`"
-        raise UsageError(f"the wing `{wing.name}` {owner}; `{project_id}` needs another id")
+        raise UsageError(f"the wing `{wing.name}` {owner}; use another `project_id`")
     if wing is not None:
         raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
     if any(file.path.casefold() == name for file in catalog.others):
-        raise UsageError(f"`{name}` exists already and is not a folder; `{project_id}` needs another id")
+        raise UsageError(f"`{name}` exists already and is not a folder; use another `project_id`")
     hidden = hidden_wings(catalog)
     if hidden:
         listed = " and ".join(f"`{path}`" for path in hidden)

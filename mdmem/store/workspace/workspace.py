@@ -356,7 +356,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def corpus(self) -> Corpus:
-        """Return the entries as the index reads them."""
+        """Return the entries for the index to read."""
 
         def titles(addresses: Sequence[str]) -> Iterator[IndexDocument]:
             return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
