@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,9 +24,11 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
+from mdmem.checks.fixes import relative
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.exchange.record import SCHEMA
+from mdmem.exchange.record import SCHEMA, with_whole_labels
 from mdmem.markdown.body import cut_at_word
+from mdmem.markdown.parse import body_links, without_code
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.agents_file import END, is_exported, is_whole, opening, region_of, sealed
 from mdmem.setup.client_config import MisfitError, appended, content_to_grow, put
@@ -87,8 +90,9 @@ def _record_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
         for name, newer, older in _RELATIONS if record.entry.status is not Status.DRAFT else ():
             for other in (records[one] for one in dict.fromkeys(record.entry.links(name)) if one in records):
                 relations.setdefault(address, []).append(f"{newer} {other.link}")
-                # A one-sided supersession leaves the older entry current.
-                if name != "supersedes" or other.entry.status is Status.DEPRECATED:
+                # A one-sided supersession leaves the older entry as it is: current, or superseded by another entry.
+                is_fact = address in workspace.catalog.lineage.successors.get(other.entry.address, ())
+                if name != "supersedes" or (is_fact and other.entry.status is Status.DEPRECATED):
                     relations.setdefault(other.entry.address, []).append(f"{older} {record.link}")
     files = [
         _record_file(records, relations.get(shown.entry.address, []), shown) for shown in in_full(workspace, decisions)
@@ -112,16 +116,28 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
         facts.append(f"- Deciders: {' '.join(entry.owner.split())}")
     if entry.tags:
         facts.append(f"- Tags: {', '.join(entry.tags)}")
-    first, _, rest = shown.body.strip().partition("\n")
+    parts, at = [], 0
+    # Links between entries lead to their records. Those to other files stay as they are.
+    for link in body_links(with_whole_labels(without_code(shown.body))):
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), link.target))
+        other = records.get(target.removesuffix(".md")) if link.is_path else None
+        if other is not None and link.offset >= at:
+            written = shown.body[link.offset : link.offset + link.width]
+            parts += [shown.body[at : link.offset], relative(other.path, record.path, written)]
+            at = link.offset + link.width
+    body = "".join([*parts, shown.body[at:]]).strip()
+    first, _, rest = body.partition("\n")
     is_title = first.startswith("# ") and " ".join(first[2:].split()) == " ".join(entry.title.split())
     text = _SEE.sub(
         lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0],
-        (rest if is_title else shown.body).strip(),
+        rest.strip() if is_title else body,
     )
-    body = text if _HEADING.match(text) else f"## Decision\n\n{text}"
-    about = "\n\n".join([status.capitalize(), *relations])
+    text = text if _HEADING.match(text) else f"## Decision\n\n{text}"
+    ended = entry.deprecated_at if status == "deprecated" else None
+    stated = f"{status.capitalize()} on {day_of(ended)}" if ended is not None else status.capitalize()
+    about = "\n\n".join([stated, *relations])
     head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
-    return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
+    return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{text}\n\n{END}\n")
 
 
 _CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"

@@ -373,6 +373,9 @@ def read_status(written: str) -> StatusReading:
         if day and (_WORDS[word] is not Status.DEPRECATED or word in _REFUSALS)
     ]
     listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
+    if is_whole and len(meant) == 1 and (claims or len(words) > 1):
+        # The text also has links, or states the status in several places.
+        text = chosen[0][0]
     return StatusReading(
         status,
         text,

@@ -58,6 +58,31 @@ def test_a_folder_of_decision_records_links_both_ways(tmp_path: Path, capsys: Ca
     assert draft.endswith("\n\n## Status\n\nProposed\n\n## Decision\n\nThree.\n\n<!-- mdmem export end -->\n")
 
 
+def test_records_say_what_superseded_them_and_link_to_one_another(tmp_path: Path, capsys: Capture) -> None:
+    folder, loser = decided(tmp_path), "nav/architecture/zz-four-threads"
+    write_entry(
+        folder / "memory", loser, "Four. See [that](../architecture/one-thread.md#why), [a file](../../x.md).\n",
+        title="Four threads", created_at="2026-03-01", supersedes=["nav/architecture/one-thread"],
+        status="deprecated", deprecated_at="2026-03-02", deprecated_reason="Two are enough.",
+    )  # fmt: skip
+    run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
+    assert (folder / "docs/adr/0001-one-thread.md").read_text().count("Superseded by ") == 1
+    exported = (folder / "docs/adr/0005-zz-four-threads.md").read_text()
+    assert "Four. See [that](0001-one-thread.md#why), [a file](../../x.md).\n" in exported
+    other = memory(tmp_path / "other")
+    for path in (folder / "docs/adr").iterdir():
+        lines = path.read_text().splitlines(keepends=True)
+        write(other, f"docs/adr/{path.name}", "".join(one for one in lines if "mdmem export" not in one))
+    assert run_here(capsys, "import", cwd=other).code == 0
+    old, back = (
+        (other / f"memory/nav/architecture/{name}.md").read_text()
+        for name in ("0001-one-thread", "0005-zz-four-threads")
+    )
+    assert "superseded_by: [nav/architecture/0002-threads]\n" in old
+    assert "deprecated_at: 2026-03-02\n" in back
+    assert 'deprecated_reason: "status of the imported record: deprecated"\n' in back
+
+
 def test_agents_read_what_binds_by_the_code_it_applies_to(tmp_path: Path, capsys: Capture) -> None:
     folder = decided(tmp_path)
     (folder / "AGENTS.md").write_bytes(b"# Ours\r\n")
