@@ -126,8 +126,9 @@ def _chain_link(link: ChainLink, explained: WhyReport, style: Style) -> str:
         lines.append(f"    supersedes {old}{', which does not link back' if is_one_sided else ''}")
     lost = {} if link.current else {one.old: one.entry.address for one in explained.others}
     for old in link.claims:
-        how = f"was superseded by {lost[old]}" if old in lost else "does not link back"
-        lines.append(f"    has `supersedes: {old}`, which {how}")
+        how = "but is deprecated" if entry.status == "deprecated" else "which does not link back"
+        how = f"which was superseded by {lost[old]}" if old in lost else how
+        lines.append(f"    has `supersedes: {old}`, {how}")
     lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
     lines += [f"    deprecated: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
     lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []

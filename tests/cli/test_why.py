@@ -61,6 +61,8 @@ def test_entry_that_was_not_taken_leads_to_the_one_that_was(tmp_path: Path, run:
     said = run("why", six, cwd=folder).out
     assert f"    has `supersedes: {OLD}`, which was superseded by {NEW}\n" in said
     assert said.endswith(f"\n\n{OLD} was superseded by {NEW} (current): Two were too few.\n")
+    told = run("why", OLD, cwd=folder).out
+    assert f"    has `supersedes: {OLD}`, but is deprecated\n" in told
     facts = run("why", six, "--format", "json", cwd=folder).json
     winner = {"address": NEW, "title": "Use four threads", "reason": "Two were too few."}
     assert facts["other_successors"] == [{**winner, "superseded": OLD, "current": True}]
