@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from shlex import quote
 
 from msgspec.structs import replace
@@ -13,13 +15,16 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import baseline_bytes, read_baseline
 from mdmem.checks.case import Case
 from mdmem.checks.fixes import MoveFix, below
+from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, MdmemError, NotFoundError, SettingsError, UsageError, taken
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
 from mdmem.model.finding import Edit
+from mdmem.store.catalog.addresses import number_in
 from mdmem.store.settings import parse_settings
+from mdmem.store.state.files import leads_away
 from mdmem.store.tree import Unreadable, read_one
-from mdmem.store.workspace.addresses import from_root, resolve_name
+from mdmem.store.workspace.addresses import find_by_handle, from_root, iter_origins, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import require_names, require_wing
@@ -57,7 +62,24 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
     under = workspace.location.under if workspace.location.repository is not None else None
     change_set = plan_moves(case, places, under=under)
-    return replace(change_set, changes=(*made.values(), *change_set.changes))
+    remarks = (*change_set.remarks, *_stale_pointers(workspace, change_set.actions))
+    return replace(change_set, changes=(*made.values(), *change_set.changes), remarks=remarks)
+
+
+def _stale_pointers(workspace: Workspace, moves: Sequence[WriteAction]) -> Iterator[str]:
+    """Yield a remark for each file that `import --pointer` left and that does not point to the new place."""
+    base, moved = workspace.location.base, {one.address: one.other for one in moves}
+    for old, origin in iter_origins(workspace, moved):
+        # The path may be anything that somebody wrote, also one that leads out of the project or cannot exist.
+        if origin.path.startswith("/") or ".." in origin.path.split("/"):
+            continue
+        with suppress(OSError, ValueError):
+            left = b"" if leads_away(base, origin.path) else read_regular(base / origin.path, follow=False)
+            place = os.path.relpath(workspace.location.root / f"{moved[old]}.md", (base / origin.path).parent)
+            place = Path(place).as_posix()
+            is_pointer = left.startswith(b"Moved to [") and left.count(b"\n") == 1
+            if is_pointer and f"(<{place}>)".encode() not in left:
+                yield f"{origin.path} points to the old place, and stays as it is: write `{place}` into it"
 
 
 def _new_place(workspace: Workspace, old: str, to: str) -> str:
@@ -72,10 +94,12 @@ def _new_place(workspace: Workspace, old: str, to: str) -> str:
         folders, within = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}, f"{parts[0]}/{plain}"
         is_of_wing = len(wanted) == 2 and wanted[0] in workspace.catalog.wings and within not in folders
         room = plain if len(wanted) == 2 else within
+        whole = "/".join((*parts[: 3 - len(wanted)], plain))
+        if number_in(wanted[-1]) is not None and (meant := find_by_handle(workspace, plain)):
+            raise UsageError(f"`{to}` means {meant[0]}; to use it as an entry-id, write `{whole}`")
         if room in folders or is_of_wing:
-            whole = "/".join((*parts[: 3 - len(wanted)], plain))
             raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
-        return "/".join((*parts[: 3 - len(wanted)], *wanted))
+        return whole
     if len(wanted) != len(parts) or (len(parts) == 3 and to.endswith("/")):
         raise UsageError(f"`{to}` is not a place for {_PLACES[len(parts)]}")
     return plain

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, entry_text, make_root, snapshot, write, write_entry
+from builders import Run, commit_all, entry_text, git, make_root, snapshot, write, write_entry
 
 OLD, NEW = "nav/rules/callbacks", "nav/habits/blocking"
 
@@ -244,6 +244,29 @@ def test_mv_says_what_to_commit_together(folder: Path, run: Run) -> None:
     )
     assert ran.err == together
     assert run("mv", "nav/architecture/more", "nav/rules/more").err == together
+
+
+def test_mv_to_another_room_names_the_room_and_the_pointer_of_an_import(folder: Path, run: Run) -> None:
+    name = "0006-every-write-has-an-idempotency-key"
+    write(folder, f"docs/adr/{name}.md", "# 6. Keys\n\n## Status\n\nAccepted\n\n## Decision\n\nKeys.\n")
+    commit_all(folder)
+    run("import", "--move", "--pointer", "--commit")
+    ran = run("mv", "6", "nav/contracts/", "--commit")
+    assert git(folder, "log", "-1", "--format=%s") == f"Move {name} to nav/contracts/"
+    place = f"../../memory/nav/contracts/{name}.md"
+    said = f"docs/adr/{name}.md points to the old place, and stays as it is: write `{place}` into it\n"
+    assert said in ran.err
+    write(folder, f"docs/adr/{name}.md", f"Moved to [Keys](<{place}>).\n")
+    run("mv", "6", "nav/rules/")
+    assert said not in run("mv", "6", "nav/contracts/").err
+
+
+def test_mv_takes_no_number_of_a_record_for_an_entry_id(root: Path, run: Run) -> None:
+    write_entry(root, "nav/rules/0008-outbox")
+    ran = run("mv", OLD, "8", unchanged=root)
+    hint = "to use it as an entry-id, write `nav/rules/8`"
+    assert (ran.code, ran.err) == (2, f"mdmem: `8` means nav/rules/0008-outbox; {hint}\n")
+    assert run("mv", OLD, "nav/rules/8").code == 0
 
 
 @pytest.mark.parametrize(
