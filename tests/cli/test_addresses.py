@@ -59,6 +59,16 @@ def test_number_or_path_of_several_records_is_refused(name: str, meant: str, tmp
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
 
 
+def test_record_that_moved_is_found_by_its_old_number_and_says_where_it_went(tmp_path: Path, run: Run) -> None:
+    folder = records(tmp_path)
+    for new in ("shop/context/0004-store-money-as-cents", "shop/context/cents"):
+        assert run("mv", "shop/4", new, "--commit", cwd=folder).code == 0
+    for name in ("shop/4", "shop/ADR-4"):
+        assert run("show", name, cwd=folder).out.startswith("[decision] shop/context/cents ")
+    old = "0004-store-money-as-cents"
+    assert run("show", old, cwd=folder).err == f"mdmem: there is no entry `{old}`; it moved to shop/context/cents\n"
+
+
 def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
     for exact in ("shop/notes/0004", "shop/notes/time-zones"):

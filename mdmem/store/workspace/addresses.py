@@ -103,7 +103,12 @@ def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILT
     folder, _, wanted = plain.rpartition("/")
     broken = [path.removesuffix(".md") for path in workspace.catalog.broken]
     known = [one for one in (*workspace.catalog.entries, *broken) if not folder or f"/{folder}/" in f"/{one}"]
-    found = by_number(known).get(number_in(wanted) or "", [])
+    number = number_in(wanted)
+    found = by_number(known).get(number or "", [])
+    if not found and number is not None:
+        # A record that was renamed since its import is still found by the number of the old file.
+        origins = iter_origins(workspace, known)
+        found = [one for one, origin in origins if number in by_number([origin.path.removesuffix(".md")])]
     if not found:
         found = [one for one in known if one.rpartition("/")[2].startswith(f"{wanted.rstrip('-')}-")]
         # If a deleted entry had exactly this name, the name does not mean a longer one that begins with it.
@@ -145,16 +150,18 @@ def _fate(workspace: Workspace, name: str) -> str:
     """Return a hint if git knows that an entry was moved or deleted; empty for any other name."""
     moves = _deleted(workspace)
     old = _files_called(workspace, name, moves)
-    if len(old) != 1:
-        return ""
-    passed, path = {old[0]}, moves[old[0]]
-    while path in moves and path not in passed:
-        passed.add(path)
-        path = moves[path]
-    address = path.removesuffix(".md")
+    ends: set[str] = set()
+    for start in old:
+        passed, path = set[str](), start
+        while path in moves and path not in passed:
+            passed.add(path)
+            path = moves[path]
+        ends.add(path.removesuffix(".md"))
+    address = ends.pop() if len(ends) == 1 else None
     if address in workspace.catalog.entries:
         return f"; it moved to {address}"
-    return "" if address else f"; it was deleted, and `mdmem log {old[0].removesuffix('.md')}` tells when"
+    is_deleted = address == "" and len(old) == 1
+    return f"; it was deleted, and `mdmem log {old[0].removesuffix('.md')}` tells when" if is_deleted else ""
 
 
 def _deleted(workspace: Workspace) -> Mapping[str, str]:
