@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import shlex
+from contextlib import suppress
 from typing import Any
 
 import click
 
+from mdmem import SETTINGS_NAME
 from mdmem.cli import completion as complete
 from mdmem.cli.common import (
     Decorated,
@@ -21,14 +23,18 @@ from mdmem.cli.common import (
     with_options,
     write_options,
 )
+from mdmem.disk import read_regular
+from mdmem.errors import GitError
 from mdmem.exchange.export import FORMS, export, memory_document
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.json import dump
 from mdmem.render.text import count
-from mdmem.setup.agents_file import sealed
+from mdmem.setup.agents_file import COMMAND_LINES, NAME, has_lines, sealed
+from mdmem.store.git.status import list_not_added
 from mdmem.store.workspace.addresses import from_here
+from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.write import WriteOptions
 
 _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
@@ -62,10 +68,28 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
     remarks = import_remarks(
         report,
         moving=workspace.location.command(shlex.join(["import", "--move", *dialect, *paths])),
-        memory=from_here(workspace)("."),
+        new=_to_add(workspace, is_committed=report.written.commit is not None),
         is_in_git=workspace.location.repository is not None,
     )
     given.remark(*remarks)
+
+
+def _to_add(workspace: Workspace, *, is_committed: bool) -> list[str]:
+    """Return the paths for `git add`: the memory, and AGENTS.md if `init` wrote into it and git does not have it.
+
+    Return none after a commit, unless git lacks the settings: a commit has only the written files.
+    """
+    location, show = workspace.location, from_here(workspace)
+    settings, lines, lacking = f"{location.prefix}{SETTINGS_NAME}", b"", set[str]()
+    if location.repository is not None:
+        with suppress(GitError):
+            lacking = {*list_not_added(location.repository, settings), *list_not_added(location.repository, NAME)}
+    if is_committed and settings not in lacking:
+        return []
+    with suppress(OSError):
+        lines = read_regular(location.base / NAME) if NAME in lacking and location.root != location.base else b""
+    agents = [show(os.path.relpath(location.base / NAME, location.root))] if has_lines(lines, COMMAND_LINES) else []
+    return [show("."), *agents]
 
 
 @click.command("export")

@@ -48,8 +48,8 @@ def import_text(report: ImportReport, style: Style) -> str:
     return "\n".join([*lines, *([""] if lines else []), _summary(report)])
 
 
-def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git: bool) -> Iterator[str]:
-    """Yield remarks and the next command; `moving` is the import with --move, `memory` the path of the root."""
+def import_remarks(report: ImportReport, *, moving: str, new: Sequence[str], is_in_git: bool) -> Iterator[str]:
+    """Yield remarks and the next command; `moving` is the import with --move, `new` are the paths for `git add`."""
     yield from report.remarks
     written = report.written
     if written.is_dry and report.unapproved:
@@ -68,8 +68,8 @@ def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git:
     if report.warnings:
         yield f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries"
     steps = ["mdmem check --update-baseline"] if report.errors else []
-    if is_in_git and written.commit is None:
-        steps = [f"git add {shlex.quote(memory)}", *steps, "git commit"]
+    if is_in_git and new:
+        steps = [f"git add {shlex.join(new)}", *steps, "git commit"]
     if steps:
         yield f"next: {' && '.join(steps)}"
 

@@ -13,7 +13,7 @@ from mdmem.store.state.files import leads_away
 
 # Names of folders with decision records. Blanks and underscores count as hyphens.
 _FOLDER = re.compile(
-    r"adrs?|decisions|(?:(?:architecture|architectural|design|technical)-decision|decision-(?:record|log))s?"
+    r"adrs?|rfcs?|decisions|(?:(?:architecture|architectural|design|technical)-decision|decision-(?:record|log))s?"
     r"|architectur(?:e|al)-decision-records?"
 )
 _PASSED_OVER = frozenset({"node_modules", "venv", "site-packages", "__pycache__"})

@@ -6,7 +6,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, environment, git, memory, run_mdmem, snapshot, without_rights, write
+from builders import (
+    Run,
+    commit_all,
+    environment,
+    git,
+    make_repository,
+    memory,
+    run_mdmem,
+    snapshot,
+    without_rights,
+    write,
+)
 
 from cli.test_init import PROGRAMS
 
@@ -175,7 +186,7 @@ def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path
 
 
 FOLDERS = (
-    *("adr", "docs/ADRs", "a/b/Architecture Decision Records", "packages/web/decisions", "doc/decisions"),
+    *("adr", "docs/ADRs", "a/b/Architecture Decision Records", "packages/web/decisions", "doc/decisions", "docs/rfcs"),
     *("architecture-decision-record", "decision_logs", "Architectural Decision Records", "technical-decisions"),
     *("docs", "decide", "records", "my own choices", "old adrs"),
 )
@@ -260,8 +271,8 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> No
     assert run("init", "--wing", "nav", cwd=folder).code == 0
     ran = run("import", cwd=folder)
     *_, last = ran.err.splitlines()
-    assert last == "next: git add memory && mdmem check --update-baseline && git commit"
-    git(folder, "add", "memory")
+    assert last == "next: git add memory AGENTS.md && mdmem check --update-baseline && git commit"
+    git(folder, "add", "memory", "AGENTS.md")
     assert "both are staged" in run("check", "--update-baseline", cwd=folder).err
 
     def commit() -> tuple[int, str]:
@@ -284,6 +295,16 @@ def test_records_of_a_repository_within_this_one_are_not_its_own(pair: Path, run
     write(pair, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
     ran = run("import")
     assert ran.out.startswith("imported 2 entries ")
+
+
+def test_next_step_adds_the_other_files_that_git_lacks(tmp_path: Path, run: Run) -> None:
+    write(make_repository(tmp_path), "docs/adr/0001-files.md", record(1, "Files"))
+    run("init", "--wing", "nav", cwd=tmp_path)
+    ran = run("import", "--commit", cwd=tmp_path)
+    assert ran.err.endswith("next: git add memory AGENTS.md && git commit\n")
+    commit_all(tmp_path)
+    write(tmp_path, "docs/adr/0002-disk.md", record(2, "Disk"))
+    assert run("import", cwd=tmp_path).err.endswith("next: git add memory && git commit\n")
 
 
 def test_remarks_of_a_plain_import_name_commands_that_work(tmp_path: Path, run: Run) -> None:
