@@ -398,7 +398,7 @@ def test_rdjson_has_the_fields_of_the_format_and_no_other() -> None:
         "message": "m\nwrite an address",
         "location": {
             "path": "memory/nav/rules/a.md",
-            "range": {"start": {"line": 3, "column": 6}},
+            "range": {"start": {"line": 3, "column": 6}, "end": {"line": 3, "column": 23}},
         },
         "severity": "WARNING",
         "code": {"value": "dangling-link"},

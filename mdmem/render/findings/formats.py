@@ -174,20 +174,20 @@ def _location(path: str, place: Place | None = None) -> dict[str, Any]:
 
 
 def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return reviewdog's `DiagnosticResult`; columns count bytes of UTF-8."""
+    """Return reviewdog's `DiagnosticResult`; columns count bytes of UTF-8, and the end is exclusive."""
     diagnostics = []
     for found in findings_of(roots):
         place = found.finding.place
         # If the line cannot be read, each character counts as one byte.
-        before = (found.checked.line_of(place) or "")[: place.column - 1]
-        column = place.column + len(before.encode("utf-8", "surrogatepass")) - len(before)
+        line, span = found.checked.line_of(place) or "", {}
+        for name, column in (("start", place.column), ("end", place.column + place.width)):
+            before = line[: column - 1]
+            more = len(before.encode("utf-8", "surrogatepass")) - len(before)
+            span[name] = {"line": place.line, "column": column + more}
         diagnostics.append(
             {
                 "message": "\n".join(found.texts),
-                "location": {
-                    "path": replace_surrogates(found.path),
-                    "range": {"start": {"line": place.line, "column": column}},
-                },
+                "location": {"path": replace_surrogates(found.path), "range": span},
                 "severity": found.severity.upper(),
                 "code": {"value": found.finding.code},
                 "original_output": safe_text(concise_line(found, found.checked.from_top)),
