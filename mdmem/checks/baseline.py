@@ -203,11 +203,7 @@ def write_baseline(
     old = read_baseline(read_regular(path), path=str(path)) if path.exists() else {}
     written = {path: baseline_of(found, old=old, codes=codes)}
     if not (given or stated):
-        try:
-            written[settings] = with_key(read_regular(settings, follow=False), "check.baseline", name)
-        except OSError as error:
-            hint = f'write `baseline = "{name}"` below `[check]` yourself'
-            raise SettingsError(f"{SETTINGS_NAME} is not a file that can be changed here; {hint}") from error
+        written[settings] = with_key(read_regular(settings, follow=False), "check.baseline", name)
     for one, content in written.items():
         try:
             # `write_new` gives a new file the usual permissions, so that other users can read it.

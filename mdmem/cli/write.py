@@ -316,7 +316,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
 def edit_command(
     given: Globals, addresses: tuple[str, ...], globs: tuple[str, ...], wanted: WriteOptions, *, editorial: bool
 ) -> None:
-    """Change an entry in git's editor, which opens again until the text has no new error.
+    """Change an entry in git's editor. The editor opens again until the text has no new error.
 
     A text that cannot be written is kept in a file, and the output shows its path. --applies-to changes several entries
     at once; `wing/room/` means all entries of a room.

@@ -33,7 +33,7 @@ def _commands() -> Iterator[str]:
         helps = (" ".join((load_command(name).help or "").partition("\n\n")[0].split()) for name in names)
         lines = (f"- `{name}`: {text.partition('. ')[0].rstrip('.')}." for name, text in zip(names, helps, strict=True))
         yield "\n".join([f"**{title}**", "", *lines, ""])
-    yield f"Programs start {_codes(PROGRAMS)}."
+    yield f"For programs: {_codes(PROGRAMS)}."
 
 
 _PURPOSES = {

@@ -368,8 +368,8 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
     """A file in the memory is not at the place of an entry, or does not have an entry's file name.
 
     The address of an entry is its path, `wing/room/entry-id`, and its file name ends in `.md`, in lower case. A `.md`
-    file elsewhere is an error, other files are a warning. No finding: the settings, a
-    `README.md` in the root, a wing or a room, and a file that git ignores, unless it looks like an entry.
+    file elsewhere is an error, other files are a warning. These have no finding: the settings, a
+    `README.md` in the root, a wing or a room, and an ignored file that does not look like an entry.
 
     Fails:
         app/use-utc.md
