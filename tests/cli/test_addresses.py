@@ -59,6 +59,17 @@ def test_number_or_path_of_several_records_is_refused(name: str, meant: str, tmp
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
 
 
+def test_number_in_a_name_is_no_number_of_a_record(tmp_path: Path, run: Run) -> None:
+    folder = records(tmp_path)
+    for name in ("python-4-only", "http-2-only"):
+        write_entry(folder / "memory", f"shop/architecture/{name}", title=name)
+    assert run("show", "4", cwd=folder).out.startswith(f"[decision] {CENTS} ")
+    assert run("deprecate", "2", "-m", "gone", cwd=folder).code == 1
+    write_entry(folder / "memory", "shop/architecture/citing", see="2")
+    run("check", "--fix", cwd=folder)
+    assert "\nsee: 2\n" in (folder / "memory/shop/architecture/citing.md").read_text()
+
+
 def test_record_that_moved_is_found_by_its_old_number_and_says_where_it_went(tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
     for new in ("shop/context/0004-store-money-as-cents", "shop/context/cents"):

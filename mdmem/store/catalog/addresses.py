@@ -55,6 +55,8 @@ _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 # Match `4`, `0004`, `ADR-4` and `KEP 1287`, and ids that begin with such a number. Longer numbers are dates.
 _NUMBER = re.compile(r"(?:([a-z]{2,12})[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:([a-z]{2,12})-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
+# The kinds of records that a number alone may mean: ADR, RFC, KEP, PEP, BIP and so on.
+_RECORD = re.compile(r"m?adr|[a-z]?dr|ad|rfc|[a-z]ep|[be]ip|decision|record")
 # Line breaks, control characters and marks of text direction: in a name they would spoil every answer.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -110,12 +112,13 @@ def number_in(handle: str) -> str | None:
 def by_number(addresses: Iterable[str]) -> dict[str, list[str]]:
     """Return the addresses whose entry-id begins with the number of a record, by number and by kind and number.
 
-    A record without a kind, such as `0004-use-utc`, is an ADR.
+    A record without a kind, such as `0004-use-utc`, is an ADR. `python-3-only` is not the record 3.
     """
     found: dict[str, list[str]] = {}
     for address in addresses:
         if its := _NUMBERED.match(address.rpartition("/")[2]):
-            for number in (its[2], f"{(its[1] or 'adr').casefold()} {its[2]}"):
+            kind = (its[1] or "adr").casefold()
+            for number in (f"{kind} {its[2]}", *([its[2]] if _RECORD.fullmatch(kind) else [])):
                 found.setdefault(number, []).append(address)
     return found
 
