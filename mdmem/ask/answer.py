@@ -277,7 +277,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """All entries of a scope that answer a question, in the order of authority, or those that fit into a budget.
 
     - `proposed`: drafts and proposed versions.
-    - `searched`: the rooms that were searched; `likely_room` contains most of the best matches.
+    - `searched`: the rooms that were searched; `likely_room` contains at least half of the best matches.
     - `weights`: the rarity of each word of the question.
     - `unmatched`: decisions that match nothing. They are listed only if the wing has few decisions.
     - `describe` and `describe_proposed` add the relations and reasons to an item.

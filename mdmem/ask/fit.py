@@ -169,7 +169,7 @@ class _Fitting(Struct, dict=True):
 
     @property
     def is_usual(self) -> bool:
-        """Return whether this is neither one of several answers nor one with a small budget."""
+        """Return whether this is neither a short answer nor one with a small budget."""
         return self.slots not in (SHORT_SLOTS, SMALL_SLOTS)
 
     @cached_property

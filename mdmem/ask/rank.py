@@ -82,7 +82,7 @@ def fit_key(item: Item) -> tuple[float, float, float, str]:
 def claimants_first(
     items: Sequence[_T], entry_of: Callable[[_T], Entry], claimed_by: Callable[[Entry], Iterable[str]]
 ) -> list[_T]:
-    """Move each one-sided successor directly before the entry that it claims to supersede, if both have one type."""
+    """Move each one-sided successor directly before the entry that it supersedes, if both have the same type."""
     places = {entry_of(one).address: one for one in reversed(items)}
     ordered: dict[int, _T] = {}
     for item in items:

@@ -216,7 +216,7 @@ class _Planner(Struct, frozen=True, dict=True):
         return (is_used, not item.matches, -item.score, newest, item.address)
 
     def _linked(self, found: Answer, heading: Heading, best: float) -> list[Item]:
-        """Return current entries of the section's facets that are linked with the best results, in the same order."""
+        """Return current entries of the section's facets linked with the best results, in their order."""
         current = {item.address: item for item in self.everything.select()}
         near: dict[str, Item] = {}
         for item in sorted(found.items, key=lambda one: (-one.score, one.address)):

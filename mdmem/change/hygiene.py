@@ -145,7 +145,7 @@ def _find_near(
 
 
 def _find_changed_code(workspace: Workspace, current: Iterable[Entry], remarks: list[str]) -> Iterator[Finding]:
-    """Yield a finding for each entry if files in its `applies_to` changed after it was last verified."""
+    """Yield a finding for each entry whose `applies_to` matches files that changed after its last verification."""
     asked = [(entry, day) for entry in current if entry.applies_to and (day := last_review(entry)) is not None]
     globs = {glob for entry, _ in asked for glob in entry.applies_to}
     places = {part for glob in globs if (part := fixed_part(glob)) is not None}

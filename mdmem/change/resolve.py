@@ -154,7 +154,7 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
-    """Return the sorted entries that supersede an entry by either file. Drafts and abandoned claims do not count."""
+    """Return the sorted entries that supersede `old` by either file, without drafts and one-sided deprecated ones."""
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
     claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
 

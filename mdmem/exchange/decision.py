@@ -280,7 +280,7 @@ def _value_of(section: Section) -> str:
 
 
 def _give_status(record: ForeignRecord, unstated: Status) -> None:
-    """Set the status of a record. Without a stated status, use `unstated` unless the file is in a folder of records."""
+    """Set the status of a record. If none is stated, it is `unstated`, or active in a folder of records."""
     reading, in_records = record.reading, record.source.is_in_records
     if names_successor(record.claims):
         record.status = Status.DEPRECATED

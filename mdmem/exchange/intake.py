@@ -123,7 +123,7 @@ class Intake:
         if not is_for_client:
             exported = _EXPORTED.search(source.body)
             if exported is not None and exported[1] in self._workspace.catalog.addresses:
-                raise UnfitError(f"was exported by mdmem from {exported[1]}")
+                raise UnfitError(f"was exported by mdmem from {exported[1]}, so it needs no import")
             source = replace(source, body=_MARKER.sub("", source.body))
         records = list(dialect.read(source))
         if not records and self._request.paths:

@@ -52,7 +52,7 @@ class Claim(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """A part of the body that becomes front matter, if all its claims are resolved. Cuts may contain others."""
+    """A part of the body that becomes front matter, if all its claims are resolved. Cuts may contain other cuts."""
 
     start: int
     end: int

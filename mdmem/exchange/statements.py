@@ -167,7 +167,7 @@ _KINDS = {
 
 
 def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], bool] | None:
-    """Return the claims in a clause, and whether it says nothing else; None if it does not begin with a relation."""
+    """Return the claims in a clause, and whether there is nothing else in it; None if no relation begins it."""
     found = _VERB.match(clause)
     if found is None:
         return None
@@ -229,7 +229,7 @@ def kind_of_key(key: str) -> ClaimKind | None:
 
 
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
-    """Return the claims in the value of a key such as `supersedes` or `see`, without those of mere names."""
+    """Return the claims in the value of a key such as `supersedes`; other keys give `see` claims, numbers none."""
     kind = kind_of_key(key)
     if kind is None:
         references = [one for one, _ in _sentence_of(written).signs.values() if one and not one.is_mere_number]

@@ -98,7 +98,7 @@ def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) ->
 def open_hub(
     dsn: str | None, token: str | None, *, may_lack: bool = False, limits: Limits = _USUAL
 ) -> Iterator[HubConnection]:
-    """Open the hub. Raise HubError unless it has this program's version and knows the token.
+    """Open the hub. Raises HubError for another version of the tables, or an unknown token.
 
     With `may_lack`, also open a database without a hub. Raises UsageError without an address. The address never comes
     from a file of the repository, because a clone must not decide where data is sent.

@@ -139,7 +139,7 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
 
 
 def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
-    """Yield the keys that the file does not have yet: first required ones, then those of its type, then others."""
+    """Yield the keys that the file lacks: first required keys, then those of the entry's type, then the rest."""
     text, token = document.text, document.parsed.token_at(offset)
     start = text.rfind("\n", 0, offset) + 1
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
@@ -187,7 +187,7 @@ def _values(document: Document, name: str) -> Iterable[str]:
 
 
 def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem]:
-    """Yield the addresses whose address or title contains the typed text, from the wings that its wing reads.
+    """Yield the addresses whose address or title contains the typed text, from the wings that the file's wing reads.
 
     Current entries come first, then drafts, then others. Within each group, addresses that begin with the typed text
     come first, then those in the same wing and room.

@@ -168,7 +168,7 @@ _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
 class _Key(Struct, frozen=True):
-    """One key in a merge: its three versions (None for a missing key) and documents. As a result, it is a conflict."""
+    """One key in a merge: its three versions (None for a missing key) and documents. As a result: a conflict."""
 
     name: str
     sides: Sides[_Part | None]
@@ -360,7 +360,7 @@ def _is_meant(keys: Sequence[_Part | _Key], opening: str, tail: str, side: Confl
 
 
 def _merged_order(names: Sides[tuple[str, ...]]) -> list[str]:
-    """Return the keys of both sides in one order: ours, unless only theirs differs from the ancestor's.
+    """Return the keys of both sides in one order: theirs if only theirs differs from the ancestor's, else ours.
 
     A key of the other side comes after the key that precedes it there; at one place, the order of the fields decides.
     """

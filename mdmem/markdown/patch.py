@@ -161,7 +161,7 @@ def verify(before: Document, after: Document, values: Mapping[str, Any]) -> bool
 def _proved(
     document: Document, layout: Layout, changes: Sequence[_Change], is_meant: Callable[[Document], bool]
 ) -> tuple[Edit, ...]:
-    """Return the edits for some changes. Raises UnpatchableError unless the patched document satisfies `is_meant`."""
+    """Return the edits for some changes. Raises UnpatchableError if `is_meant` is false for the patched document."""
     at = layout.offset
     edits = [edit for one in changes for edit in replace_span(document, at + one.start, at + one.end, one.text)]
     if not edits:

@@ -238,7 +238,7 @@ def serve_http(
     limits = limits or HttpLimits()
     has_tokens = bool(bearers.all())
     if has_tokens and open_access.is_narrow:
-        raise UsageError("each token says which wings it opens; leave out --wing")
+        raise UsageError("each token has its own wings; leave out --wing")
     if not has_tokens and not listening.is_loopback:
         hint = "`mdmem token add NAME --wing WING` makes one; or listen on 127.0.0.1"
         raise UsageError(

@@ -303,7 +303,7 @@ _DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200
 
 
 class Folder(Struct, frozen=True):
-    """A folder of code: the number of its tracked files, of those that a rule applies to, and these rules."""
+    """A folder of code: the numbers of tracked files and of files with a rule, and the rules for these files."""
 
     path: str
     files: int

@@ -282,7 +282,7 @@ class WorkingTree(Tree, Struct):
         return tuple(sorted(found, key=path_of))
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile], *, outside: bool = False) -> None:
-        """Add the files below a folder; at a repository's top those of wings, or with `outside` of other folders."""
+        """Add the files below a folder; at a repository's top only those of wings, or with `outside` the rest."""
         try:
             with os.scandir(folder) as listing:
                 items = list(listing)

@@ -82,7 +82,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
 
 
 def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
-    """Return whether an entry lacks an approval by an owner of the wing, or by anybody if this person is no owner."""
+    """Return whether an entry lacks an approval: by an owner of the wing if `person` is one, else by anybody."""
     if entry.approved_by is None:
         return "approved_by" not in entry.unread
     return is_owner(wing, person) and not is_owner(wing, entry.approved_by)
@@ -275,7 +275,7 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
         raise UsageError(f"{address} is deprecated; `mdmem why {quote(address)}` shows its history")
     if not catalog.lineage.is_current(address):
         raise UsageError(
-            f"{address} is superseded by {join_addresses(catalog.lineage.heads(address))}; name that instead"
+            f"{address} is superseded by {join_addresses(catalog.lineage.heads(address))}; use the newer one"
         )
 
 

@@ -110,7 +110,7 @@ def needs_token(catalog: Catalog, wing: str) -> bool:
 def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: str | None = None) -> Change:
     path, folder = f"{wing}/{MANIFEST}", workspace.location.root / wing
     if why := why_not_on_windows(wing):
-        raise UsageError(f"`{wing}` {why}, which Windows does not allow for a wing; name it otherwise")
+        raise UsageError(f"`{wing}` {why}, which Windows does not allow for a wing; choose another name")
     # Git or a killed process may leave an empty folder.
     is_folder = folder.is_dir() and not folder.is_symlink()
     if any(files for _, _, files in os.walk(folder)) if is_folder else os.path.lexists(folder):
@@ -355,4 +355,4 @@ def _related_address(saving: Saving, related: RelatedEntity) -> str:
     near = [(name, one.address) for name, one in _entities(catalog) if one.wing in wings]
     if named := [one for name, one in near if _is_same(name, typed)]:
         return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
-    raise NotFoundError(f"there is no entity `{typed}` to relate to; save that one first")
+    raise NotFoundError(f"there is no entity `{typed}` to relate to; save that entity first")

@@ -147,5 +147,5 @@ def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, caps
     files, _ = FORMS["madr"].make(open_root(source), ())
     write(tmp_path, "docs/adr/0001-one.md", files[0].text)
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
-    assert "  was exported by mdmem from app/rules/one\n" in ran.out
+    assert "  was exported by mdmem from app/rules/one, so it needs no import\n" in ran.out
     assert set(texts(source)) == {"app/rules/one.md"}

@@ -229,7 +229,7 @@ _NO_ADDRESSES = ("8080", "localhost", "localhost:x", "[::1]:70000", ":x")
             2,
             "without a token anybody who reaches 0.0.0.0 could read the memory; `mdmem token add NAME --wing ",
         ),
-        ("127.0.0.1:0", ("--wing", "app"), 2, "each token says which wings it opens; leave out --wing\n"),
+        ("127.0.0.1:0", ("--wing", "app"), 2, "each token has its own wings; leave out --wing\n"),
         ("127.0.0.1:0", (), 3, "bearers.json cannot be read; fix or remove that file"),
         ("127.0.0.1:{taken}", (), 3, "cannot listen on 127.0.0.1:"),
         *((one, (), 2, "is not an address; write HOST:PORT") for one in _NO_ADDRESSES),

@@ -385,10 +385,10 @@ def test_search_reads_the_language_when_asked_to(question: str, expected: str) -
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("colour:red", "a field was expected before `:`, not `colour`; the fields are title, "),
+        ("colour:red", "`colour` before `:` is not a field; the fields are title, "),
         *((asked, '`"` and `()` must be in pairs') for asked in ('"open', "(open", "shut)", ")x(")),
         ("(" * 60 + "x" + ")" * 60, '`"` and `()` must be in pairs, and `()` at most 50 deep'),
-        ("a" * 4001, "a query of at most 4000 characters was expected"),
+        ("a" * 4001, "the query has more than 4000 characters; shorten it"),
     ],
 )
 def test_search_says_what_was_expected_when_question_cannot_be_read(question: str, expected: str) -> None:

@@ -83,7 +83,7 @@ BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
         ({SPIN: {}, "lib/a/b": {}}, supersede(SPIN, "lib/a/b"), f"{SPIN} is in another wing; supersede it from within"),
         ({NEW: {"status": "draft"}}, VERIFY, f"{NEW} is a draft"),
         ({NEW: GONE}, VERIFY, f"{NEW} is deprecated"),
-        ({NEW: {"superseded_by": RULE}}, VERIFY, f"{NEW} is superseded by {RULE}; name that instead"),
+        ({NEW: {"superseded_by": RULE}}, VERIFY, f"{NEW} is superseded by {RULE}; use the newer one"),
         (
             {OLD: {"verified_at": "2026-10-01"}},
             ("verify", OLD, "--at", "2026-04-10"),

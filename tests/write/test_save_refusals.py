@@ -89,14 +89,14 @@ RELATED: list[tuple[object, str]] = [
     (related(properties=[1]), "`related_entities[0].properties`: expected `object`, got `array`"),
     (related(properties={"a": float("inf")}), NO_OBJECT),
     (related(properties={"a": "\ud800"}), NO_OBJECT),
-    (related("Bsae"), "there is no entity `Bsae` to relate to; save that one first"),
+    (related("Bsae"), "there is no entity `Bsae` to relate to; save that entity first"),
     # By name, nothing of another project is found.
-    (related("Zq"), "there is no entity `Zq` to relate to; save that one first"),
+    (related("Zq"), "there is no entity `Zq` to relate to; save that entity first"),
 ]
 PROJECTS = [
     ("!!", "the project's id `!!` has no letter or digit for the name of a wing; choose another name"),
     ("漢" * 60, f"the project's id `{'漢' * 60}` is too long for the name of a wing; choose another name"),
-    ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; name it otherwise"),
+    ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; choose another name"),
     ("shared", "`shared` is the name of the shared wing; use another `project_id`"),
     ("Other", "the wing `other` belongs to the project `Acme`; use another `project_id`"),
     ("src", NO_WING),

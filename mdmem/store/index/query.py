@@ -77,7 +77,7 @@ _PLUGINS = (
 def parse(question: str) -> ParsedQuestion:
     """Parse a question in the query language; raises QuerySyntaxError."""
     if len(question) > _LONGEST:
-        raise QuerySyntaxError(f"a query of at most {_LONGEST} characters was expected")
+        raise QuerySyntaxError(f"the query has more than {_LONGEST} characters; shorten it")
     depth, is_balanced = 0, question.count('"') % 2 == 0
     for bracket in re.findall("[()]", _QUOTED.sub("", question)):
         depth += 1 if bracket == "(" else -1
@@ -87,7 +87,7 @@ def parse(question: str) -> ParsedQuestion:
     try:
         tree = QueryParser("", None, plugins=_PLUGINS, group=OrGroup).parse(question, normalize=False)
     except _PARSE_ERRORS as error:
-        raise QuerySyntaxError("words, `field:value`, AND, OR, NOT or brackets were expected") from error
+        raise QuerySyntaxError("the query is invalid; write words, `field:value`, AND, OR, NOT and brackets") from error
     analyser = _QueryAnalyser()
     found = analyser.analyse(tree)
     terms = {term: (term,) for term in analyser.words}
@@ -131,7 +131,7 @@ class _QueryAnalyser:
         name = getattr(tree, "fieldname", "")
         if name and name not in FIELDS:
             known = ", ".join(FIELDS)
-            raise QuerySyntaxError(f"a field was expected before `:`, not `{name}`; the fields are {known}")
+            raise QuerySyntaxError(f"`{name}` before `:` is not a field; the fields are {known}")
         fields = (name,) if name else SEARCHED
         has_words = name not in EXACT and name not in DATES
         match tree:
