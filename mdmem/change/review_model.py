@@ -73,16 +73,20 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, its successors (some `was_there` before) and the reason; or a new entry."""
+    """An entry that is no longer current, its successors (some `was_there` before) and the reason; or a new entry.
+
+    `opening` are the first sentences of the new entry or of the only successor, if the change wrote it.
+    """
 
     before: Ref | None
     after: tuple[Ref, ...]
     reason: str | None
     was_there: frozenset[str] = frozenset()
+    opening: str = ""
 
 
 class Proposed(Struct, frozen=True):
-    """An effect that a draft would have on the entry `on`, by its field `says`; `opening` is its first sentence."""
+    """An effect that a draft would have on the entry `on`, by its field `says`; `opening` are its first sentences."""
 
     entry: Ref
     says: str

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mdmem.ask.contradictions import contradictions_among
+from mdmem.ask.excerpt import rule_of
 from mdmem.change.review_model import (
     AMENDS,
     CLAIMS,
@@ -34,7 +35,6 @@ from mdmem.change.review_model import (
 )
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
-from mdmem.markdown.body import sections_of, sentences_in
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import Entry, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
@@ -203,11 +203,22 @@ def _find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
         replacing.update(heads)
         reason = _reason_ended(comparison, old.address, heads)
         was_there = frozenset(heads).difference(comparison.begun)
-        ended.append(Belief(old, tuple(map(comparison.after.ref, heads)), reason, was_there))
+        after = tuple(map(comparison.after.ref, heads))
+        ended.append(Belief(old, after, reason, was_there, _opening(comparison, heads)))
     new = sorted(
         (comparison.after.ref(one) for one in comparison.begun if one not in replacing), key=lambda ref: ref.rank
     )
-    return (*ended, *(Belief(None, (ref,), _reason(comparison, ref.address)) for ref in new))
+    added = []
+    for ref in new:
+        reason, opening = _reason(comparison, ref.address), _opening(comparison, [ref.address])
+        added.append(Belief(None, (ref,), reason, opening=opening))
+    return (*ended, *added)
+
+
+def _opening(comparison: Comparison, addresses: Collection[str]) -> str:
+    """Return the first sentences of the decision of the only entry, if the change wrote its file, or an empty text."""
+    documents = [comparison.case.changed_documents.get(one) for one in addresses]
+    return _shortened(rule_of(documents[0].body)) if len(documents) == 1 and documents[0] is not None else ""
 
 
 def _find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
@@ -217,12 +228,8 @@ def _find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
     found = []
     for address, says, old in _proposals(after.catalog):
         if (address, says, old) not in before and old in after.catalog.entries:
-            document = comparison.case.changed_documents.get(address)
-            body = document.body if document is not None else ""
-            parts = ((section.start, section.span[1]) for section in sections_of(body))
-            opening = next((one.text for start, end in parts for one in sentences_in(body, start, end)), "")
-            reason = _reason(comparison, address)
-            found.append(Proposed(after.ref(address), says, after.ref(old), reason, _shortened(opening)))
+            reason, opening = _reason(comparison, address), _opening(comparison, [address])
+            found.append(Proposed(after.ref(address), says, after.ref(old), reason, opening))
     return tuple(sorted(found, key=lambda one: (one.entry.rank, _PROPOSING_FIELDS.index(one.says), one.on.rank)))
 
 

@@ -225,6 +225,7 @@ class _Writer(Struct, frozen=True):
             reason = f"because {self.quoted(one.reason)}" if one.reason else self.mark("dim", "no reason is stated")
             if one.before is None:
                 yield 0, f"{self.mark('strong', 'new: ')}{self.entry(one.after[0])}"
+                yield from ((1, self.quoted(one.opening)),) if one.opening else ()
                 yield from ((1, reason),) if one.reason else ()
                 continue
             yield 0, self.entry(one.before)
@@ -232,6 +233,7 @@ class _Writer(Struct, frozen=True):
                 yield 1, self.mark("strong", "→ no current entry replaces it")
             for ref in one.after:
                 yield 1, f"→ {self.entry(ref)}"
+            yield from ((2, self.quoted(one.opening)),) if one.opening else ()
             yield 1, reason
 
     def merging(self) -> Iterator[Line]:
@@ -348,7 +350,7 @@ class _Writer(Struct, frozen=True):
         listed = [self.mark("code" if ref.address in there else kind, ref.address) for ref in one.items]
         text = first_of(listed, _MOST_IN_LINE) if listed else "nothing matches"
         if not one.covered:
-            text += self.mark("dim", " (weak match)" if listed else " (no current entry covers this)")
+            text += self.mark("dim", " (no rule clearly covers this)" if listed else " (no entry covers this)")
         if one.problems:
             text += self.mark("strong", f" ({count(one.problems, 'file')} cannot be read and may apply)")
         return text

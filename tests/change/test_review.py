@@ -212,11 +212,11 @@ def test_review_in_the_other_direction_mirrors_the_counts(
     assert sum(one.is_new for one in there.contradictions) == sum(not one.is_new for one in back.contradictions)
 
 
-def test_proposal_begins_with_the_first_sentence_below_its_headings_and_changes_no_belief() -> None:
+def test_proposal_begins_with_the_first_sentences_below_its_headings_and_changes_no_belief() -> None:
     text = "# A title\n\n## Decision\n\nWe do this. And that.\n"
     draft = entry_text(text, status="draft", supersedes=["app/rules/a"], reason="it was slow")
     found = reviewed({"a": OLD}, {"a": OLD, "b": draft})
-    assert ([one.opening for one in found.proposed], found.beliefs) == (["We do this."], ())
+    assert ([one.opening for one in found.proposed], found.beliefs) == (["We do this. And that."], ())
 
 
 _WORDINGS = st.lists(st.sampled_from(["a", "b", "c", "\n\n"]), max_size=12).map(" ".join)

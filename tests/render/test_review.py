@@ -34,6 +34,7 @@ def test_text_of_a_supersession() -> None:
         "Rules before → after\n"
         "  decision app/rules/a “Old rule”\n"
         "    → decision app/rules/b “New rule”\n"
+        "      The new words.\n"
         "    because it was slow\n"
         "\n"
         "Status and relations\n"
@@ -52,9 +53,9 @@ def test_draft_shows_what_it_would_replace_and_notes_are_no_rules() -> None:
         "Proposed\n"
         "  draft decision app/rules/b “New rule” would supersede app/rules/a “Old rule” and amend app/rules/x “Whole” "
         "and override app/rules/y “Shared”, because it was slow\n"
-        "    The new words."
+        "    The new words. And more."
     )
-    assert blocks[-1] == "Notes before → after\n  new: note app/rules/n “Fact”"
+    assert blocks[-1] == "Notes before → after\n  new: note app/rules/n “Fact”\n    A fact."
     assert not any(one.startswith("Rules before") for one in blocks)
     assert "### Proposed\n\n- **draft** decision `app/rules/b`" in review_markdown(reviewed(old, new))
     assert reviewed(new, new).proposed == ()
@@ -97,7 +98,9 @@ def test_merging_and_answers_are_told() -> None:
             "  merging b into main brings 1 new finding; 2 were there before\n"
             "  error app/rules/b.md:3 two-successors both claim it"
         ),
-        ("Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (weak match)"),
+        (
+            "Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (no rule clearly covers this)"
+        ),
     ]
 
 
