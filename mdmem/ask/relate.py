@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any
 
 from mdmem.ask.answer import RELATIONS, EndedMatch
-from mdmem.ask.limits import ENDED_RANKS
-from mdmem.model.entry import Entry, Status, having
+from mdmem.ask.limits import ENDED_RANKS, SENTENCE
+from mdmem.markdown.body import cut_at_word
+from mdmem.model.entry import REVIEW_REASON, Entry, Status, having
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Match
 from mdmem.store.workspace.scope import Filters, Scope
@@ -77,7 +78,12 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
     if entry.address in catalog.lineage.contradictory:
         yield "contradictory: it and another entry supersede each other"
     if status is Status.UNDER_REVIEW:
-        doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
+        doubt = f"expired on {entry.expires_at}"
+        if entry.status is Status.UNDER_REVIEW:
+            # The front matter is parsed again, since few entries are under review.
+            fields = catalog.document(entry.path).fields
+            why = fields.get(REVIEW_REASON) if fields else None
+            doubt = f"under review ({cut_at_word(why, SENTENCE)})" if isinstance(why, str) else "under review"
         yield f"{doubt}: confirm before relying on it"
 
 

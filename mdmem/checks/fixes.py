@@ -21,15 +21,12 @@ from mdmem.checks.prose import written_items
 from mdmem.markdown.layout import UnpatchableError, replace_in_body
 from mdmem.markdown.parse import BodyLink, Document, body_links, image_links, parse_document, without_code
 from mdmem.markdown.patch import remove_item, replace_items, replace_relations, set_fields
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import REVIEW_REASON, Entry, Status
 from mdmem.model.fields import KNOWN_FIELDS, ORIGIN
 from mdmem.model.finding import Edit, Finding, Fix
 from mdmem.store.catalog.addresses import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import FileKind
-
-# The front matter key with the reason for a review; it is removed when the review ends.
-REVIEW_REASON = "x-review-reason"
 
 
 def with_fix(

@@ -145,6 +145,8 @@ class Status(StrEnum):
 
 
 IN_FORCE = frozenset({Status.ACTIVE, Status.UNDER_REVIEW})
+# The front matter key with the reason for a review; it is removed when the review ends.
+REVIEW_REASON = "x-review-reason"
 # The value of `agent` if the agent that wrote the entry has no name.
 UNNAMED_AGENT = "agent"
 

@@ -350,7 +350,7 @@ class _Writer(Struct, frozen=True):
         listed = [self.mark("code" if ref.address in there else kind, ref.address) for ref in one.items]
         text = first_of(listed, _MOST_IN_LINE) if listed else "nothing matches"
         if not one.covered:
-            text += self.mark("dim", " (no rule clearly covers this)" if listed else " (no entry covers this)")
+            text += self.mark("dim", " (not clearly covered)" if listed else " (not covered)")
         if one.problems:
             text += self.mark("strong", f" ({count(one.problems, 'file')} cannot be read and may apply)")
         return text

@@ -11,13 +11,13 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from mdmem.checks.fixes import REVIEW_REASON, ended_fields, fields_of
+from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.rules.change import names_the_same
 from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import Entry, Status, Wing, day_of
+from mdmem.model.entry import REVIEW_REASON, Entry, Status, Wing, day_of
 from mdmem.store.catalog.addresses import interpret
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import identity

@@ -98,9 +98,7 @@ def test_merging_and_answers_are_told() -> None:
             "  merging b into main brings 1 new finding; 2 were there before\n"
             "  error app/rules/b.md:3 two-successors both claim it"
         ),
-        (
-            "Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (no rule clearly covers this)"
-        ),
+        ("Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (not clearly covered)"),
     ]
 
 

@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
-from mdmem.checks.fixes import REVIEW_REASON, fields_of
+from mdmem.checks.fixes import fields_of
 from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
 from mdmem.markdown.parse import first_heading, without_fenced
-from mdmem.model.entry import EntryType, Status, title_of
+from mdmem.model.entry import REVIEW_REASON, EntryType, Status, title_of
 from mdmem.model.fields import PLACEHOLDERS
 from mdmem.model.finding import Finding, Place, Severity
 
