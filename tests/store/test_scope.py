@@ -262,7 +262,7 @@ def test_wing_name_is_lower_case_words_or_refused_and_stays_when_taken_again(pro
 @pytest.mark.parametrize(
     ("wing", "manifest", "project_id", "said"),
     [
-        ("my_app", "project_id: other", "My-App", "the wing `my_app` belongs to the project `other`; `My-App` needs a"),
+        ("my_app", "project_id: other", "My-App", "the wing `my_app` belongs to the project `other`; use another"),
         ("my_app", PROJECT, "My  App", "the wing `my_app` exists already; use `my_app` as the project's id"),
         ("My_App", PROJECT, "my-app", "the wing `My_App` exists already; use `My_App` as the project's id"),
         ("app", PROJECT, "notes", "`notes` exists already and is not a folder"),
