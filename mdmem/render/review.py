@@ -343,12 +343,14 @@ class _Writer(Struct, frozen=True):
                 yield 1, f"after: {self._answered(one.after, one.before, 'added')}"
 
     def _answered(self, one: model.Answered, other: model.Answered, kind: Kind) -> str:
-        """Return the first entries of an answer, with marks at those that the other answer does not have."""
+        """Return the first entries of an answer, and all that the other answer does not have, with marks at these."""
         if one.error is not None:
             return self.quoted(one.error)
         there = {ref.address for ref in other.items}
-        listed = [self.mark("code" if ref.address in there else kind, ref.address) for ref in one.items]
-        text = first_of(listed, _MOST_IN_LINE) if listed else "nothing matches"
+        rest = [ref for ref in one.items[_MOST_IN_LINE:] if ref.address in there]
+        shown = [ref for ref in one.items if ref not in rest]
+        listed = [self.mark("code" if ref.address in there else kind, ref.address) for ref in (*shown, *rest)]
+        text = first_of(listed, len(shown)) if listed else "nothing matches"
         if not one.covered:
             text += self.mark("dim", " (not clearly covered)" if listed else " (not covered)")
         if one.problems:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import msgspec
 import pytest
 from builders import entry_text
 from change.sides import ARTICLE, reviewed, successor, superseded
@@ -100,6 +101,17 @@ def test_merging_and_answers_are_told() -> None:
         ),
         ("Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (not clearly covered)"),
     ]
+
+
+def test_every_entry_that_only_one_of_two_answers_has_is_shown() -> None:
+    found = reviewed(OLD, NEW)
+    before, after = found.beliefs[0].before, found.beliefs[0].after
+    assert before is not None
+    same = [msgspec.structs.replace(before, address=f"app/rules/n{number}") for number in range(12)]
+    answer = AnswerPair("speed", Answered(tuple(same), covered=True), Answered((*same, *after), covered=True))
+    answers = text(ReviewReport(before="old", after="new", answers=(answer,))).split("\n\n")[-1].splitlines()
+    assert answers[2].endswith("app/rules/n9 and 2 more")
+    assert answers[3].endswith("app/rules/n9, {+app/rules/b+} and 2 more")
 
 
 def test_markdown_starts_with_the_marker() -> None:
