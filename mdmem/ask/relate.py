@@ -83,7 +83,9 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
             # The front matter is parsed again, since few entries are under review.
             fields = catalog.document(entry.path).fields
             why = fields.get(REVIEW_REASON) if fields else None
-            doubt = f"under review ({cut_at_word(why, SENTENCE)})" if isinstance(why, str) else "under review"
+            doubt = "under review"
+            if isinstance(why, str):
+                doubt += f" ({cut_at_word(' '.join(why.split()), SENTENCE)})"
         yield f"{doubt}: confirm before relying on it"
 
 

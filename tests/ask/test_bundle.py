@@ -73,7 +73,7 @@ def test_a_pattern_says_its_trigger_and_steps_as_content(tmp_path: Path) -> None
     [
         ({"status": "under_review"}, "under review: confirm before relying on it"),
         (
-            {"status": "under_review", "x-review-reason": "the feed changed"},
+            {"status": "under_review", "x-review-reason": '"the feed\\n\\nchanged"'},
             "under review (the feed changed): confirm before relying on it",
         ),
         ({"expires_at": "2026-10-01"}, "expired on 2026-10-01: confirm before relying on it"),
