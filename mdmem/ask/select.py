@@ -411,7 +411,7 @@ class Selection(Struct, frozen=True, dict=True):
         return self.typed(term for term in weights if weights[term] and term not in found)
 
     def unmatched_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the words with a weight, as typed, that no entry of the scope contains."""
+        """Return the question's words of some weight, as typed, that no entry of the scope has."""
         found = _NO_TERMS.union(*{match.terms for match in self.matches.values()})
         return self.typed(term for term in weights if weights[term] and term not in found)
 

@@ -192,8 +192,9 @@ def write_baseline(
 ) -> BaselineResult:
     """Write a baseline of the findings that it may excuse to the given path, the settings' path or `.baseline.json`.
 
-    The last is also written to the settings, so that every run reads it. Records of checks that did not run stay.
-    Raises SettingsError for a symbolic link, an invalid old baseline or settings, and EnvironmentFaultError.
+    The default `.baseline.json` is also written to the settings, so that every run reads it. Records of checks that did
+    not run stay. Raises SettingsError for a symbolic link, an invalid old baseline or settings, and
+    EnvironmentFaultError.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
     name = given or stated or USUAL

@@ -185,7 +185,7 @@ def has_odd_extension(path: str) -> bool:
 
 
 def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:
-    """Return a finding with the fix that changes a link to an address, or removes it if the field has that already."""
+    """Return a finding with the fix that changes a link to an address, or removes it if the field has that address."""
     document = case.catalog.document(f"{link.address}.md")
     if isinstance(link, Reference):
         offset, width, text = link.link.offset, link.link.width, target

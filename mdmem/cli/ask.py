@@ -227,7 +227,7 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
 @click.option("--no-related", is_flag=True, help="Omit the entries that the items link to.")
 @shared_options("text", "json", "markdown", at=True)
 def context_command(given: Globals, goal: tuple[str, ...], **options: object) -> None:
-    """Collect what matters for GOAL, in groups such as constraints, decisions and gotchas.
+    """Collect the entries for GOAL in groups, such as constraints, decisions and gotchas.
 
     The project's invariants are always part of the answer, whatever the limit.
     """

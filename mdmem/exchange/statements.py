@@ -229,7 +229,7 @@ def kind_of_key(key: str) -> ClaimKind | None:
 
 
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
-    """Return the claims in the value of a key such as `supersedes`; other keys give `see` claims, numbers none."""
+    """Return the claims in the value of a key. A key without a kind has `see` claims, but not by mere numbers."""
     kind = kind_of_key(key)
     if kind is None:
         references = [one for one, _ in _sentence_of(written).signs.values() if one and not one.is_mere_number]

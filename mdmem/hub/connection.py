@@ -39,7 +39,7 @@ _INIT_LOCK = 0x6D646D656D
 
 
 class HubError(EnvironmentFaultError):
-    """The hub did not answer, or it refused. It has all of the change or none of it."""
+    """The hub did not answer, or it refused. The hub has all of the change or none of it."""
 
 
 class HubRaceError(LostRaceError):

@@ -413,7 +413,7 @@ class Memories:
         self._located: dict[Path, Location | None] = {}
 
     def memory_of(self, file: Path) -> OpenMemory | None:
-        """Return the memory that a command in the file's folder would find; None if the file is not in its project."""
+        """Return the memory that a command in the file's folder would find; None if its project lacks the file."""
         if file.parent not in self._located:
             self._located[file.parent] = None
             # There may be no memory, or several are equally near, or the folder cannot be read.

@@ -73,7 +73,7 @@ def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit
 
 
 def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
-    """Return the edits that remove one item of a list, or the key with its last; raises KeyError and IndexError."""
+    """Return the edits that remove an item of a list, or the key with its last item; raises KeyError and IndexError."""
     layout = layout_of(document)
     places = range(len(_listed(layout.fields[name])))
     if item not in places:

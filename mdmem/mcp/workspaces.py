@@ -37,7 +37,7 @@ Make = Callable[[Workspace], _Made]
 
 
 class _Cached(Struct):
-    """A catalog with its files; `made` has for a function the state of git's refs at its call, and the result."""
+    """A catalog with its files; `made` has for each function its result, and the state of git's refs then."""
 
     files: tuple[TreeFile, ...]
     digests: Mapping[str, str]

@@ -142,12 +142,12 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry without a confirmed successor, the entries that claim to supersede it, sorted."""
+        """Return, for each entry without a confirmed successor, its one-sided successors, sorted."""
         return in_order({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry with a confirmed successor, the other entries that claim to supersede it, sorted."""
+        """Return, for each entry with a confirmed successor, its other successors, which are one-sided, sorted."""
         facts = self.successors
         return in_order(
             {old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts}
@@ -158,7 +158,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return self.claimants.get(address, ()) or self.disputes.get(address, ())
 
     def claimed_by(self, address: str) -> tuple[str, ...]:
-        """Return the sorted current entries that claim to supersede an entry, or their current successors."""
+        """Return the one-sided successors of a current entry, or the current entries that superseded those, sorted."""
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:
@@ -207,7 +207,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return address in self.contradictory and not self.heads(address)
 
     def is_current(self, address: str) -> bool:
-        """Return whether an entry is active or under review, and no other such entry follows it in its chain."""
+        """Return whether an entry is active or under review, and no other active or reviewed entry follows it."""
         return address in self.heads(address)
 
     @cached_property

@@ -265,7 +265,7 @@ def _not_for(owner: str, key: str) -> Flaw:
 
 
 def _misplaced(kind: EntryType | None, stated: Mapping[str, Any]) -> list[Flaw]:
-    """Report the fields for sessions or entities in a note that is neither."""
+    """Report the fields for sessions or entities in a note that is neither a session nor an entity."""
     if kind is not EntryType.NOTE:
         return []
     label = stated.get("label")

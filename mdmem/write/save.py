@@ -101,7 +101,7 @@ class Saver:
         self.ledger = PendingWrites(workspace.state_folder)
 
     def save(self, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
-        """Save a record and return its result. Some waiting writes, of which it may be one, are tried before."""
+        """Save a record and return its result. Some waiting writes are tried first; the record may be one of them."""
         try:
             request = read_request(kind, arguments)
         except MdmemError as error:

@@ -83,7 +83,7 @@ class Verdict(Struct, frozen=True):
 
 
 def subject_of(entry: Entry, body: str) -> Subject:
-    """Return title and rationale of an entry (with code, so that saving and reading agree), or trigger and steps."""
+    """Return an entry's title and rationale (with code, as saving and reading must agree), or trigger and steps."""
     if entry.type is EntryType.PATTERN:
         steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
         return Subject(entry.trigger or entry.title, "\n".join(steps) or body)

@@ -183,7 +183,7 @@ class _Classifier(Struct, frozen=True):
             yield from (replace(edge, kind=kinds.get(edge) or self._kind_alone(edge, rest)) for edge in own)
 
     def _kind_of_ends(self, edge: Edge) -> EdgeKind | None:
-        """Return the class of an edge by the first rows of the table, which look only at its two entries, or None."""
+        """Return the class of an edge if its two entries alone decide it (the first rows of the table), or None."""
         entries, ends = self.catalog.entries, {edge.old, edge.new}
         named = ({edge.old} if edge.by_new else set()) | ({edge.new} if edge.by_old else set())
         # If neither file is in git yet, both will be in the same commit.
