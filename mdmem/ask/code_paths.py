@@ -21,6 +21,8 @@ from mdmem.store.workspace.workspace import Workspace
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
 # A text is searched only for paths with a slash or a suffix, since a bare word such as `src` may mean anything.
 _LIKE_A_PATH = re.compile(r"/|\.\w")
+# What must not follow the name of a file, or of a folder with its slash, in a text that mentions it.
+_AFTER_FILE, _AFTER_FOLDER = r"(?!/?[\w-]|\.\w)", r"(?![\w-])"
 # The most paths that a message lists.
 _NAMED = 2
 
@@ -141,13 +143,11 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
     file counts. The entry files are searched, since loading the index takes longer than searching a thousand files.
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
-    folders = [one for path in paths if lies_inside(path) for one in _folders_of(path) if one not in names]
+    folders = {one: one for path in paths if lies_inside(path) for one in _folders_of(path) if one not in names}
     if not (names or folders):
         return {}
-    likely_names = [re.escape(name.encode("utf-8", "surrogateescape")) for name in (*names.values(), *folders)]
-    anywhere = re.compile(b"|".join(likely_names))
-    patterns = {path: re.compile(rf"(?<![\w./-]){re.escape(name)}(?!/?[\w-]|\.\w)") for path, name in names.items()}
-    patterns |= {name: re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w-])") for name in folders}
+    spellings = [*names.values(), *folders]
+    anywhere = re.compile(b"|".join(re.escape(name.encode("utf-8", "surrogateescape")) for name in spellings))
     contents = catalog.tree.read([f"{address}.md" for address in addresses])
     likely = [
         path.removesuffix(".md")
@@ -157,7 +157,12 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
     found = {}
     for address, body, _ in catalog.bodies(likely):
         text = f"{catalog.entries[address].title}\n{body}"
-        found[address] = tuple(name for name, pattern in patterns.items() if pattern.search(text))
+        found[address] = tuple(
+            path
+            for path, name in {**names, **folders}.items()
+            if name in text
+            and re.search(rf"(?<![\w./-]){re.escape(name)}{_AFTER_FILE if path in names else _AFTER_FOLDER}", text)
+        )
     return {address: named for address, named in found.items() if named}
 
 
