@@ -16,7 +16,7 @@ from mdmem.markdown.body import Section, sections_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.spelling import meant_value
-from mdmem.setup.agents_file import COMMAND_LINES, FORMER_LINES, WINGS_LINE, without_regions
+from mdmem.setup.agents_file import OWN_LINES, without_regions
 from mdmem.store.catalog.addresses import well_formed
 
 
@@ -145,11 +145,7 @@ def is_instructions(source: SourceFile) -> bool:
 
 def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a draft note for each section of instructions, but not for mdmem's own text and mere includes."""
-    body = FORMER_LINES.sub("", without_regions(source.body))
-    for lines in (COMMAND_LINES, WINGS_LINE):
-        for newline in ("\n", "\r\n"):
-            body = body.replace(lines.replace("\n", newline), "")
-    body = _INCLUDE.sub("", body)
+    body = _INCLUDE.sub("", OWN_LINES.sub("", without_regions(source.body)))
     folder = "" if _CLIENT_FOLDER.search(source.folder) else source.folder
     stated = [source.fields[key] for key in _GLOB_KEYS if source.fields.get(key)]
     globs: tuple[str, ...] = (f"{folder}/**",) if folder else ()

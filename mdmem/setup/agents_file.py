@@ -44,10 +44,11 @@ Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and o
 Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --body "THE RULE, AND WHY"`; \
 people approve it.
 """
-# The lines that version 0.1 wrote, and the lines for a server that any version wrote.
-FORMER_LINES = re.compile(
+# The lines that version 0.1 wrote, and those that any later version wrote, for the command or for a server.
+OWN_LINES = re.compile(
     r"^Before you change code(?:, ask once what is binding, with all files.*?^People approve it"
-    r"| or decide anything, call the tool .*?`mdmem new`)\.\r?\n",
+    r"|, ask once what applies to all files(?:[^\n]+\n)+?[^\n]*; people approve it"
+    r"| or decide anything, call the tool .*?`mdmem new`)\.\r?\n(?:Several projects share this memory: [^\n]*\n)?",
     re.M | re.S,
 )
 # An additional line for a memory with several projects.

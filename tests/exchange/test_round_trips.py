@@ -16,6 +16,7 @@ from mdmem.exchange.export import FORMS
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.model.entry import Entry, EntryType, Status, day_of
+from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, agents_lines
 from mdmem.write.write import WriteOptions
 
 EXAMPLES = Path(__file__).parents[2] / "example-wings"
@@ -149,3 +150,22 @@ def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, caps
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
     assert "  was exported by mdmem from app/rules/one, so it needs no import\n" in ran.out
     assert set(texts(source)) == {"app/rules/one.md"}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("with_server", [False, True])
+def test_lines_for_agents_of_this_and_earlier_versions_are_not_imported(
+    newline: str, with_server: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours = agents_lines("core") if with_server else COMMAND_LINES + WINGS_LINE
+    earlier = ours.replace("the answer has every rule for", "the answer has every rule that names")
+    earlier = earlier.replace("The answer has every rule for", "The answer has every rule that names")
+    earlier = earlier.replace("without a file, `retrieve` takes", "a `retrieve` that names no file takes")
+    root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
+    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    text = f"{ours}\n{earlier}\n# Rules\n\nUse tabs; people approve it.\n"
+    (tmp_path / "AGENTS.md").write_bytes(text.replace("\n", newline).encode())
+    ran = run_here(capsys, "import", "AGENTS.md", "--root", "memory", cwd=tmp_path)
+    assert ran.out.startswith("imported 1 entry ")
+    (entry,) = root.glob("app/context/*.md")
+    assert entry.read_text().endswith("---\n\nUse tabs; people approve it.\n")
