@@ -57,6 +57,7 @@ def test_supersession_in_a_branch(top: Path, run: Run) -> None:
         "Rules before → after\n"
         f"  decision {CHOICE} “Use two threads”\n"
         "    → decision nav/architecture/three “Use three threads”\n"
+        "      Three threads.\n"
         "    because two were too few\n"
     ) in said.out
 
