@@ -202,7 +202,7 @@ def test_two_who_supersede_the_same_entry_at_once_get_one_winner_and_one_choice(
     first, second, said = winner(root, [[*line, f"nav/architecture/{one}"] for one in ("one", "two")])
     assert said.endswith(
         f"nothing was written: `mdmem supersede nav/architecture/{first} --by nav/architecture/{second} --reason TEXT` "
-        "replaces that one\n"
+        f"replaces nav/architecture/{first}\n"
     )
     assert "supersedes" not in (root / f"nav/architecture/{second}.md").read_text()
 

@@ -120,7 +120,7 @@ def _fetch(workspace: Workspace, name: str, stated: WingSettings, *, pinned: boo
         asked=_asked(workspace, url, before),
     )
     if pinned and before is None:
-        return replace(found, fault="it is not pinned to a commit yet; `mdmem sync --wings` does it")
+        return replace(found, fault="it is not pinned to a commit yet; `mdmem sync --wings` pins it")
     if pinned and find_pin(cache, url, before or "") is not None and not _not_here(workspace, name, stated):
         return found
     try:

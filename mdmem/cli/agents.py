@@ -38,9 +38,9 @@ _ALL = "all"
 @click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
 @click.option("--waiting", is_flag=True, help="List the saves that failed, or that a similar entry stopped.")
 @click.option(
-    "--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one of them again, or all."
+    "--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one waiting save again, or all."
 )
-@click.option("--drop", "dropped", metavar="ID", help="Drop one of them.")
+@click.option("--drop", "dropped", metavar="ID", help="Drop one waiting save.")
 @click.option("--yes", "is_sure", is_flag=True, help="With --drop: do not ask.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="The format of --waiting and --retry.")
 @shared_options()
@@ -130,9 +130,9 @@ def token_command(given: Globals, preview: str | None) -> int:
 
 @token_command.command("add")
 @click.argument("name")
-@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete.wing, help="A wing that it reads.")
-@click.option("--all-wings", is_flag=True, help="It reads every wing, also future ones.")
-@click.option("--write", "may_write", is_flag=True, help="It may also write these wings.")
+@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete.wing, help="A wing that the token reads.")
+@click.option("--all-wings", is_flag=True, help="The token reads every wing, also future ones.")
+@click.option("--write", "may_write", is_flag=True, help="The token may also write these wings.")
 @shared_options("text", "json")
 def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> None:
     """Make a bearer token for the HTTP server and print it, this once."""

@@ -229,7 +229,7 @@ applies_to_option = click.option(
     multiple=True,
     metavar="GLOB",
     shell_complete=complete.file,
-    help="Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable.",
+    help="Code that the entry applies to, from the top of the repository, as `src/pay/**`; repeatable.",
 )
 
 

@@ -43,9 +43,9 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
 @click.command("import")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option(
-    "--from", "dialect", type=click.Choice(_DIALECTS), help="The tool that wrote them.  [default: recognised]"
+    "--from", "dialect", type=click.Choice(_DIALECTS), help="The tool that wrote the files.  [default: recognised]"
 )
-@click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete.place, help="Where they go.")
+@click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete.place, help="Where the entries go.")
 @click.option("--move", "moves", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
 @click.option(
     "--pointer", "leaves_pointer", is_flag=True, help="With --move: leave a line that points to the new place."
@@ -163,7 +163,7 @@ def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str 
 
 
 @site_command.command("serve", short_help="Serve the same pages live, to this machine alone.")
-@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
 @_page_options
 @shared_options()
 def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> None:

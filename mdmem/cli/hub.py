@@ -62,7 +62,7 @@ def _command(name: str, *decorators: Decorated) -> Callable[[Decorated], click.C
 
 _NAME = click.argument("name")
 _REPOSITORY = click.option(
-    "--repository", metavar="NAME", help="Its name in the hub.  [default: owner/name of the remote]"
+    "--repository", metavar="NAME", help="The repository's name in the hub.  [default: owner/name of the remote]"
 )
 _REPOSITORIES = click.option(
     "--repository", "repositories", multiple=True, metavar="NAME", help="Search only this repository; repeatable."
@@ -209,8 +209,8 @@ def _print_grants(given: Globals, found: Sequence[Grant]) -> None:
     "grant",
     _NAME,
     _PLACES,
-    click.option("--all", "sees_all", is_flag=True, help="It reads every repository, future ones as well."),
-    click.option("--push", "may_push", is_flag=True, help="It may also push the repositories, also new ones."),
+    click.option("--all", "sees_all", is_flag=True, help="NAME reads every repository, also future ones."),
+    click.option("--push", "may_push", is_flag=True, help="NAME may also push the repositories, also new ones."),
 )
 def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool) -> None:
     """Let a token or a database role read or push repositories.
@@ -254,8 +254,8 @@ def grants_command(given: Globals, *, name: str | None) -> None:
 @_command(
     "token",
     _NAME,
-    click.option("--rotate", "is_rotated", is_flag=True, help="Replace its text by another one."),
-    click.option("--drop", "is_dropped", is_flag=True, help="Remove it, with all its permissions."),
+    click.option("--rotate", "is_rotated", is_flag=True, help="Replace the token's text by another one."),
+    click.option("--drop", "is_dropped", is_flag=True, help="Remove the token, with all its permissions."),
 )
 def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bool) -> None:
     """Make a token and print it, this once. `grant` lets it read.

@@ -34,7 +34,7 @@ from mdmem.store.state.files import write_whole
     help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
 )
 @click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete.wing, help="Only these wings.")
-@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free port.")
 @click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another host name that clients use.")
 @shared_options()

@@ -64,12 +64,12 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
 @click.argument("entry_type", metavar="TYPE", type=click.Choice(_TYPES))
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete.place)
 @click.argument("heading", metavar="[TITLE]", required=False)
-@click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from it.")
+@click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from the title.")
 @click.option(
     "--status",
     "-s",
     type=click.Choice(["draft", "active", "under_review"]),
-    help="Its status.  [default: draft; of a note, active]",
+    help="The status.  [default: draft; of a note, active]",
 )
 @click.option("--body", "-b", help="The text; `-` reads standard input.  [default: standard input, or the editor]")
 @applies_to_option
@@ -78,7 +78,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
     multiple=True,
     metavar="ADDRESS",
     shell_complete=complete.address,
-    help="An entry that it changes in part, and that stays current; repeatable.",
+    help="An entry that the new one changes in part, and that stays current; repeatable.",
 )
 @new_wing_options
 @write_options
@@ -161,16 +161,16 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete.address)
 @click.option(
-    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default with --by: its reason]"
+    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default with --by: the reason in NEW]"
 )
 @click.option("--by", metavar="ADDRESS", shell_complete=complete.address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
 @click.option(
-    "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete.place, help="Its place.  [default: OLD's room]"
+    "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete.place, help="The place.  [default: OLD's room]"
 )
-@click.option("--type", "entry_type", type=click.Choice(_TYPES), help="Its type.  [default: that of OLD]")
-@click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
-@click.option("--body", "-b", help="Its text; `-` reads standard input.  [default: standard input, or the editor]")
+@click.option("--type", "entry_type", type=click.Choice(_TYPES), help="The type.  [default: that of OLD]")
+@click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="The status.  [default: draft]")
+@click.option("--body", "-b", help="The text; `-` reads standard input.  [default: standard input, or the editor]")
 @applies_to_option
 @new_wing_options
 @write_options
@@ -225,7 +225,7 @@ def supersede_command(
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete.address)
 @click.option("--active", is_flag=True, help="Approve active rules that nobody approved, such as imported ones.")
 @click.option("--merged", is_flag=True, help="Approve agents' decisions that were merged without approval.")
-@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: git's user]")
+@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves the entries.  [default: git's user]")
 @write_options
 def approve_command(
     given: Globals, addresses: tuple[str, ...], by: str | None, wanted: WriteOptions, *, active: bool, merged: bool
@@ -272,7 +272,7 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
 
 @click.command("verify")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete.address)
-@click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
+@click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="The day.  [default: today]")
 @write_options
 def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | None, wanted: WriteOptions) -> None:
     """Confirm that entries are still right, all or none. This ends their reviews.
@@ -285,7 +285,7 @@ def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | No
 
 @click.command("deprecate")
 @click.argument("address", shell_complete=complete.address)
-@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
+@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why the entry is deprecated.")
 @write_options
 def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> None:
     """Deprecate an entry that nothing replaces. To replace it: `mdmem supersede`."""

@@ -64,8 +64,8 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
             raise UsageError(f"{address} supersedes {link}, which {fact}; fix that first")
     replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
-        f"{address} stays a draft: `mdmem supersede {{head}} --by {quote(address)} --reason TEXT` makes it the "
-        f"successor of that, `mdmem deprecate {quote(address)} --reason TEXT` rejects it"
+        f"{address} stays a draft: `mdmem supersede {{head}} --by {quote(address)} --reason TEXT` makes the "
+        f"draft the successor of {{head}}, `mdmem deprecate {quote(address)} --reason TEXT` rejects the draft"
     )
     for old in replaced:
         refuse_unfit(catalog, old, approved, instead=instead)

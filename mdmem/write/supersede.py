@@ -109,7 +109,7 @@ def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) 
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = _require_reason(reason if reason.strip() else new.reason or "")
-    instead = f"nothing was written: `mdmem supersede {{head}} --by {quote(by)} --reason TEXT` replaces that one"
+    instead = f"nothing was written: `mdmem supersede {{head}} --by {quote(by)} --reason TEXT` replaces {{head}}"
     refuse_unfit(catalog, old, new, instead=instead)
     document = catalog.document(new.path)
     links, given = _links_with(catalog, document, address), fields_of(document).get("reason")
