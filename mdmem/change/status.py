@@ -154,6 +154,4 @@ def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResu
     except IndexBusyError as error:
         raise EnvironmentFaultError("the index is being written; try again in a moment") from error
     except IndexWriteError as error:
-        raise EnvironmentFaultError(
-            f"the index cannot be written: {error}; questions are answered from the files"
-        ) from error
+        raise EnvironmentFaultError(f"{error}; questions are answered from the files") from error
