@@ -83,7 +83,7 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
 
 
 def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
-    """Return a brief that says that the memory cannot be read; empty if an earlier brief reported the same problem."""
+    """Return the note, for an agent before an edit, that the memory cannot be read; empty if it was given before."""
     line = f"mdmem: the memory cannot be read, so rules may be missing here: {plain(why, _LONGEST_COMMAND)}"
     return _reported_once(line, given or {})
 

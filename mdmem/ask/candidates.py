@@ -181,7 +181,7 @@ def _folded(text: str) -> str:
 
 
 def iter_proposals(memory: Memory) -> Iterator[Candidate]:
-    """Yield the matching drafts and proposed versions of one memory as candidates."""
+    """Yield the matching drafts of a memory, and the versions of this checkout that the default branch lacks."""
     view, found = memory.reading.view, memory.found
     catalog = (view.checkout if view.alternatives else view.effective).catalog
     for item in map(found.describe_proposed, found.proposed):

@@ -104,7 +104,7 @@ def items_of(pack: Pack) -> list[dict[str, Any]]:
 
 
 def stance_marks(item: Mapping[str, Any]) -> list[str]:
-    """Return a list with the mark of an item, such as `merged, not approved`; empty for a binding item."""
+    """Return a list with the mark of an item that is not binding, such as `merged, not approved`, or an empty list."""
     if "standing" not in item:
         return []
     by = item.get("proposed_by", {})

@@ -38,7 +38,7 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
 
 
 def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Return problems as JSON values with path, line, code and message, as the contracts require."""
+    """Return problems as JSON values with the keys that agents' tools promise: path, line, code and message."""
     return [
         {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message} for one in problems
     ]

@@ -96,7 +96,9 @@ def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] =
     unknown repository, and UsageError for an unknown wing or for a question in the query language.
     """
     if question.syntax:
-        raise UsageError("the query language is for one repository: `mdmem search --query-syntax --repository NAME`")
+        raise UsageError(
+            "`mdmem hub search` has no query language; type `mdmem search --query-syntax --repository NAME`"
+        )
     asked, filters = ask(question.words), question.filters
     terms = list(asked.terms)
     if not terms:

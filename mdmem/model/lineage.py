@@ -33,7 +33,7 @@ class Standing(StrEnum):
 
     @property
     def is_unapproved(self) -> bool:
-        """Return whether nobody approved the entry yet: it is a proposal, or it was merged without approval."""
+        """Return whether the entry, as it is here, is not on the default branch, or is there without approval."""
         return self.is_proposal or self is Standing.MERGED
 
 
@@ -142,7 +142,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry without a confirmed successor, its one-sided successors, sorted."""
+        """Return the one-sided successors, sorted, of each entry that does not count as superseded."""
         return in_order({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property

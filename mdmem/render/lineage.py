@@ -169,7 +169,10 @@ def _reachable(starts: Iterable[str], arrows: Mapping[str, Iterable[Arrow]]) -> 
 
 
 def linked_graph(relations: Relations, *, today: date, wing: str | None = None) -> LineageGraph:
-    """Return the graph of all connected entries, or of the groups with an entry of a wing; the largest group first."""
+    """Return the graph of entries that supersede, override, amend or contradict others, the largest group first.
+
+    With `wing`, only groups with an entry of the wing are included. Of more than `MOST` entries, the rest is counted.
+    """
     entries = relations.catalog.entries
     groups = (one for one in relations.groups if wing is None or any(entries[it].wing == wing for it in one))
     members = [one for group in groups for one in group]

@@ -173,7 +173,7 @@ class _Commit(Struct, frozen=True):
                 raise NotCommittedError(f"git ignores `{one.path}`")
             if one.code == "u":
                 raise NotCommittedError(
-                    f"`{one.path}` is in conflict in git's index; resolve it with `git add` or `git rm`"
+                    f"`{one.path}` is in conflict in git's index; `git add` or `git rm` it, then commit"
                 )
             # The index has a version that differs from both HEAD and the disk.
             if one.code[0] in "MADT" and (one.code[1] != "." or one.is_untracked):

@@ -228,10 +228,10 @@ def try_lock(path: Path) -> int | None:
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
 class OvertakenError(Exception):
-    """A file changed since it was read, so it was not replaced or removed; `kept` may be a file with a saved text."""
+    """A file changed since it was read, so it stays as it is; `kept` may be a file with the text of another writer."""
 
     def __init__(self, kept: Path | None = None) -> None:
-        """Store the path of the file with a saved text, or None."""
+        """Store the path of the file with the other writer's text, or None."""
         super().__init__(kept)
         self.kept = kept
 

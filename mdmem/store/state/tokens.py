@@ -88,7 +88,7 @@ def check_token(state: Path, token: str, now: datetime) -> None:
         if known is None and read_record(path.with_name(path.name + _USED), _Expiry) is not None:
             raise ApprovalTokenError(_WAS_USED)
         if known is None:
-            raise ApprovalTokenError("the token is unknown; `mdmem token` prints a new one")
+            raise ApprovalTokenError("the approval token is unknown; `mdmem token` prints a new one")
         if now >= known.expires_at:
             at = written_time(known.expires_at)
             raise ApprovalTokenError(f"the token expired at {at}; `mdmem token` prints a new one")
