@@ -110,6 +110,8 @@ def test_taken_successor_stays_alone(choice: str, stays: str, goes: str, tmp_pat
     assert field(root, goes, "deprecated_reason") == ["deprecated_reason: four cores"]
     assert field(root, goes, "status") == ["status: deprecated"]
     assert is_clean(root, run)
+    # The deprecated one keeps its link, which is history and no mistake.
+    assert "no findings" in run("check", "--select", "supersedes-superseded", "--unsafe-fixes").out
     git(tmp_path, "add", FILE)
     left = run("resolve").err.splitlines()
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]

@@ -267,7 +267,8 @@ def _cut(case: Case, old: str, new: str) -> list[Edit]:
 def supersedes_superseded(case: Case) -> Iterator[Finding]:
     """An entry supersedes an entry that another one already superseded.
 
-    The author probably did not see the newest rule. Drafts and declared splits are also reported.
+    The author probably did not see the newest rule. Drafts and declared splits are also reported, entries that are
+    themselves deprecated or superseded are not.
 
     Fails:
         app/rules/b.md    supersedes: [app/rules/a]                    (current)
@@ -276,6 +277,8 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
     Fix: supersede the entry in the message. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     for edge, this, _ in _consistent(case):
+        if this.status is Status.DEPRECATED or edge.new in case.catalog.lineage.successors:
+            continue
         # The oldest other successor that is older than this one and is not superseded by it.
         successors = map(case.catalog.entries.__getitem__, case.catalog.lineage.successors.get(edge.old, ()))
         others = (one for one in successors if one is not this and one.address not in this.supersedes)
