@@ -271,6 +271,24 @@ def test_a_narrowed_view_knows_nothing_of_other_wings(tmp_path: Path) -> None:
     assert not [path for path, text in site.items() if "secret" in text or "merger" in text or "secret" in path]
 
 
+def test_a_link_to_the_file_of_an_entry_leads_to_its_page_unless_the_caller_may_not_see_it(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    write_entry(folder / "memory", "nav/notes/50% more", type="note", title="More")
+    write_entry(folder / "memory", "secret/plans/merger", title="The merger")
+    body = (
+        "[a](../architecture/threads.md#why) [b](50%25%20more.md) [c](../../secret/plans/merger.md) [d][]\n"
+        "[e](https://x.org/../../../../architecture/threads.md)\n\n[d]: <./50% more.md>\n"
+    )
+    write_entry(folder / "memory", "nav/notes/hint", body, type="note", title="Hint")
+    commit_all(folder)
+    page = built(folder, tmp_path / "site", "nav")["entries/nav/notes/hint.html"]
+    to = "../../../entries/nav"
+    more = f'<a href="{to}/notes/50%25%20more.html">'
+    shown = f'<a href="{to}/architecture/threads.html#why">a</a> {more}b</a> c {more}d</a>\n<a href="https://x.org/'
+    assert shown in page
+    assert "secret" not in page
+
+
 def test_a_narrowed_view_of_a_whole_repository_names_no_file_or_commit_of_other_wings(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "a")
     write(root, "mdmem.toml", 'default_wing = "nav"\n')

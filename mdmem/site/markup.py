@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from html import escape
@@ -13,6 +14,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from mdmem.markdown.parse import path_of
 from mdmem.model.text import visible, visible_text
 
 _ADDRESS = re.compile(r"(?<![\w/.-])([a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w)(?![\w/-])")
@@ -44,9 +46,12 @@ class _Html(RendererHTML):
         # An address within a link must not become another link.
         env["is_link"] = True
         target = str(tokens[idx].attrs.get("href", ""))
-        page = env["href"](target.removesuffix(".md"))
-        if page is not None:
-            return f'<a href="{escape(page)}">'
+        path, hash_sign, anchor = path_of(target), *target.partition("#")[1:]
+        relative = posixpath.normpath(posixpath.join(posixpath.dirname(env["near"]), path))
+        # A web address must not become the path of an entry by its `..`.
+        for one in (relative, path) if path.endswith(".md") and not urlsplit(target).scheme else (path,):
+            if (page := env["href"](one.removesuffix(".md"))) is not None:
+                return f'<a href="{escape(page + hash_sign + anchor)}">'
         return f'<a href="{escape(target)}" rel="noreferrer">' if _is_safe(target) else "<a>"
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
@@ -85,13 +90,16 @@ class _Html(RendererHTML):
         return shown if env["is_link"] else _linked(code.removesuffix(".md"), shown, env["href"])
 
 
-def render_markdown(text: str, href: Href) -> Markup:
-    """Return Markdown as HTML with links to known addresses; a text that is very long is shown as plain text."""
+def render_markdown(text: str, href: Href, *, near: str = "") -> Markup:
+    """Return Markdown as HTML with links to known addresses, and to files relative to that of the entry `near`.
+
+    A text that is very long is shown as plain text.
+    """
     if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
         return Markup(f"<pre>{escape(visible(text))}</pre>")
     # `visible` replaces control characters, such as those that reverse the text, by their numbers.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
-    return Markup(_PARSER.render(shown, {"is_link": False, "level": 1, "href": href}))
+    return Markup(_PARSER.render(shown, {"is_link": False, "level": 1, "href": href, "near": near}))
 
 
 def addresses_in(text: str) -> Iterator[str]:

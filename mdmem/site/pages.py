@@ -205,7 +205,7 @@ class SitePages(Struct, frozen=True, dict=True):
             "why_ended": shown_reason(facts.why_ended(entry)) if is_one_step and not row.is_current else "",
             "unreplaced": UNREPLACED,
             "claimants": lineage.claimed_by(address),
-            "body": render_markdown(without_title(facts.body(address), entry.title), href),
+            "body": render_markdown(without_title(facts.body(address), entry.title), href, near=address),
             "fields": fields,
             "matched": matched[:_MOST_FILES] if matched else [],
             "matched_number": len(matched) if matched is not None else 0,
