@@ -261,7 +261,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
         return tuple(one for one in self.conflicts if one.a in shown or one.b in shown)
 
     def as_json(self, *names: str) -> dict[str, Any]:
-        """Return the fields with the given names as JSON values, in the order of the arguments."""
+        """Return the named fields with their values as a JSON object, in the order of the names."""
         return {name: _json(getattr(self, name)) for name in names}
 
 

@@ -132,7 +132,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
 
 
 def why_json(explained: WhyReport) -> dict[str, Any]:
-    """Return the chain of supersessions of an entry as JSON values, the oldest entry first."""
+    """Return the answer of `mdmem why` as JSON values; its chain begins with the oldest entry."""
     chain = [
         {
             **record_json(link.entry, "address", "type", "status", "title"),

@@ -217,7 +217,7 @@ def _why(error: OSError) -> str:
 
 
 def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Add `piece` to a file by `grow`, which returns the new content, or a sentence that says why nothing is added.
+    """Add `piece` to the file `below` by `grow`: it returns the new content, or a sentence why nothing is added.
 
     Return the sentence for the user: `done`, that the file is new, that of `grow`, or how to add the piece by hand.
     """

@@ -81,7 +81,7 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
         if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:
             advice = instead.replace("{head}", quote(one_sided[0]))
             raise LostRaceError(
-                f"{old.address} is already in the `supersedes` of {join_addresses(one_sided)}; {advice}"
+                f"{old.address} has a one-sided successor already, {join_addresses(one_sided)}; {advice}"
             )
         return
     if new.address in lineage.descendants(old.address):

@@ -83,7 +83,7 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
                 try:
                     change_set = _proved(fresh, plan(fresh))
                 except BrokenMemoryError as error:
-                    raise LostRaceError(f"the memory changed while it was read; {error}") from error
+                    raise LostRaceError(f"the memory changed, so {error}") from error
             put(workspace.location.root, change_set.changes)
     return WriteResult(
         changes=change_set.changes,

@@ -187,7 +187,7 @@ def test_helper_that_runs_a_program_is_refused_by_git_itself(tmp_path: Path) -> 
 def test_git_that_does_not_end_is_ended(tmp_path: Path) -> None:
     write(tmp_path, "slow", "#!/bin/sh\nsleep 60\n").chmod(0o755)
     store, slow = make_bare(tmp_path / "store"), f"--upload-pack={tmp_path}/slow"
-    with pytest.raises(Exception, match=r"git fetch did not end within 0\.1 s"):
+    with pytest.raises(Exception, match=r"git fetch took more than 0\.1 s"):
         run_unattended(store.top, "fetch", slow, str(tmp_path), variables=store.variables, timeout=0.1)
 
 

@@ -53,7 +53,7 @@ BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
     ("entries", "line", "sentence"),
     [
         ({OLD: {"status": "draft"}, NEW: {"status": "draft"}}, supersede(), "a draft supersedes only current entries"),
-        ({FIRST: {"supersedes": OLD, "reason": "a"}}, supersede(), f"{OLD} is already in the `supersedes` of {FIRST}"),
+        ({FIRST: {"supersedes": OLD, "reason": "a"}}, supersede(), f"{OLD} has a one-sided successor already, {FIRST}"),
         (
             {**TAKEN, FIRST: {"supersedes": OLD, "reason": "a", **GONE}},
             supersede(),
@@ -211,7 +211,7 @@ def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
     with pytest.raises(LostRaceError) as caught:
         composed(root)
     assert str(caught.value) == (
-        f"{OLD} is already in the `supersedes` of {NEW}; nothing was written: replace that one with "
+        f"{OLD} has a one-sided successor already, {NEW}; nothing was written: replace that one with "
         f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
     )
 

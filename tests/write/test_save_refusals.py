@@ -94,8 +94,8 @@ RELATED: list[tuple[object, str]] = [
     (related("Zq"), "there is no entity `Zq` to relate to; save that entity first"),
 ]
 PROJECTS = [
-    ("!!", "the project's id `!!` has no letter or digit for the name of a wing; choose another name"),
-    ("漢" * 60, f"the project's id `{'漢' * 60}` is too long for the name of a wing; choose another name"),
+    ("!!", "the project's id `!!` has no letter or digit for the name of a wing; choose another id"),
+    ("漢" * 60, f"the project's id `{'漢' * 60}` is too long for the name of a wing; choose another id"),
     ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; choose another name"),
     ("shared", "`shared` is the name of the shared wing; use another `project_id`"),
     ("Other", "the wing `other` belongs to the project `Acme`; use another `project_id`"),

@@ -124,7 +124,7 @@ def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
 ) -> None:
     text = f"---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\ntitle: N\nsee: {OLD}\n---\n\nText.\n"
     forestall(monkeypatch, root, move)
-    with pytest.raises(LostRaceError, match=f"changed while it was read; nothing is written: .*`{OLD}`"):
+    with pytest.raises(LostRaceError, match=f"changed, so nothing is written: .*`{OLD}`"):
         writing.write(open_root(root), lambda one: plan_entry(one, DRAFT, text), PLAIN)
     assert not (root / f"{DRAFT}.md").exists()
 

@@ -109,7 +109,7 @@ def fix_line(fix: Fix) -> str:
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:
-    """Return a line with the totals of each root, and a line about its old findings if there are any."""
+    """Return each root's line of totals, and a line about findings from before the change if there are any."""
     lines = []
     for one in roots:
         name = f"{one.under or '.'}: " if len(roots) != 1 else ""

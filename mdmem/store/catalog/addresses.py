@@ -62,7 +62,7 @@ _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\
 
 
 def is_entry_place(path: str) -> bool:
-    """Return whether a path is that of an entry: `wing/room/entry-id.md`, not a README, and not misnamed."""
+    """Return whether a path is that of an entry: `wing/room/entry-id.md`, no README, no control characters."""
     is_place = path.count("/") == 2 and path.endswith(".md") and not path.endswith(f"/{MANIFEST}")
     return is_place and not is_misnamed(path)
 

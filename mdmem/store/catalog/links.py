@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """A link in the body of the entry at `address`; `target` is the linked entry, or `path` the linked file."""
+    """A link in the body of the entry at `address`; `target` is its entry or None, and `path` is for links by path."""
 
     address: str
     link: BodyLink

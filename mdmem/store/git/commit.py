@@ -144,8 +144,10 @@ class _Commit(Struct, frozen=True):
             return None
         output = _plain(done.stderr) if done.returncode else ""
         if "repository has been updated" in output:
-            why = ", ".join(faults_in(output))
-            raise GitError(f"the files are committed, but git could not write its index: {why}")
+            raise GitError(
+                "the files are committed, but git could not write its index; free disk space, then type"
+                " `git restore --staged :/`"
+            )
         if _NOBODY.search(output):
             hint = "type `git config user.name NAME` and `git config user.email EMAIL`"
             raise NotCommittedError(f"git does not know who you are; {hint}")

@@ -39,7 +39,8 @@ def run_unattended(
             timeout=timeout,
         )
     except subprocess.TimeoutExpired as error:
-        raise GitError(f"git {arguments[0]} did not end within {timeout:g} s") from error
+        verb = next((one for one in arguments if one.isalpha()), "")
+        raise GitError(f"git {verb} took more than {timeout:g} s, so it was stopped; try it by hand") from error
     except OSError as error:
         raise GitError(f"git could not be run: {error.strerror or error}") from error
 

@@ -352,7 +352,7 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     # Most systems allow at most 255 bytes for the name of a folder.
     if not name or len(name.encode("utf-8", "surrogateescape")) > 100:
         fault = "is too long for" if name else "has no letter or digit for"
-        raise UsageError(f"the project's id `{project_id}` {fault} the name of a wing; choose another name")
+        raise UsageError(f"the project's id `{project_id}` {fault} the name of a wing; choose another id")
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
     if wing is not None and wing.project_id is not None and wing.project_id != project_id:
         owner = f"belongs to the project `{wing.project_id}`"
