@@ -122,6 +122,18 @@ def test_diff_shows_the_fix_as_a_patch_and_fix_mends_the_file(folder: Path, run:
         assert (ran.code, ran.out, path.read_bytes()) == (0, said, good)
 
 
+def test_misspelt_link_with_one_likely_target_is_mended_only_by_an_unsafe_fix(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/rules/new", title="New", see=["nav/rules/use-mysq"])
+    write_entry(folder / "memory", "nav/rules/use-mysql", title="Use MySQL")
+    path = folder / "memory/nav/rules/new.md"
+    bad = path.read_bytes()
+    ran = run("check", "--fix")
+    assert (ran.code, path.read_bytes()) == (1, bad)
+    assert "fix: Write `nav/rules/use-mysql`" in ran.out
+    assert run("check", "--fix", "--unsafe-fixes").code == 0
+    assert path.read_bytes() == bad.replace(b"use-mysq", b"use-mysql")
+
+
 @pytest.mark.parametrize("other", [["--staged"], ["--rev", "HEAD"], ["--merge", "main"]])
 def test_fix_of_what_is_not_on_disk_exits_2(other: list[str], tmp_path: Path, run: Run) -> None:
     ran = run("check", "--fix", *other, cwd=branched(tmp_path))

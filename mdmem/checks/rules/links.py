@@ -28,7 +28,7 @@ _CLOSE = 0.7
 _SHOWN = 3
 # Matches `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and any text of several words, since an address has no spaces.
 _OUTSIDE = re.compile(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
-_IN_INDEX = "git's index"
+_IN_INDEX, _MISSING = "git's index", "does not exist"
 _NUMBER = re.compile(r"\d+")
 
 
@@ -95,7 +95,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         numbered = in_room or [one for one in known if one.startswith(f"{near.partition('/')[0]}/")]
         if len(numbered) == 1 and numbered[0] != near:
             return _Fate("is a number, not an address", (numbered[0],), numbered[0])
-        return _Fate("does not exist", self._nearest(written, near))
+        return _Fate(_MISSING, self._nearest(written, near))
 
     @cached_property
     def _by_number(self) -> dict[str, list[str]]:
@@ -197,7 +197,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         see: [react/anti-patterns/indx-as-key]
 
     Fix: write the address that was meant; the finding lists similar ones. `mdmem check --fix` does this if the meaning
-    is certain.
+    is certain, and `--unsafe-fixes` also if one answer is likely.
     """
     missing, lineage = _MissingTargets(case), case.catalog.lineage
     for link in case.distinct_links:
@@ -213,10 +213,16 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         # Suggest the entries that say they are linked with this one, but that this one does not list, first.
         ends = {"superseded_by": lineage.successors, "supersedes": lineage.predecessors}.get(link.field, {})
         named = link.entry.links(link.field)
-        help_ = _URL_HELP if is_url else fate.help([end for end in ends.get(link.address, ()) if end not in named])
+        first = [end for end in ends.get(link.address, ()) if end not in named]
+        help_ = _URL_HELP if is_url else fate.help(first)
         # A broken supersession hides the current entry, so it is also an error on a deprecated entry.
         found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)
-        yield with_link(found, case, link, fate.certain) if fate.certain else found
+        likely = {*first, *fate.meant}
+        if fate.certain:
+            found = with_link(found, case, link, fate.certain)
+        elif len(likely) == 1 and fate.story == _MISSING and not is_url:
+            found = with_link(found, case, link, likely.pop(), is_safe=False)
+        yield found
 
 
 @check("link-not-tracked", Severity.ERROR, asks_git=True, same_when_ended=True)
