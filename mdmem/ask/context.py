@@ -439,8 +439,11 @@ def _verdict(basis: AnswerBasis, items: Sequence[dict[str, Any]], *, is_unread: 
         lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
         yield f"This goal is covered in part{lacks}."
     elif basis.coverage is Coverage.NONE:
-        has_rules = any(item["type"] == EntryType.INVARIANT for item in items)
-        none = "No other invariant or decision" if has_rules else "No invariant or decision"
+        rules = [item for item in items if item["type"] == EntryType.INVARIANT]
+        none = "No other invariant or decision" if rules else "No invariant or decision"
+        # An invariant that matches in part, or any decision in the pack, may cover the goal after all.
+        if any(rule["score"] > 0 for rule in rules) or any(item["type"] == EntryType.DECISION for item in items):
+            none = "No invariant or decision clearly"
         # An unreadable file may contain the rule that covers the goal.
         yield f"{'Nothing that could be read' if basis.problems or is_unread else none} covers this goal."
         if basis.unmatched_terms:

@@ -296,6 +296,12 @@ def test_nothing_covers_and_says_which_words_are_unknown(tmp_path: Path) -> None
     assert pack["usage_hint"].startswith(hint)
 
 
+def test_a_decision_in_the_pack_may_cover_the_goal_although_not_clearly(tmp_path: Path) -> None:
+    pack = context(make_memory(tmp_path), "zebra lions pool giraffe tiger")
+    assert (pack["coverage"], of(pack, "decisions")) == ("none", ["app/architecture/pool-size"])
+    assert pack["usage_hint"].startswith("No invariant or decision clearly covers this goal. ")
+
+
 def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     put(root, "lib/architecture/queue", "A queue has one reader")
