@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes import ended_fields, fields_of
-from mdmem.errors import NotFoundError, UsageError
+from mdmem.checks.run import CheckRequest, check
+from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, Status
@@ -24,6 +25,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.status import list_file_status, list_staged, state_of
 from mdmem.store.tree import TreeView
 from mdmem.store.workspace.addresses import find_by_handle, from_here, from_root, resolve_name
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
 from mdmem.write.supersede import join_addresses, refuse_unfit
@@ -101,6 +103,26 @@ class MergeConflicts(Struct, frozen=True):
 
 def find_conflicts(workspace: Workspace) -> MergeConflicts:
     """Return the conflicts: unmerged files, files with conflict markers, and entries that two others supersede."""
+    found, paths = _find(workspace)
+    location, repository = workspace.location, workspace.location.repository
+    operation = state_of(repository) if repository is not None else None
+    fixed: set[str] = set()
+    # Resolving also writes the successors. Staging an unchanged successor has no effect.
+    touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
+    if repository is not None and operation is not None:
+        # Unstaged files of entries with supersessions, which an earlier resolution may have written, and files with
+        # findings in git's index, which `mdmem check --fix` may have written.
+        linked = {one.path for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by}
+        caused, fixed = _check_paths(workspace, paths)
+        states = list_file_status(repository, [f"{location.prefix}{path}" for path in sorted(linked | caused)])
+        unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
+        touched |= {path.removeprefix(location.prefix) for path in unstaged}
+    steps = completing_commands(workspace, sorted(touched | fixed))
+    return MergeConflicts(tuple(found), operation, ("mdmem check --fix", *steps) if fixed else steps)
+
+
+def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
+    """Return the conflicts by path, and the paths of those that are in a file."""
     location, repository = workspace.location, workspace.location.repository
     # The unmerged files in git's index, each with its stages.
     unmerged: dict[str, set[int]] = {}
@@ -117,17 +139,30 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
             successors, kind = _successors(workspace.catalog, old), ConflictKind.SUCCESSORS
             choices = tuple(_choices_of_successors(old, successors))
             found.append(MergeConflict(path=path, kind=kind, successors=successors, choices=choices))
-    operation = state_of(repository) if repository is not None else None
-    # Resolving also writes the successors. Staging an unchanged successor has no effect.
-    touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
-    if repository is not None and operation is not None:
-        # Unstaged files of entries with supersessions, which an earlier resolution may have written.
-        linked = (one for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by)
-        states = list_file_status(repository, [f"{location.prefix}{entry.path}" for entry in linked])
-        unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
-        touched |= {path.removeprefix(location.prefix) for path in unstaged}
-    steps = completing_commands(workspace, sorted(touched))
-    return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
+    return sorted(found, key=lambda one: one.path), paths
+
+
+def _check_paths(workspace: Workspace, unmerged: Collection[str]) -> tuple[set[str], set[str]]:
+    """Return the files with new findings in git's index, and those that `mdmem check --fix` will write.
+
+    The second set is empty unless the hook would refuse one of the findings to fix.
+    """
+    try:
+        staged = check(workspace.at(Snapshot(staged=True)), CheckRequest())
+        report = check(workspace, CheckRequest())
+    except MdmemError:
+        # The conflict may be in the settings. The conflicts of entries are shown nevertheless.
+        return set(), set()
+    caused = {(one.code, one.place.path) for one in staged.findings if one.new or staged.fails(one)}
+    fixes = [
+        (report.fails(one), one.fix)
+        for one in report.findings
+        if one.fix is not None and one.fix.is_safe
+        if (one.code, one.place.path) in caused or one.place.path in unmerged
+    ]
+    is_refused = any(fails for fails, _ in fixes)
+    fixed = {edit.path for _, fix in fixes for edit in fix.edits} if is_refused else set()
+    return {one.place.path for one in staged.findings if one.new}, fixed
 
 
 def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
@@ -243,7 +278,7 @@ class ResolveRequest(Struct, frozen=True, kw_only=True):
 
 def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
     """Return the conflict of an entry. Raises NotFoundError, and UsageError if the name is ambiguous."""
-    found = find_conflicts(workspace).found
+    found, _ = _find(workspace)
     plain = from_root(workspace, name)
     meant = [one for one in found if one.address == plain]
     if not meant:
@@ -273,8 +308,11 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
         # `git merge --continue` creates the commit, so mdmem does not.
         options = replace(options, commit=False)
     written = write(workspace, lambda _: change_set, options)
-    left = [one for one in find_conflicts(workspace).found if one.path != conflict.path]
-    steps = completing_commands(workspace, sorted({change.to for change in written.changes}))
+    left = [one for one in _find(workspace)[0] if one.path != conflict.path]
+    if left or written.is_dry:
+        steps = completing_commands(workspace, sorted({change.to for change in written.changes}))
+    else:
+        steps = find_conflicts(workspace.reread()).then
     remarks = [*written.remarks, *(f"then: {one}" for one in (steps[:-1] if left else steps))]
     remarks += [f"{len(left)} more to resolve: `mdmem resolve`"] if left else []
     changes = written.changes

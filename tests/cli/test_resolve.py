@@ -329,3 +329,33 @@ def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     git(folder, "merge", "-q", "theirs", ends=1)
     ran = run("resolve", OLD, "--take", "ours")
     assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
+
+
+def test_what_the_hook_would_refuse_is_fixed_first_and_added_whole(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = two_entries(tmp_path)
+    monkeypatch.setattr(sys, "executable", sys.executable)
+    run("hooks", "install", cwd=root)
+    git(tmp_path, "checkout", "-q", "-b", "theirs")
+    for old, moved in ((OLD, "nav/rules/threads"), (RULE, "nav/architecture/callbacks")):
+        assert run("mv", old, moved, "--commit", cwd=root).code == 0
+    git(tmp_path, "checkout", "-q", "main")
+    assert run("supersede", OLD, "--by", NEW, "--reason", "measured", "--commit", cwd=root).code == 0
+    write_entry(root, "nav/rules/other", "We do.\n\nRationale: [they wait](callbacks.md).\n", title="Other")
+    commit_all(tmp_path)
+    assert hooked.run(tmp_path, "git", "merge", "theirs").returncode != 0
+    add = f"then: git add memory/{NEW}.md memory/nav/rules/other.md"
+    shown = ["no conflicts", "then: mdmem check --fix", add, "then: git merge --continue"]
+    assert run("resolve", cwd=tmp_path).err.splitlines() == shown
+    run("check", "--fix", cwd=root)
+    assert run("resolve", cwd=tmp_path).err.splitlines() == [shown[0], *shown[2:]]
+    git(tmp_path, *add.split()[2:])
+    done = hooked.run(tmp_path, "git", "merge", "--continue", GIT_EDITOR="true")
+    assert done.returncode == 0, hooked.said(done)
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_conflict_in_the_settings_hides_no_conflict_of_an_entry(tmp_path: Path, root: Path, run: Run) -> None:
+    write(root, "mdmem.toml", "<<<<<<< HEAD\n")
+    assert run("resolve", cwd=root).out.startswith(f"{OLD}: two entries supersede it\n")
