@@ -18,7 +18,8 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
-from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, TextContent
 from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
@@ -172,6 +173,10 @@ class MemoryServer(MCPServer[Any]):
     async def list_tools(self) -> list[ListedTool]:
         """Return the tools of the profile."""
         return [ListedTool.model_validate(one.listed()) for one in self._tools_of(await self._current_profile())]
+
+    async def get_prompt(self, name: str, *_: object) -> GetPromptResult:
+        """Raise MCPError: the server has no prompts. The SDK would log a traceback."""
+        raise MCPError(INVALID_PARAMS, f"there is no prompt {short_json(name)}; the server has tools and resources")
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None

@@ -153,3 +153,8 @@ def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.
     code, said = refused(server_over(root), "mdmem://wing/nav")
     answered.set()
     assert (code, said) == (-32603, "no answer within 0.01 s; ask again")
+
+
+def test_prompt_is_refused_in_a_sentence(root: Path) -> None:
+    code, said = refusal(server_over(root), lambda client: client.get_prompt("onboard"))
+    assert (code, said) == (-32602, 'there is no prompt "onboard"; the server has tools and resources')
