@@ -119,7 +119,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def fitness(self) -> tuple[Any, ...]:
-        """Return a sort key: the entries that fit the goal best come first."""
+        """Return a sort key: the entries of `always` first, then those of the domain, then those that fit best."""
         return (not self.always, not self.in_domain, not self.item.matches, self.is_far, *fit_key(self.item))
 
 

@@ -93,7 +93,7 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
 
 
 def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
-    """Return lines of the working tree with most words of a question, for a question that no rule covers.
+    """Return the lines outside the memory with the most words of a question that no rule covers.
 
     The result has at most 5 lines and 300 tokens; the search takes at most 0.3 seconds. A caller who may not see all
     wings gets no lines.

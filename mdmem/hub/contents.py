@@ -176,7 +176,7 @@ class Contents:
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
-        """Return the wings by name, without files of unstorable names; raises UsageError if one may be an entry."""
+        """Return the commit's wings by name, without unstorable files; raises UsageError if one may be an entry."""
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")

@@ -247,7 +247,7 @@ def as_result(answer: Facts | ToolResult) -> ToolResult:
 
 
 def with_remarks(answer: ToolResult, remarks: Sequence[str]) -> ToolResult:
-    """Return an answer with remarks about its files added to the text, and to the JSON values under `at`."""
+    """Return an answer with remarks on the commit that it is from, in its text and under `at` in its JSON."""
     text, facts = answer.text, answer.facts
     more = None if text is None else lambda: "\n\n".join([text(), *remarks])
     return replace(answer, text=more, facts=lambda: {**facts(), AT: list(remarks)}) if remarks else answer

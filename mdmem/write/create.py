@@ -99,7 +99,7 @@ def _slug_of(title: str) -> str:
 def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title: str) -> str:
     """Return an unused address with an entry-id made from a title. If the entry-id is taken, append a number.
 
-    A title in another script than Latin keeps its letters. The entry-id of a title without letters is the kind.
+    A title in another script than Latin keeps its letters. For a title without letters, it is the `kind` of record.
     """
     try:
         name = _slug_of(title)

@@ -146,7 +146,8 @@ def test_commit_that_is_gone_is_named(two: Two) -> None:
     gone = "0" * 39 + "1"
     write(two.root, "mdmem.toml", f'[wings.ros2]\ngit = "../../lib"\nref = "main"\ncommit = "{gone}"\n')
     [wing] = fetch_wings(two.opened(), pinned=True).wings
-    assert wing.fault == f"main of {two.lib} does not contain the commit {gone[:10]} any more"
+    said = f"main of {two.lib} has no commit {gone[:10]} any more; `mdmem sync --wings` takes a new one"
+    assert wing.fault == said
 
 
 def test_name_that_is_no_such_wing_is_refused(two: Two) -> None:

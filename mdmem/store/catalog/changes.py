@@ -84,7 +84,7 @@ BINDING_FIELDS = (
 
 
 class Changed(Struct, frozen=True):
-    """One entry before and after a change, with both bodies; `keeps_text` is true if both bodies say the same."""
+    """One entry before and after a change, with both bodies; `keeps_text`: only spaces and links differ."""
 
     before: Entry
     after: Entry

@@ -275,7 +275,9 @@ def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, t
         # The server may refuse to send a single commit. This depth means the whole history of the ref.
         _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD", timeout=timeout)
     if not has_commit(store, commit):
-        raise GitError(f"{ref or 'HEAD'} of {url} does not contain the commit {commit[:10]} any more")
+        raise GitError(
+            f"{ref or 'HEAD'} of {url} has no commit {commit[:10]} any more; `mdmem sync --wings` takes a new one"
+        )
     _keep(store, commit)
 
 
