@@ -169,7 +169,9 @@ def _coverage(selection: Selection, items: Sequence[Item], weights: dict[str, fl
     counted = {one for item in rules if item.score for one in (item.address, *item.via, *item.overrides)}
     matches = [(selection.catalog.entries[one], match) for one, match in selection.matches.items() if one in counted]
     found = coverage_of(weights, matches, selection.catalog.body)
-    if found is Coverage.NONE and any(item.address in selection.naming for item in rules):
+    # A text that mentions only the folder of a file may be about anything in it.
+    named = (selection.naming.get(item.address, ()) for item in rules)
+    if found is Coverage.NONE and any(path in selection.question.paths for paths in named for path in paths):
         return Coverage.PARTIAL
     return found
 

@@ -95,6 +95,8 @@ def test_folder_that_the_text_mentions_brings_an_entry_in_with_its_text(
     assert answer is not None
     shown = [(item.reason, item.content != "") for item in answer.items]
     assert shown == [(f"mentions {mentioned}", True) if mentioned else ("shares no word or path", False)]
+    # Only a mention of the given path itself covers a part of the question.
+    assert answer.basis.coverage == ("partial" if mentioned == path else "none")
 
 
 # --- scope ---
