@@ -126,20 +126,10 @@ Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=0, description="a whole number from 0")]
 WingName = Annotated[str, _only("the name of a wing, such as `shared`", _named("_"))]
 RoomName = Annotated[str, _only("the name of a room, such as `anti-patterns`", _named("-"))]
-DiffPage = Annotated[
-    str,
-    _only(
-        "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in",
-        lambda text: _PAGE.fullmatch(text) and "{view}" not in text,
-    ),
-]
-FilesPage = Annotated[
-    str,
-    _only(
-        "an address such as `https://host.example/team/memory/{view}/main`",
-        lambda text: _PAGE.fullmatch(text) and text.count("{view}") == 1,
-    ),
-]
+_DIFF = "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in"
+DiffPage = Annotated[str, _only(_DIFF, lambda text: _PAGE.fullmatch(text) and "{view}" not in text)]
+_FILES = "an address such as `https://host.example/team/memory/{view}/main`"
+FilesPage = Annotated[str, _only(_FILES, lambda text: _PAGE.fullmatch(text) and text.count("{view}") == 1)]
 BelowRoot = Annotated[str, _only("a path below the root, such as `.baseline.json`", _is_below_root)]
 
 
@@ -229,6 +219,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 # The quantifiers never give back, because a line of a hundred thousand blanks or brackets would take minutes.
 _TABLE = re.compile(r"\s*+\[{1,2}+([^\]#]++)\]")
 _KEY = re.compile(r"""\s*+([\w."' -]++)\s*+=""")
+_ENDS = "\r\n"
 _QUOTES = str.maketrans("", "", "\"' ")
 
 
@@ -293,10 +284,14 @@ _REMOTE_KEYS = ("git", "ref", "path", "commit")
 _Faults = list[tuple[str, str]]
 
 
+def _toml(content: bytes) -> dict[str, Any]:
+    return tomllib.loads(content.removeprefix(BOM_UTF8).decode())
+
+
 def parse_settings(content: bytes) -> Settings:
     """Return the settings in a `mdmem.toml`; raises SettingsError with the key or the line of the first mistake."""
     try:
-        stated = tomllib.loads(content.removeprefix(BOM_UTF8).decode())
+        stated = _toml(content)
     except UnicodeDecodeError as error:
         raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except RecursionError as error:
@@ -389,48 +384,35 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 
 
 def with_key(content: bytes, key: str, value: str) -> bytes:
-    """Return the bytes of `mdmem.toml` with only a dotted key set to a text; raises SettingsError."""
+    """Return the bytes of `mdmem.toml` with only a dotted key set to a text; raises SettingsError.
 
-    def tables(text: bytes) -> dict[str, Any]:
-        return tomllib.loads(text.removeprefix(BOM_UTF8).decode())
-
+    The table must have a header of its own, or be new: dotted keys and inline tables are left to the user.
+    """
     settings, (table, _, name) = parse_settings(content), key.rpartition(".")
-    meant = inner = tables(content)
+    meant = inner = _toml(content)
     for part in table.split("."):
         inner = inner.setdefault(part, {})
     inner[name] = value
-    for tried in (content, *_with_key(content, table, name, value)):
-        with suppress(ValueError):
-            if tables(tried) == meant:
-                return tried
-    line, hint = settings.line_of(table), f'write `{name} = "{value}"` below `[{table}]` yourself'
-    fault = f"mdmem cannot set `{key}` without changing something else"
-    raise SettingsError(f"mdmem.toml:{line}: {fault}; {hint}", line=line)
-
-
-def _with_key(content: bytes, table: str, name: str, value: str) -> Iterator[bytes]:
-    """Yield possible new contents: with the value replaced, with a line added to the table, and with a new table."""
     lines, line = content.decode().splitlines(keepends=True), f'{name} = "{value}"'
-    keys = list(enumerate(_dotted_keys([line.removeprefix("\ufeff") for line in lines])))
+    keys = list(_dotted_keys([one.removeprefix("\ufeff") for one in lines]))
     ending = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
-
-    def put(number: int, text: str, *, replaced: int = 0) -> bytes:
-        return "".join([*lines[:number], text, *lines[number + replaced :]]).encode()
-
-    for number, key in keys:
-        if key in (f"{table}.{name}", table):
-            found = rf"(\b{name}\s*=\s*)(?:\"[^\"\n]*\"|'[^'\n]*')"
-            yield put(number, re.sub(found, rf'\g<1>"{value}"', lines[number], count=1), replaced=1)
-    for number, key in reversed(keys):
-        if key.rpartition(".")[0] == table:
-            # Write the key like the key on the line above, which may be indented or dotted.
-            bare = lines[number].rstrip("\r\n")
-            stated = re.sub(r"[\w-]+(?=[\"']?\s*\Z)", name, bare.partition("=")[0].rstrip(), count=1)
-            end = lines[number][len(bare) :]
-            yield put(number, f'{bare}{end or ending}{stated} = "{value}"{end}', replaced=1)
-    for number, key in keys:
-        if key == table:
-            yield put(number + 1, line + ending)
-            yield put(number, lines[number].replace("{", f"{{ {line},", 1), replaced=1)
-    missing = "" if not lines or lines[-1].endswith(("\n", "\r")) else ending
-    yield put(len(lines), f"{missing}{ending if lines else ''}[{table}]{ending}{line}{ending}")
+    changes: list[tuple[int, str]] = []
+    for number, (stated, text) in enumerate(zip(keys, lines, strict=True)):
+        if stated == key:
+            changes = [(number, re.sub(r"""(=\s*)("[^"\n]*"|'[^'\n]*')""", rf'\g<1>"{value}"', text, count=1))]
+            break
+        if table in (stated, stated.rpartition(".")[0]):
+            # Try the last line of the table first, since new keys belong at its end.
+            indent = text[: len(text) - len(text.lstrip())]
+            changes.insert(0, (number, f"{text.rstrip(_ENDS)}{ending}{indent}{line}{ending}"))
+    if not changes:
+        above = f"{lines[-1].rstrip(_ENDS)}{ending}{ending}" if lines else ""
+        changes = [(len(lines) - 1, f"{above}[{table}]{ending}{line}{ending}")]
+    for number, text in changes:
+        changed = "".join([*lines[: max(number, 0)], text, *lines[number + 1 :]]).encode()
+        with suppress(ValueError):
+            if _toml(changed) == meant:
+                return changed
+    at, hint = settings.line_of(table), f'write `{name} = "{value}"` below `[{table}]` yourself'
+    fault = f"mdmem cannot set `{key}` without changing something else"
+    raise SettingsError(f"mdmem.toml:{at}: {fault}; {hint}", line=at)

@@ -297,7 +297,12 @@ class FullTextIndex:
                         # the error, it raises the same error again during the rebuild.
                         with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
                             return self._write(folder, corpus, is_timed=is_timed)
-                    _clear(folder)
+                    for path in folder.iterdir():
+                        if path.is_dir() and not path.is_symlink():
+                            shutil.rmtree(path)
+                        elif path.name != LOCK:
+                            path.unlink()
+                    FileIndex.create(CheckedStorage(folder), SCHEMA, "MAIN")
                     self.close()
                     self._damaged = ()
                     return replace(self._write(folder, corpus, is_timed=is_timed), rebuilt=True)
@@ -363,14 +368,25 @@ class FullTextIndex:
 
     def _open(self) -> _OpenIndex:
         """Return the current state of the index on disk, or `_NO_INDEX` if it is missing or damaged."""
-        if self._folder is None:
-            return _NO_INDEX
-        stamp = _stamp_of(self._folder)
-        if self._opened.stamp != stamp:
-            self.close()
-            if stamp != self._damaged:
-                self._opened = _open_index(self._folder)
-                self._damaged = stamp if self._opened is _NO_INDEX else ()
+        folder = self._folder
+        if folder is None or (stamp := _stamp_of(folder)) == self._opened.stamp:
+            return self._opened
+        self.close()
+        for _ in range(_ATTEMPTS if stamp != self._damaged else 0):
+            before, opened = _stamp_of(folder), _NO_INDEX
+            with suppress(Exception):
+                reader = FileIndex(CheckedStorage(folder), SCHEMA).reader()
+                leaves = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
+                for leaf, name in product(leaves, WEIGHTS):
+                    # Load the lengths now, since another process may delete the file.
+                    leaf.doc_field_length(0, name)
+                opened = _opened(before, leaves)
+            # Another process may have committed meanwhile and deleted files of this state. Whoosh does not report a
+            # missing column file and reads empty values, so compare the stamp again.
+            if _stamp_of(folder) == before:
+                self._opened = opened
+                break
+        self._damaged = stamp if self._opened is _NO_INDEX else ()
         return self._opened
 
     def _catch_up(self, corpus: Corpus, *, is_timed: bool) -> tuple[str | None, bool]:
@@ -423,24 +439,6 @@ def _stamp_of(folder: Path) -> _Stamp:
     return tuple(sorted(found))
 
 
-def _open_index(folder: Path) -> _OpenIndex:
-    """Return the current state of the index in a folder, or `_NO_INDEX` if it is missing or damaged."""
-    for _ in range(_ATTEMPTS):
-        stamp, opened = _stamp_of(folder), _NO_INDEX
-        with suppress(Exception):
-            reader = FileIndex(CheckedStorage(folder), SCHEMA).reader()
-            leaves = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
-            for leaf, name in product(leaves, WEIGHTS):
-                # Load the lengths now, since another process may delete the file.
-                leaf.doc_field_length(0, name)
-            opened = _opened(stamp, leaves)
-        # Another process may have committed meanwhile and deleted files of this state. Whoosh does not report a
-        # missing column file and reads empty values, so compare the stamp again.
-        if _stamp_of(folder) == stamp:
-            return opened
-    return _NO_INDEX
-
-
 def _opened(stamp: _Stamp, leaves: Sequence[Any], before: _OpenIndex = _NO_INDEX) -> _OpenIndex:
     """Return a state with the segments `leaves` added to the segments of another state."""
     keys, digests = list(before.keys), dict(before.digests)
@@ -457,13 +455,3 @@ def _opened(stamp: _Stamp, leaves: Sequence[Any], before: _OpenIndex = _NO_INDEX
 def _writer_of(index: FileIndex) -> Any:
     # No compression, since most blocks have only a few documents and would not get smaller.
     return index.writer(limitmb=_LIMIT_MB, compound=False, codec=W3Codec(compression=0))
-
-
-def _clear(folder: Path) -> None:
-    """Delete everything in a folder except the lock file, and create an empty index there."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path.name != LOCK:
-            path.unlink()
-    FileIndex.create(CheckedStorage(folder), SCHEMA, "MAIN")

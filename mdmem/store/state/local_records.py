@@ -6,13 +6,12 @@ receipt records which entry a request wrote, so that a repeated request whose an
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -93,14 +92,14 @@ class Sessions(Struct, frozen=True):
         """Record entries that a session was shown (hash by address); errors are ignored."""
         if not gave:
             return
-        with suppress(EnvironmentFaultError), refusal_named(self.state):
+        with suppress(OSError):
             # Read the record again, since another process may have recorded an answer meanwhile.
             given = self.given(name, now)
             known = {address: digest for address, digest in given.items() if address not in gave} | dict(gave)
             path = self._path(name)
             if not path.exists():
                 others = [one for one in (self.state / _FOLDER).glob(f"*{_SUFFIX}") if not one.name.startswith(".")]
-                for old in sorted(others, key=_changed, reverse=True)[_SESSIONS - 1 :]:
+                for old in sorted(others, key=lambda one: one.lstat().st_mtime, reverse=True)[_SESSIONS - 1 :]:
                     old.unlink(missing_ok=True)
             write_record(path, _Session(now, dict(list(known.items())[-_ENTRIES:])))
 
@@ -112,12 +111,6 @@ class Sessions(Struct, frozen=True):
     def _path(self, name: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         return self.state / _FOLDER / f"{digest}{_SUFFIX}"
-
-
-def _changed(path: Path) -> float:
-    with suppress(OSError):
-        return path.lstat().st_mtime
-    return 0.0
 
 
 class Pin(Struct, frozen=True):
@@ -389,7 +382,7 @@ class PendingWrites(Struct, frozen=True):
         pending, blocked = self._records(_PENDING, PendingWrite), self._records(_BLOCKED, Blocked)
         return tuple(path for path, record in (*pending, *blocked) if record is None)
 
-    @contextlib.contextmanager
+    @contextmanager
     def claim(self, id_: str) -> Iterator[PendingWrite | None]:
         """Claim a pending write for a `with` block; None if another process has claimed it, or if it is done."""
         path, lock = self._path(_PENDING, id_), self.state / _CLAIMED / id_
@@ -400,7 +393,7 @@ class PendingWrites(Struct, frozen=True):
             yield _read(path, PendingWrite) if handle is not None else None
         finally:
             if handle is not None:
-                with contextlib.suppress(OSError):
+                with suppress(OSError):
                     lock.unlink()
                 os.close(handle)
 
@@ -437,7 +430,7 @@ class PendingWrites(Struct, frozen=True):
 
     def forget_blocked(self, key: str) -> None:
         """Remove the blocked write of a key, if there is one."""
-        with refusal_named(self.state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        with refusal_named(self.state), suppress(FileNotFoundError, NotADirectoryError):
             self._path(_BLOCKED, name_of(key)).unlink()
 
     def receipt(self, id_: str) -> Receipt | None:
@@ -467,7 +460,7 @@ class PendingWrites(Struct, frozen=True):
         arguments = {name: value for name, value in record.arguments.items() if name not in _SECRET}
         write_record(self._path(_PENDING, record.id), replace(record, arguments=arguments))
 
-    @contextlib.contextmanager
+    @contextmanager
     def _changing(self) -> Iterator[None]:
         # Not the general write lock, because a write that failed while that lock was busy must be stored, too.
         with refusal_named(self.state), write_lock(self.state / _PENDING):

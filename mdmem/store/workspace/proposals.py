@@ -35,7 +35,6 @@ from mdmem.store.git.history import last_touches, merge_base
 from mdmem.store.git.process import (
     DefaultBranch,
     Repository,
-    UnknownRevisionError,
     find_default_branch,
     read_blobs,
     resolve,
@@ -70,23 +69,18 @@ def find_standings(workspace: Workspace) -> Standings | None:
     snapshot, repository = workspace.snapshot, workspace.location.repository
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
-    try:
+    # Without the comparison, the entries can still be shown.
+    with suppress(MdmemError, OSError, ValueError):
         branch = find_default_branch(repository)
         return _compare(workspace, repository, branch) if branch is not None else None
-    # Without the comparison, the entries can still be shown.
-    except (MdmemError, OSError, ValueError):
-        return None
+    return None
 
 
 def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch) -> Standings | None:
     snapshot, under, catalog = workspace.snapshot, workspace.location.under, workspace.catalog
     is_disk = snapshot.is_working_tree
-    try:
-        # The commit that is read, or on which the files on disk are based. A new repository has none.
-        is_here = is_disk and branch.is_here
-        commit = branch.commit if is_here else resolve(repository, snapshot.revision or "HEAD")
-    except UnknownRevisionError:
-        return None
+    # The commit that is read, or on which the files on disk are based. A new repository has none.
+    commit = branch.commit if is_disk and branch.is_here else resolve(repository, snapshot.revision or "HEAD")
     base = commit if branch.commit == commit else None
     # There may be no merge base, or a shallow clone does not have it. Every difference then counts as a change.
     with suppress(MdmemError):
@@ -121,10 +115,8 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
             found[path] = Standing.OUTDATED
     # Unreadable files, and all files in unreadable folders, count neither as changed nor as deleted.
     folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
-    unreadable = (
-        *("" if path == "." else f"{path}/" for path in folders),
-        *(path for path, one in catalog.broken.items() if one.is_closed),
-    )
+    closed = (path for path, one in catalog.broken.items() if one.is_closed)
+    unreadable = (*("" if path == "." else f"{path}/" for path in folders), *closed)
     displaced = {
         path: digest
         for path, digest in binding.items()
@@ -201,12 +193,11 @@ def _view_of(workspace: Workspace) -> View:
             stances[address] = Stance(Standing.MERGED)
     checkout = workspace.with_catalog(replace(workspace.catalog, stances=stances))
     has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
-    if not standings.found and not standings.displaced and not has_claims_as_facts:
-        return View(checkout, checkout)
-    agreed = _agreed_settings(standings, workspace)
-    if agreed.proposals == "count":
-        return View(checkout, checkout)
-    return _Composition(checkout, standings, agreed).view()
+    if standings.found or standings.displaced or has_claims_as_facts:
+        agreed = _agreed_settings(standings, workspace)
+        if agreed.proposals != "count":
+            return _Composition(checkout, standings, agreed).view()
+    return View(checkout, checkout)
 
 
 def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
@@ -257,13 +248,11 @@ class _Composition(Struct, frozen=True):
         contents = dict(read_blobs(repository, sorted(set(displaced.values()))))
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
-            if content is None:
-                continue
-            if self.agreed.proposals != "hide" and is_entry_place(path):
+            if content is not None and self.agreed.proposals != "hide" and is_entry_place(path):
                 entry = interpret(parse_document(path, content)).entry
-                if entry is None or not entry.is_in_force:
-                    continue
-            yield path, content
+                content = content if entry is not None and entry.is_in_force else None
+            if content is not None:
+                yield path, content
 
     def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
         stances = dict(self.checkout.catalog.stances or {})
@@ -286,14 +275,11 @@ class _Composition(Struct, frozen=True):
         entries = {**entries, **others} if others else entries
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided == "fact"
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
-        would_amend: dict[str, list[str]] = {}
-        if self.agreed.proposals != "hide":
-            for new in sorted(proposed | changed):
-                for old in self.checkout.catalog.derived.amends(new):
-                    if old in answer.entries and new not in answer.derived.amended_by(old):
-                        would_amend.setdefault(old, []).append(new)
-        for old, news in would_amend.items():
-            stances[old] = replace(stances.get(old, BINDING), amended_by=tuple(news))
+        for new in sorted(proposed | changed) if self.agreed.proposals != "hide" else ():
+            for old in self.checkout.catalog.derived.amends(new):
+                if old in answer.entries and new not in answer.derived.amended_by(old):
+                    stance = stances.get(old, BINDING)
+                    stances[old] = replace(stance, amended_by=(*stance.amended_by, new))
         return answer
 
     def _proposal_for(self, address: str) -> str:
