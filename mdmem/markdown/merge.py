@@ -11,17 +11,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.markdown.front_matter import is_sequence
-from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of, rank_of
+from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, layout_of
 from mdmem.markdown.parse import Document, handler, parse_document
-from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import instant_of, parse_moment
+from mdmem.markdown.patch import add_relations, set_fields
+from mdmem.model.entry import Relation, instant_of, parse_moment
 from mdmem.model.fields import LISTS
 
 # The lines of one side end at the next marker, because otherwise each of thousands of unclosed markers
@@ -96,17 +94,13 @@ class Sides(Struct, Generic[Thing], frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    """The source text of one key: the comments above it, its own lines, its value, and the comments in these lines.
-
-    `items` are the line of the key and then the lines of each item of a block list.
-    """
+    """The source text of one key: the comments above it, its own lines, its value, and the comments in these lines."""
 
     name: str
     above: str
     lines: str
     value: Any
     comments: frozenset[str]
-    items: tuple[str, ...] | None = None
 
     @property
     def text(self) -> str:
@@ -128,13 +122,7 @@ class _Part(Struct, frozen=True):
 
 def _part(layout: Layout, name: str, above: str = "") -> _Part:
     start, end = layout.lines(name)
-    (key, node), value, items = layout.fields.nodes(name), layout.fields[name], None
-    if is_sequence(node) and not node.flow_style and None not in value:
-        ends = [layout.next_line(content_end(layout.front, item)) for item in node.value]
-        places = [layout.line_start(key.start_mark.index), layout.next_line(layout.colon(name)), *ends]
-        if places == sorted(set(places)) and ends[-1] == end:
-            items = tuple(layout.front[first:behind] for first, behind in pairwise(places))
-    return _Part(name, above, layout.front[start:end], value, frozenset(layout.comments(name)), items)
+    return _Part(name, above, layout.front[start:end], layout.fields[name], frozenset(layout.comments(name)))
 
 
 class _Parts(Struct, frozen=True):
@@ -223,30 +211,19 @@ class _Key(Struct, frozen=True):
             above = {part.above for part in self.there} - {self.sides.ancestor.above if self.sides.ancestor else ""}
             # The key is removed, unless that would delete a comment that one side added.
             return self if above or self._new_comments() else None
-        found = [*self._from_items(kept, added), *self._patched(meant)]
-        return self._with_comments([one for one in found if one.listed == meant])
-
-    def _from_items(self, kept: list[Any], added: list[Any]) -> Iterator[_Part]:
-        """Yield our block list, followed by the source lines of the items that they added, with all comments."""
-        ours, theirs = self.sides.ours, self.sides.theirs
-        if ours is None or theirs is None or ours.items is None or theirs.items is None:
-            return
-        lines: list[str] = []
-        for part, items, some in ((ours, ours.items, kept), (theirs, theirs.items, added)):
-            wanted = set(map(_key_of, some))
-            lines += [text for value, text in zip(part.value, items[1:], strict=True) if _key_of(value) in wanted]
-        document = parse_document("", "".join(("---\n", ours.items[0], *lines, "---\n")).encode())
-        if document.fields is not None and list(document.fields) == [self.name]:
-            yield _part(layout_of(document), self.name)
+        return self._with_comments([one for one in self._patched(meant) if one.listed == meant])
 
     def _patched(self, value: str | list[Any]) -> Iterator[_Part]:
         """Yield our version of the key and then their version, each patched to have the merged value."""
         for document, part in ((self.documents.ours, self.sides.ours), (self.documents.theirs, self.sides.theirs)):
-            # A patch cannot write nested values.
+            if part is None:
+                continue
+            new = [one for one in value if isinstance(one, dict) and one not in part.listed]
+            # A patch can add relations, but cannot write other nested values.
             with suppress(UnpatchableError, TypeError):
-                if part is not None:
-                    patched = apply_edits(document.data, set_fields(document, {self.name: value}))
-                    yield _part(layout_of(parse_document(document.path, patched)), self.name)
+                relations = [Relation(**one) for one in new] if self.name == "relations" else []
+                edits = add_relations(document, relations) if relations else set_fields(document, {self.name: value})
+                yield _part(layout_of(parse_document(document.path, apply_edits(document.data, edits))), self.name)
 
     def _with_comments(self, candidates: Sequence[_Part]) -> _Part | _Key:
         """Return the first candidate that has every comment that a side added, below the comments above the key."""
@@ -360,21 +337,10 @@ def _is_meant(keys: Sequence[_Part | _Key], opening: str, tail: str, side: Confl
 
 
 def _merged_order(names: Sides[tuple[str, ...]]) -> list[str]:
-    """Return the keys of both sides in one order: theirs if only theirs differs from the ancestor's, else ours.
-
-    A key of the other side comes after the key that precedes it there; at one place, the order of the fields decides.
-    """
-    base, other = names.ours, names.theirs
-    common = set(names.ancestor) & set(base) & set(other)
-    orders = names.map(lambda side: [name for name in side if name in common])
-    if orders.ours == orders.ancestor != orders.theirs:
-        base, other = other, base
-    merged, ranks = list(base), {name: (rank_of(name), name) for name in (*base, *other)}
-    for place, name in enumerate(other):
+    """Return our keys in their order, and each key that only they have after the key that precedes it there."""
+    merged = list(names.ours)
+    for place, name in enumerate(names.theirs):
         if name not in merged:
-            above = next((one for one in reversed(other[:place]) if one in merged), None)
-            at = merged.index(above) + 1 if above is not None else 0
-            while at < len(merged) and merged[at] not in other and ranks[merged[at]] <= ranks[name]:
-                at += 1
-            merged.insert(at, name)
+            above = next((one for one in reversed(names.theirs[:place]) if one in merged), None)
+            merged.insert(merged.index(above) + 1 if above is not None else 0, name)
     return merged

@@ -1,8 +1,7 @@
 """The types of entries and wings.
 
 A new field is one attribute of `Entry` or `Wing`, and one row of the table in `mdmem.model.fields`. New keys are
-written in the order of the attributes. Parsing, JSON Schema, search, completion and the guide's tables are derived from
-both.
+written in the order of the attributes. Parsing, search, completion and the guide's tables are derived from both.
 """
 
 from __future__ import annotations

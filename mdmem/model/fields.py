@@ -1,17 +1,17 @@
-"""The table of fields, derived from `Entry` and `Wing`, its JSON Schema, the first text of an entry, and its origin."""
+"""The table of fields, derived from `Entry` and `Wing`, and the first text and the origin of an entry."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha1
-from typing import Any, get_type_hints
+from typing import get_type_hints
 from zlib import crc32
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, Status, Wing, WingKind
+from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, Wing
 
 # What each field means, with an example of its value.
 _TABLE: Mapping[str, Field] = {
@@ -150,67 +150,9 @@ FIELDS_OF: Mapping[EntryType | None, Mapping[str, Kind]] = {
 }
 
 
-def version_of(fields: Iterable[Field]) -> str:
-    """Return a checksum (8 hex digits) of how fields are parsed and searched, but not of their descriptions."""
-    rows = [(one.name, one.kind, one.holder, one.searched, one.required, one.in_manifest) for one in fields]
-    return f"{crc32(repr(rows).encode()):08x}"
-
-
-# Caches of parsed entries store this version. If the table changes, they are read again.
-VERSION = version_of(FIELDS)
-
-_DAY = r"^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?([Zz]|[+-]\d{2}:?\d{2})?)?$"
-_LIST: Mapping[str, Any] = {"type": ["array", "string"], "items": {"type": "string"}}
-_RELATION = {
-    "type": "object",
-    "properties": {"type": {"type": "string"}, "to": {"type": "string"}},
-    "required": ["type", "to"],
-    "additionalProperties": False,
-}
-_FORMS: Mapping[Kind, Mapping[str, Any]] = {
-    Kind.TYPE: {"enum": [one.value for one in EntryType]},
-    Kind.STATUS: {"enum": [one.value for one in Status]},
-    Kind.WING_KIND: {"enum": [one.value for one in WingKind]},
-    Kind.TEXT: {"type": "string"},
-    Kind.TEXTS: _LIST,
-    Kind.WINGS: _LIST,
-    Kind.LINKS: _LIST,
-    Kind.GLOBS: {"type": ["array", "string"], "items": {"type": "string", "pattern": "^[^:]"}},
-    Kind.MOMENT: {"type": "string", "pattern": _DAY},
-    Kind.VERSION: {"type": "integer", "minimum": 1},
-    Kind.SHARE: {"type": "number", "minimum": 0, "maximum": 1},
-    Kind.PAIRS: {"type": "object", "additionalProperties": {"type": "string"}},
-    Kind.RELATIONS: {"type": "array", "items": _RELATION},
-}
-
-
-def front_matter_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an entry's front matter. Its `$defs` has the schema of a wing's manifest as `wing`."""
-    rules = []
-    for kind in EntryType:
-        # The fields of one type are forbidden in entries of another type.
-        if own := sorted(field.name for field in FIELDS if field.holder.type == kind.value):
-            other = {"properties": {"type": {"not": {"const": kind.value}}}}
-            rules.append({"if": other, "then": {"properties": dict.fromkeys(own, False)}})
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "front matter of an entry",
-        "description": "an address is `wing/room/entry-id`; a list of one value may be written as the value",
-        **_object((field for field in FIELDS if field.holder is not Holder.WING), REQUIRED),
-        "allOf": rules,
-        "$defs": {"wing": _object((field for field in FIELDS if field.is_of_wings), ())},
-    }
-
-
-def _object(fields: Iterable[Field], required: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {field.name: {**_FORMS[field.kind], "description": field.meaning} for field in fields},
-        "required": list(required),
-        "patternProperties": {"^x-": {"description": "anything: kept, never interpreted"}},
-        "additionalProperties": False,
-    }
-
+_PARSING = [(one.name, one.kind, one.holder, one.searched, one.required, one.in_manifest) for one in FIELDS]
+# A checksum of how fields are parsed and searched. Caches of parsed entries store it, and are read again if it changes.
+VERSION = f"{crc32(repr(_PARSING).encode()):08x}"
 
 # The initial body of a new entry of each type.
 BODIES: Mapping[EntryType, str] = {

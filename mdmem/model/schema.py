@@ -110,25 +110,22 @@ def _list_of(validator: Callable[[object], object]) -> Any:
     return Annotated[tuple[Annotated[str, BeforeValidator(validator)], ...], BeforeValidator(items)]
 
 
-# The type that pydantic uses to validate the values of each kind; the defaults come from `Entry` and `Wing`.
-_TYPES: Mapping[Kind, Any] = {
-    Kind.TYPE: EntryType,
-    Kind.STATUS: Status,
-    Kind.WING_KIND: WingKind,
-    Kind.TEXT: Annotated[str, BeforeValidator(_text)],
-    Kind.TEXTS: _list_of(_item),
-    Kind.WINGS: _list_of(_item),
-    Kind.LINKS: _list_of(_link),
-    Kind.GLOBS: _list_of(_glob),
-    Kind.MOMENT: Annotated[Any, BeforeValidator(_moment)],
-    Kind.VERSION: _number(int, 1, 10**9, "a whole number from 1"),
-    Kind.SHARE: _number(float, 0, 1, "a number from 0 to 1"),
-    Kind.PAIRS: Annotated[Any, BeforeValidator(_pairs)],
-    Kind.RELATIONS: Annotated[Any, BeforeValidator(_relations)],
+# Validators of the values of each kind; the defaults come from `Entry` and `Wing`.
+_ADAPTERS: Mapping[Kind, TypeAdapter[Any]] = {
+    Kind.TYPE: TypeAdapter(EntryType),
+    Kind.STATUS: TypeAdapter(Status),
+    Kind.WING_KIND: TypeAdapter(WingKind),
+    Kind.TEXT: TypeAdapter(Annotated[str, BeforeValidator(_text)]),
+    Kind.TEXTS: TypeAdapter(_list_of(_item)),
+    Kind.WINGS: TypeAdapter(_list_of(_item)),
+    Kind.LINKS: TypeAdapter(_list_of(_link)),
+    Kind.GLOBS: TypeAdapter(_list_of(_glob)),
+    Kind.MOMENT: TypeAdapter(Annotated[Any, BeforeValidator(_moment)]),
+    Kind.VERSION: TypeAdapter(_number(int, 1, 10**9, "a whole number from 1")),
+    Kind.SHARE: TypeAdapter(_number(float, 0, 1, "a number from 0 to 1")),
+    Kind.PAIRS: TypeAdapter(Annotated[Any, BeforeValidator(_pairs)]),
+    Kind.RELATIONS: TypeAdapter(Annotated[Any, BeforeValidator(_relations)]),
 }
-
-
-_ADAPTERS: Mapping[Kind, TypeAdapter[Any]] = {kind: TypeAdapter(one) for kind, one in _TYPES.items()}
 _HELP = {
     "not-iso": "write it as YYYY-MM-DD",
     "invalid-date": "write a day that exists, as YYYY-MM-DD",
@@ -185,7 +182,12 @@ def read_entry(
     known = {key: value for key, value in stated.items() if key in (FIELDS_OF[kind] if kind else KNOWN_FIELDS)}
     faults, values = _validate(known)
     unknown = [_unknown(kind, key) for key in stated if key not in known]
-    flaws += [*faults, *unknown, *_misplaced(kind, stated)]
+    flaws += [*faults, *unknown]
+    if kind is EntryType.NOTE:
+        label = stated.get("label")
+        owner = f"a note labelled `{label}`" if label else "a note without a label"
+        labelled = (one for one in FIELDS if one.holder in (Holder.SESSION, Holder.ENTITY) and one.holder != label)
+        flaws += [_not_for(owner, one.name) for one in labelled if one.name in stated]
     if kind is None or "status" not in stated:
         return None, tuple(flaws)
     unread = {one.name for one in faults if one.code != "link-placeholder"}
@@ -262,13 +264,3 @@ def _unknown(kind: EntryType | None, key: str) -> Flaw:
 
 def _not_for(owner: str, key: str) -> Flaw:
     return Flaw("field-not-for-type", key, f"`{key}` is not a field of {owner}", f"remove `{key}`", on_key=True)
-
-
-def _misplaced(kind: EntryType | None, stated: Mapping[str, Any]) -> list[Flaw]:
-    """Report the fields for sessions or entities in a note that is neither a session nor an entity."""
-    if kind is not EntryType.NOTE:
-        return []
-    label = stated.get("label")
-    owner = f"a note labelled `{label}`" if label else "a note without a label"
-    labelled = (field for field in FIELDS if field.holder in (Holder.SESSION, Holder.ENTITY))
-    return [_not_for(owner, field.name) for field in labelled if field.name in stated and label != field.holder]

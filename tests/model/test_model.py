@@ -6,11 +6,10 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from builders import entry, entry_text
+from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown.reading import read_fields
-from msgspec.structs import replace
 
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import (
@@ -30,7 +29,7 @@ from mdmem.model.entry import (
     parse_moment,
     title_of,
 )
-from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, front_matter_schema, version_of
+from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
 from mdmem.model.schema import read_entry, read_wing
 from mdmem.model.text import visible
 from mdmem.record import pack, unpack
@@ -145,46 +144,6 @@ def test_example_is_read_without_a_flaw(field: Field) -> None:
         assert read_wing("a", {field.name: document.fields[field.name]})[1] == ()
     if field.holder is not Holder.WING:
         assert read_entry("a/b/c", dict(document.fields), None)[1] == ()
-
-
-def test_version_follows_parsing_and_not_prose() -> None:
-    first, *rest = FIELDS
-    assert version_of([replace(first, meaning="other", example="other"), *rest]) == version_of(FIELDS)
-    assert version_of([replace(first, kind=Kind.TEXT), *rest]) != version_of(FIELDS)
-    assert version_of([replace(first, searched=None), *rest]) != version_of(FIELDS)
-
-
-def test_json_schema_has_every_field() -> None:
-    schema = front_matter_schema()
-    assert set(schema["properties"]) == KNOWN_FIELDS
-    assert set(schema["$defs"]["wing"]["properties"]) == WING_FIELDS
-    assert schema["required"] == ["type", "status", "created_at"]
-
-
-@pytest.mark.parametrize(
-    ("fields", "fits"),
-    [
-        ({}, True),
-        ({"tags": "[a, b]", "applies_to": "src/**", "x-ours": "[1]", "see": "[a/b/c]"}, True),
-        ({"created_at": "2026-03-05T10:00:00Z"}, True),
-        ({"created_at": "yesterday"}, False),
-        ({"type": "rule"}, False),
-        ({"unknown": "x"}, False),
-        ({"applies_to": "[':(glob)x']"}, False),
-        ({"trigger": "always"}, False),
-        ({"objective": "docking"}, False),
-        ({"type": "pattern", "trigger": "always"}, True),
-        ({"type": "note", "label": "session", "objective": "docking"}, True),
-        ({"status": None}, False),
-    ],
-)
-def test_json_schema_agrees_with_the_parser(fields: dict[str, Any], fits: bool) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    document = parse_document("nav/rules/x.md", entry_text(**fields).encode())
-    assert document.fields is not None
-    validator = jsonschema.Draft202012Validator(front_matter_schema())
-    assert validator.is_valid(dict(document.fields)) == fits
-    assert (read_entry("nav/rules/x", document.fields, None)[1] == ()) == fits
 
 
 ADDRESS = "w/r/some-entry"
