@@ -28,7 +28,7 @@ from mdmem.store.workspace.addresses import find_by_handle, from_here, from_root
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import join_addresses, refuse_unfit
+from mdmem.write.supersede import join_addresses, refuse_unfit, required_reason
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 # Two supersessions of the same entry may differ in these fields.
@@ -361,7 +361,7 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
     """Return the changes that keep one successor, chain two successors, or let each supersede a part of the entry."""
     old, successors = conflict.address, successors_of(catalog, conflict.address)
     if request.split:
-        why = _require_reason(request.reason)
+        why = required_reason(request.reason, "say why")
         if len(successors) < 2:
             raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
         values = {one: _claim(catalog, one, old) for one in successors}
@@ -382,7 +382,7 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
     values = {old: ended_fields(catalog.entries[old], today, by=[chosen])}
     if request.behind is not None:
         return _chain(catalog, values, old, chosen, others, today)
-    why = _require_reason(request.reason) if others else ""
+    why = required_reason(request.reason, "say why") if others else ""
     values = {chosen: _claim(catalog, chosen, old), **values}
     values |= {one: {"deprecated_reason": why, **ended_fields(catalog.entries[one], today)} for one in others}
     actions = (WriteAction(Verb.SUPERSEDE, old, chosen), *(WriteAction(Verb.DEPRECATE, one) for one in others))
@@ -416,12 +416,6 @@ def _chain(
 def _patching(catalog: Catalog, values: dict[str, dict[str, Value]], change_set: ChangeSet) -> ChangeSet:
     changes = tuple(patched(catalog, f"{address}.md", stated) for address, stated in values.items())
     return replace(change_set, changes=changes)
-
-
-def _require_reason(reason: str) -> str:
-    if not reason.strip():
-        raise UsageError("say why: --reason TEXT")
-    return " ".join(reason.split())
 
 
 def _claim(catalog: Catalog, new: str, old: str) -> dict[str, Value]:

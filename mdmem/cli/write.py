@@ -23,19 +23,21 @@ from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft, address_of, compose, place_of, plan_entry, refuse_taken, require_wing
-from mdmem.write.edit import open_entry, plan_applies_to, save_edit
+from mdmem.write.create import Draft, place_of, plan_entry
 from mdmem.write.lifecycle import (
+    open_entry,
+    plan_applies_to,
     plan_approvals,
     plan_deprecation,
     plan_review,
     plan_verification,
+    save_edit,
     with_own_approval,
 )
 from mdmem.write.move import plan_named_moves
 from mdmem.write.similar import SimilarEntry, find_near, find_on_subject
-from mdmem.write.supersede import plan_successor, plan_supersession, successor_text
-from mdmem.write.write import Plan, WriteOptions, WriteResult, catalog_after, write
+from mdmem.write.supersede import new_text, plan_new, plan_supersession
+from mdmem.write.write import Plan, WriteOptions, WriteResult, write
 
 _TYPES = [one.value for one in EntryType]
 # The number of proposed entries that a remark lists.
@@ -91,10 +93,7 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     """
     workspace, piped = given.open(), piped_text(options["body"])
     draft = _draft(workspace, options, piped)
-    address = address_of(draft)
-    require_wing(workspace, address, wing)
-    refuse_taken(workspace, address)
-    text = compose(draft, today=today())
+    address, text = new_text(workspace, draft, today=today(), wing=wing)
     near: tuple[SimilarEntry, ...] = ()
     on_subject: tuple[Entry, ...] = ()
 
@@ -204,12 +203,11 @@ def supersede_command(
         body=piped or "",
         applies_to=options["applies_to"],
     )
-    catalog = catalog_after(workspace, require_wing(workspace, address_of(draft), wing))
-    new, start = successor_text(catalog, old.address, draft, reason=reason, today=workspace.today)
+    new, start = new_text(workspace, draft, today=workspace.today, wing=wing, old=old.address, reason=reason)
 
     def write_new(left: str) -> WriteResult:
         text = with_own_approval(workspace, new, left)
-        plan = partial(plan_successor, name=address, new=new, text=text, reason=reason, wing=wing)
+        plan = partial(plan_new, address=new, text=text, old=address, reason=reason, wing=wing)
         return write(workspace, plan, wanted)
 
     written = edited(workspace, new, start, write_new) if piped is None and not wanted.is_dry else write_new(start)

@@ -21,7 +21,7 @@ from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft
 from mdmem.write.fix import fix_all, plan_fix
 from mdmem.write.lifecycle import approver, plan_approvals, plan_deprecation, plan_review, plan_verification
-from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
+from mdmem.write.supersede import new_text, plan_new, plan_supersession
 
 FIX_ALL = "source.fixAll.mdmem"
 
@@ -128,9 +128,9 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
 
 def _succession(document: Document, address: str) -> ChangeSet:
     """Plan a draft that supersedes an entry, with its title, and its address with a number."""
-    catalog, today = document.memory.catalog, document.memory.today()
-    entry = catalog.entries[address]
-    place = next(one for number in count(2) if (one := f"{address}-{number}") not in catalog.addresses)
+    workspace = document.memory.workspace
+    entry = workspace.catalog.entries[address]
+    place = next(one for number in count(2) if (one := f"{address}-{number}") not in workspace.catalog.addresses)
     draft = Draft(type=entry.type, place=place, title=entry.title)
-    new, text = successor_text(catalog, address, draft, reason=REASON, today=today)
-    return plan_succession(catalog, address, new=new, text=text, reason=REASON, today=today)
+    new, text = new_text(workspace, draft, today=document.memory.today(), old=address, reason=REASON)
+    return plan_new(workspace, new, text, old=address, reason=REASON)

@@ -49,9 +49,9 @@ def writers_lock(state: Path) -> Iterator[None]:
 def put(root: Path, changes: Sequence[Change]) -> None:
     """Write changes. The caller must hold the writers' lock.
 
-    Raises LostRaceError if a file changed since the change was planned, and EnvironmentFaultError if a file cannot be
-    written. All changes are then undone. If that fails, or a newer text is kept, the error is a KeptAsideError. If the
-    process is killed, each file is complete, and the first files have their new content.
+    Raises LostRaceError if a file changed since it was read, and EnvironmentFaultError if a file cannot be written. All
+    changes are then undone. If that fails, or a newer text is kept, the error is a KeptAsideError. A process that is
+    killed leaves each file complete, the first ones with their new content.
     """
     for change in changes:
         _compare(root, change)
@@ -145,10 +145,7 @@ class FileTransaction:
         self._beside[path].chmod(S_IMODE(target.stat().st_mode) if target.exists() else default_mode())
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Put the prepared bytes in place, or remove the file. Raises OSError.
-
-        Raises LostRaceError if the file no longer has the content `before`, or exists although `before` is None.
-        """
+        """Put the prepared bytes in place, or remove the file. Raises OSError, and LostRaceError if it changed."""
         if after == before:
             return
         self._replace(path, before, after)
@@ -172,8 +169,8 @@ class FileTransaction:
     def rename(self, path: str, to: str, files: Mapping[str, bytes]) -> None:
         """Rename a file or a folder, and remove the folders that are empty afterwards.
 
-        `files` are the expected contents of all moved files, by their new paths. Raises OSError. Raises LostRaceError
-        if the new name is taken, or if a moved file has other content.
+        `files` are the expected contents of all moved files, by their new paths. Raises OSError, and LostRaceError if
+        the new name is taken or a moved file has other content.
         """
         old, new = self._root / path, self._root / to
         self._make_folder(new.parent)

@@ -51,11 +51,10 @@ class Change(Struct, frozen=True):
 
 
 class ChangeSet(Struct, frozen=True):
-    """Changes in the order in which they are written, one for each file, and what they mean.
+    """Changes in the order in which they are written (renames come last), one for each file, and their message.
 
-    Renames come after all other changes. `supersedes` are the entries that a newer entry replaces. `reason` is in the
-    user's own words. `remarks` are sentences for people. With `is_proved`, the result is not checked again, because the
-    planner did that, or because the faults of imported records are reported later.
+    `supersedes` are the entries that a newer entry replaces, and `remarks` are for people. With `is_proved`, the result
+    is not checked again: the planner did that, or the faults of imported records are reported later.
     """
 
     changes: tuple[Change, ...] = ()
@@ -94,10 +93,7 @@ def subject_of(actions: Sequence[WriteAction]) -> str:
     if len(whole) <= _WIDTH:
         return whole
     # The trailers contain the full addresses, so the subject may have only the entry-ids.
-    ids = [address.rsplit("/", 1)[-1] for address in addresses]
-    if action.verb is Verb.MOVE and action.other and ids[0] == ids[1] != "":
-        ids[1] = f"{action.other.rsplit('/', 1)[0]}/"
-    return _cut(f"{action.verb} {joining.join(ids)}")
+    return _cut(f"{action.verb} {joining.join(address.rsplit('/', 1)[-1] for address in addresses)}")
 
 
 def commit_message(
@@ -108,18 +104,14 @@ def commit_message(
     supersedes: Iterable[str] = (),
     agent: str | None = None,
 ) -> str:
-    """Return a commit message: the subject, the reason wrapped at 72 columns, and sorted trailers.
-
-    `entries` are the addresses that were written. The reason is indented where git would read a line as a trailer,
-    comment or patch.
-    """
+    """Return a commit message: the subject, the reason wrapped at 72 columns, and sorted trailers."""
     stated = (("Mdmem-Entry", entries), ("Mdmem-Supersedes", supersedes), ("Mdmem-Agent", [agent or ""]))
     trailers = [
         f"{name}: {value}" for name, values in stated for value in sorted({_one_line(one) for one in values}) if value
     ]
     lines = [""]
     for line in (reason or "").splitlines():
-        # Leave two columns to indent a line that git would misread.
+        # Indent, by two columns, a line that git would read as a trailer, a comment or a patch.
         some = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
         if some or lines[-1]:
             # Several blank lines become one.

@@ -11,7 +11,6 @@ from difflib import get_close_matches
 from itertools import count, zip_longest
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, UsageError, taken
@@ -203,16 +202,6 @@ def compose(draft: Draft, *, today: date, inherited: Mapping[str, Value] | None 
     return apply_edits(document.data, set_fields(document, more)).decode()
 
 
-def create(address: str, text: str) -> ChangeSet:
-    """Return the change that writes a new entry. Raises UsageError if the text cannot be parsed as an entry."""
-    path, content = f"{address}.md", _as_bytes(text)
-    loaded = interpret(parse_document(path, content))
-    if loaded.entry is None:
-        first = loaded.findings[0]
-        raise UsageError(f"the entry cannot be read: line {first.place.line}: {first.message}; {first.help}")
-    return ChangeSet((Change(path, path, None, content),), actions=(WriteAction(Verb.ADD, address),))
-
-
 def _as_bytes(text: str) -> bytes:
     try:
         return text.encode()
@@ -222,7 +211,10 @@ def _as_bytes(text: str) -> bytes:
 
 
 def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that write an entry, and a missing wing of the kind `wing`. Raises LostRaceError if taken."""
+    """Return the changes that write an entry, and a missing wing of the kind `wing`.
+
+    Raises LostRaceError if the address is taken, and UsageError if the text cannot be parsed as an entry.
+    """
     name, room, _ = address.split("/")
     refuse_taken(workspace, address)
     made = require_wing(workspace, address, wing) if wing is not None else ()
@@ -231,9 +223,16 @@ def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind 
     for folder in (name, f"{name}/{room}"):
         if (workspace.location.root / folder).is_symlink():
             raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
-    change_set = create(address, text)
-    remarks = () if (workspace.location.root / name).is_dir() else (f"`{name}` is a new wing",)
-    return replace(change_set, changes=(*made, *change_set.changes), remarks=remarks)
+    path, content = f"{address}.md", _as_bytes(text)
+    loaded = interpret(parse_document(path, content))
+    if loaded.entry is None:
+        first = loaded.findings[0]
+        raise UsageError(f"the entry cannot be read: line {first.place.line}: {first.message}; {first.help}")
+    return ChangeSet(
+        (*made, Change(path, path, None, content)),
+        actions=(WriteAction(Verb.ADD, address),),
+        remarks=() if (workspace.location.root / name).is_dir() else (f"`{name}` is a new wing",),
+    )
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:

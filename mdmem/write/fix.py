@@ -96,7 +96,9 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
     if `check` does not. A fix that would cause a new finding is left out.
     """
     fixing = _Fixing(tree, check, prove or check, with_unsafe=with_unsafe)
-    fixing.run()
+    for _ in range(_ROUNDS):
+        if not fixing.make({_name(one) for one in fixing.state.report.findings} - fixing.barred):
+            break
     state = fixing.state
     left = {(one.code, one.place.path, one.message) for one in state.report.findings}
     ended = {one for one in state.fixed if (one.code, one.place.path, one.message) not in left}
@@ -207,22 +209,16 @@ def _level(path: str, content: bytes) -> int:
 
 
 class _Fixing:
-    """The rounds of one run. `state` is the state after all fixes so far that caused no new finding."""
+    """The rounds of one run: the `state` after the fixes so far, the `refused` ones, and their names (`barred`)."""
 
     def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
         self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
         overlaid = TreeView(tree, changed={})
         self.state = FixResult(overlaid, *self._checked(overlaid))
         self.refused: list[RefusedFix] = []
-        self._barred: set[_Name] = set()
+        self.barred: set[_Name] = set()
 
-    def run(self) -> None:
-        """Apply the fixes round by round, until none is left."""
-        for _ in range(_ROUNDS):
-            if not self._make({_name(one) for one in self.state.report.findings} - self._barred):
-                return
-
-    def _make(self, names: Collection[_Name]) -> bool:
+    def make(self, names: Collection[_Name]) -> bool:
         """Apply fixes by name, except those that cause a new finding. Return whether there is any fix to apply."""
         # The files may have changed since, so use the fixes in the last report.
         chosen = self._choose(self.state, names)
@@ -233,11 +229,11 @@ class _Fixing:
         if after is not None:
             self.state = after
         elif len(tried) == 1:
-            self._barred.update(tried)
+            self.barred.update(tried)
             self.refused.append(RefusedFix(chosen.findings[0], brings[0]))
         else:
             for half in (tried[: len(tried) // 2], tried[len(tried) // 2 :]):
-                self._make(half)
+                self.make(half)
         return True
 
     def _try(self, chosen: FixChoice) -> tuple[FixResult | None, Sequence[Finding]]:
@@ -250,9 +246,8 @@ class _Fixing:
             # A file that could not be parsed completely already had its other faults before this fix.
             revealed |= {path.removesuffix(".md") for path in chosen.revealed}
             ended, moved = fixed[len(self.state.fixed) :], renames[len(self.state.renames) :]
-            found = find_new(self.state.known, state.known, ended=ended, renames=moved)
             new = []
-            for one in found:
+            for one in find_new(self.state.known, state.known, ended=ended, renames=moved):
                 # The files of the finding and of its other end.
                 names = {place.path.removesuffix(".md") for place in (one.place, one.other) if place is not None}
                 if names.isdisjoint(revealed) and not any(f"`{name}`" in one.message for name in revealed):
@@ -260,8 +255,8 @@ class _Fixing:
             if not new:
                 return state, ()
             first = first or new
-            chosen = self._choose(state, {_name(one) for one in new} - self._barred)
-            fixes = [one.fix for one in new if one.fix is not None and _name(one) not in self._barred]
+            chosen = self._choose(state, {_name(one) for one in new} - self.barred)
+            fixes = [one.fix for one in new if one.fix is not None and _name(one) not in self.barred]
             can_fix = len(fixes) == len(new) and all(one.is_safe or self._with_unsafe for one in fixes)
             if not (can_fix and chosen.findings):
                 break
@@ -291,20 +286,17 @@ def find_new(
     for old, new in renames:
         origins[new] = origins.pop(old, old)
 
+    def text(one: Finding) -> tuple[str, str, str]:
+        return one.code, origins.get(one.place.path, one.place.path), one.message
+
     def place(one: Finding) -> Hashable:
-        return one.code, origins.get(one.place.path, one.place.path)
-
-    def text(one: Finding) -> Hashable:
-        return place(one), one.message
-
-    def folder(one: Finding) -> Hashable:
-        return one.code, origins.get(one.place.path, one.place.path).rpartition("/")[0]
+        _, path, _ = text(one)
+        # A finding about a folder is reported at one of its files, and after a rename maybe at another one.
+        return one.code, path.rpartition("/")[0] if renames else path
 
     ours = _surplus((one for one in after if one.code != _UNTIL_ADDED), text, before)
     theirs = _surplus((one for one in before if one not in to_end), text, after)
-    found = _surplus(ours, place, theirs)
-    # A finding about a folder is reported at one of its files. After a rename it may be at another file of the folder.
-    return _surplus(found, folder, _surplus(theirs, place, ours)) if renames else found
+    return _surplus(ours, place, theirs)
 
 
 def _surplus(

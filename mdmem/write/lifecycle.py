@@ -1,4 +1,4 @@
-"""Approve, verify and deprecate entries, and put an entry under review."""
+"""Approve, verify, edit and deprecate entries, and put an entry under review."""
 
 from __future__ import annotations
 
@@ -11,35 +11,40 @@ from shlex import quote
 
 from msgspec.structs import replace
 
+from mdmem.checks.engine import mark_new
 from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.rules.change import names_the_same
-from mdmem.errors import LostRaceError, MdmemError, UsageError
+from mdmem.checks.run import CheckRequest, check
+from mdmem.errors import GitError, LostRaceError, MdmemError, NotFoundError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import REVIEW_REASON, Entry, Status, Wing, day_of
+from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog.addresses import interpret
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.git.process import identity
+from mdmem.store.git.process import UnknownRevisionError, identity
 from mdmem.store.settings import Settings
-from mdmem.store.workspace.addresses import refuse_unread_below, resolve_name, resolve_names
+from mdmem.store.tree import Tree, TreeView
+from mdmem.store.workspace.addresses import from_root, refuse_unread_below, resolve_name, resolve_names
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.proposals import merged_decisions
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace, refuse_remote
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import join_addresses, patch_superseded, refuse_unfilled, refuse_unfit
-from mdmem.write.write import catalog_after
+from mdmem.write.supersede import join_addresses, patch_superseded, refuse_unfilled, refuse_unfit, required_reason
+from mdmem.write.write import WriteOptions, WriteResult, catalog_after, first_fault, write
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 
 
-def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
+def _plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
     """Return the changes that approve a draft in the name of a person, `Name <email>`.
 
-    For an active entry, add a missing approval and complete its one-sided supersessions. Raises LostRaceError if
-    another entry already supersedes one of the same entries. Raises UsageError if the draft or the person is not
-    suitable.
+    An active entry gets a missing approval, and its one-sided supersessions are completed. Raises UsageError, and
+    LostRaceError if another entry already supersedes one of the same entries.
     """
     entry = catalog.entries[address]
+    actions = (WriteAction(Verb.APPROVE, address),)
     if entry.status is Status.ACTIVE:
         olds = [one for one in entry.supersedes if catalog.lineage.linked_successors.get(one) == (address,)]
         changes = [patch_superseded(catalog, catalog.entries[one], address, today=today) for one in olds]
@@ -47,34 +52,30 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
         if _lacks_approval(entry, catalog.wings[entry.wing], person):
             remarks = _permitted(catalog, settings, entry, person)
             changes.insert(0, patched(catalog, entry.path, {"approved_by": person}))
-        return ChangeSet(tuple(changes), actions=(WriteAction(Verb.APPROVE, address),), remarks=tuple(remarks))
+        return ChangeSet(tuple(changes), actions=actions, remarks=tuple(remarks))
     if entry.status is Status.UNDER_REVIEW:
         raise UsageError(f"{address} was approved and is under review; `mdmem verify {quote(address)}` ends the review")
-    if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} is deprecated; `mdmem why {quote(address)}` shows its history")
+    _refuse_deprecated(entry)
     if newer := catalog.lineage.successors.get(address):
         reject = f"`mdmem deprecate {quote(address)} --reason TEXT` rejects the draft"
         raise UsageError(f"{address} is superseded by {join_addresses(newer)}; {reject}")
     remarks = _permitted(catalog, settings, entry, person)
     refuse_unfilled(catalog.document(entry.path))
-    approved = entry.with_changes(status=Status.ACTIVE)
-    for link in entry.supersedes:
-        if link not in catalog.entries:
-            fact = "cannot be read" if link in catalog.addresses else "does not exist"
-            raise UsageError(f"{address} supersedes {link}, which {fact}; fix that first")
+    if missing := next((link for link in entry.supersedes if link not in catalog.entries), None):
+        fact = "cannot be read" if missing in catalog.addresses else "does not exist"
+        raise UsageError(f"{address} supersedes {missing}, which {fact}; fix that first")
     replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
         f"{address} stays a draft: `mdmem supersede {{head}} --by {quote(address)} --reason TEXT` makes the "
         f"draft the successor of {{head}}, `mdmem deprecate {quote(address)} --reason TEXT` rejects the draft"
     )
     for old in replaced:
-        refuse_unfit(catalog, old, approved, instead=instead)
-    values = {"status": Status.ACTIVE.value, "approved_by": person}
+        refuse_unfit(catalog, old, entry.with_changes(status=Status.ACTIVE), instead=instead)
     # Write the draft's file first. After a crash, `check --fix` can complete the one-sided supersession.
     ends = (patch_superseded(catalog, one, address, today=today) for one in replaced)
     return ChangeSet(
-        (patched(catalog, entry.path, values), *ends),
-        actions=(WriteAction(Verb.APPROVE, address),),
+        (patched(catalog, entry.path, {"status": Status.ACTIVE.value, "approved_by": person}), *ends),
+        actions=actions,
         supersedes=tuple(old.address for old in replaced),
         reason=entry.reason,
         remarks=tuple(remarks),
@@ -105,19 +106,18 @@ def approval_remarks(settings: Settings, wing: Wing, person: str, *, option: str
         raise UsageError(f'`{person}` does not name a person; write {option} "Name <email>"')
     if is_owner(wing, person):
         return ()
+    # The manifest of the wing may be the file that cannot be parsed.
+    remark = f"the wing `{wing.name}` has no owner; write `owners` into {wing.name}/README.md"
     if wing.owners:
         owners = f"its owner{'s are' if len(wing.owners) > 1 else ' is'} {', '.join(f'`{one}`' for one in wing.owners)}"
         remark = f"`{person}` is not an owner of the wing `{wing.name}`; {owners}"
-    else:
-        # The manifest of the wing may be the file that cannot be parsed.
-        remark = f"the wing `{wing.name}` has no owner; write `owners` into {wing.name}/README.md"
     if settings.approvals != "say":
         raise UsageError(f"{refused}: {remark}")
     return (remark,)
 
 
 def is_owner(wing: Wing, person: str) -> bool:
-    """Return whether a person is an owner of a wing. The whole text, the name or the email must be the same."""
+    """Return whether a person is an owner of a wing: with the same whole text, name or email."""
     return any(names_the_same(person, owner) for owner in wing.owners)
 
 
@@ -145,12 +145,12 @@ def plan_approvals(
             meant |= dict.fromkeys(named)
         except MdmemError as error:
             refused.append(error)
-    planned, catalog = list[ChangeSet](), workspace.catalog
+    whole, catalog = ChangeSet(), workspace.catalog
     changes, claimed = dict[str, Change](), dict[str, str]()
     for address in meant:
         # Each approval is planned on the result of the previous ones.
         try:
-            found = plan_approval(catalog, workspace.settings, address, person=person, today=workspace.today)
+            found = _plan_approval(catalog, workspace.settings, address, person=person, today=workspace.today)
         except MdmemError as error:
             # Only this plan approves the first of two drafts, so nothing supersedes the older entry yet.
             old = next((one for one in workspace.catalog.entries[address].supersedes if one in claimed), None)
@@ -159,22 +159,22 @@ def plan_approvals(
             refused.append(error)
             continue
         claimed |= dict.fromkeys(found.supersedes, address)
-        planned.append(found)
         changes |= {one.path: replace(one, before=changes.get(one.path, one).before) for one in found.changes}
         catalog = catalog_after(workspace, tuple(changes.values())) if len(meant) > 1 else catalog
+        whole = ChangeSet(
+            changes=tuple(changes.values()),
+            actions=(*whole.actions, *found.actions),
+            supersedes=(*whole.supersedes, *found.supersedes),
+            reason="; ".join(dict.fromkeys(filter(None, (whole.reason, found.reason)))) or None,
+            remarks=tuple(dict.fromkeys((*whole.remarks, *found.remarks))),
+        )
     if refused:
         for message in list(dict.fromkeys(map(str, refused)))[1:]:
             refused[0].add_note(message)
         if max(len(meant), len(names)) > 1:
             refused[0].add_note("none of them is approved")
         raise refused[0]
-    return ChangeSet(
-        changes=tuple(changes.values()),
-        actions=tuple(one for found in planned for one in found.actions),
-        supersedes=tuple(one for found in planned for one in found.supersedes),
-        reason="; ".join(dict.fromkeys(found.reason for found in planned if found.reason)) or None,
-        remarks=tuple(dict.fromkeys(one for found in planned for one in found.remarks)),
-    )
+    return whole
 
 
 def _unapproved(workspace: Workspace, names: Sequence[str], *, merged: bool) -> Sequence[str]:
@@ -195,15 +195,17 @@ def _unapproved(workspace: Workspace, names: Sequence[str], *, merged: bool) -> 
         # Two drafts that supersede each other are refused later.
         with suppress(CycleError):
             found = list(sorter.static_order())
-        if not found:
-            raise UsageError("no merged decision of an agent lacks approval here")
-        return found
-    rules = (entries[one] for one in meant if entries[one].type.is_rule)
-    active = (one for one in rules if one.status is Status.ACTIVE and catalog.lineage.is_current(one.address))
-    unnamed = (one for one in active if one.approved_by is None and "approved_by" not in one.unread)
-    found = [one.address for one in unnamed if not (one.owner and is_owner(catalog.wings[one.wing], one.owner))]
+    else:
+        found = [
+            one.address
+            for one in (entries[address] for address in meant)
+            if one.type.is_rule and one.status is Status.ACTIVE and catalog.lineage.is_current(one.address)
+            if one.approved_by is None and "approved_by" not in one.unread
+            if not (one.owner and is_owner(catalog.wings[one.wing], one.owner))
+        ]
     if not found:
-        raise UsageError("every active invariant and decision here is approved")
+        none = "no merged decision of an agent lacks approval here"
+        raise UsageError(none if merged else "every active invariant and decision here is approved")
     return found
 
 
@@ -249,8 +251,8 @@ def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | 
     addresses |= dict.fromkeys(one for one in rooms if one not in others)
     if not addresses:
         raise UsageError(f"none of these entries is current: {join_addresses(rooms)}")
-    entries = [catalog.entries[address] for address in addresses]
-    for entry in entries:
+    remarks = [f"left out, not current: {join_addresses(others)}"] if others else []
+    for entry in (catalog.entries[address] for address in addresses):
         verified, created = entry.verified_at, entry.created_at
         if verified is not None and day_of(verified) > day:
             raise UsageError(f"{entry.address} was verified later already, on {day_of(verified)}")
@@ -259,15 +261,13 @@ def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | 
         if created is not None and day_of(created) - day > slack:
             after = f"{entry.address} was created on {day_of(created)}, after {day}"
             raise UsageError(f"{after}; --at cannot be earlier")
+        if entry.expires_at and day_of(entry.expires_at) < day:
+            remarks.append(f"{entry.address} still counts as under review: its `expires_at` has passed")
     values: dict[str, Value] = {"verified_at": day.isoformat(), "status": Status.ACTIVE.value, REVIEW_REASON: None}
-    expired = [one.address for one in entries if one.expires_at and day_of(one.expires_at) < day]
     return ChangeSet(
-        tuple(patched(catalog, entry.path, values) for entry in entries),
+        tuple(patched(catalog, f"{address}.md", values) for address in addresses),
         actions=tuple(WriteAction(Verb.VERIFY, address) for address in addresses),
-        remarks=(
-            *([f"left out, not current: {join_addresses(others)}"] if others else []),
-            *(f"{one} still counts as under review: its `expires_at` has passed" for one in expired),
-        ),
+        remarks=tuple(remarks),
     )
 
 
@@ -276,33 +276,31 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
     entry = catalog.entries[address]
     if entry.status is Status.DRAFT:
         raise UsageError(f"{address} is a draft; `mdmem approve {quote(address)}` makes it active")
-    if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} is deprecated; `mdmem why {quote(address)}` shows its history")
+    _refuse_deprecated(entry)
     if not catalog.lineage.is_current(address):
-        raise UsageError(
-            f"{address} is superseded by {join_addresses(catalog.lineage.heads(address))}; use the newer one"
-        )
+        newer = join_addresses(catalog.lineage.heads(address))
+        raise UsageError(f"{address} is superseded by {newer}; use the newer one")
+
+
+def _refuse_deprecated(entry: Entry) -> None:
+    if entry.status is Status.DEPRECATED:
+        raise UsageError(f"{entry.address} is deprecated; `mdmem why {quote(entry.address)}` shows its history")
 
 
 def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
     """Return the change that puts an entry under review because of a doubt. It still applies until the review ends.
 
-    The doubt is stored in its own key, because `reason` says why the entry supersedes another. Raises UsageError if the
-    entry is not current, if the doubt is empty, or if the entry is under review because of another doubt.
+    The doubt has its own key, because `reason` says why the entry supersedes another. Raises UsageError if the entry is
+    not current, if the doubt is empty, or if the entry is under review because of another doubt.
     """
     catalog, address = workspace.catalog, resolve_name(workspace, name)
-    entry, why = catalog.entries[address], " ".join(reason.split())
-    if not why:
-        raise UsageError("say what is in doubt: --reason TEXT")
+    entry, why = catalog.entries[address], required_reason(reason, "say what is in doubt")
     _refuse_not_current(catalog, address)
     doubt = fields_of(catalog.document(entry.path)).get(REVIEW_REASON)
+    done = f"`mdmem doubt {quote(address)} --done`"
     if entry.status is Status.UNDER_REVIEW and doubt not in (None, why):
-        how = f"`mdmem doubt {quote(address)} --done` ends that"
-        raise UsageError(f"{address} is under review already: {doubt}; {how}")
-    until = (
-        f"`mdmem doubt {quote(address)} --done` confirms it, "
-        f"or `mdmem deprecate {quote(address)} --reason TEXT` deprecates it"
-    )
+        raise UsageError(f"{address} is under review already: {doubt}; {done} ends that")
+    until = f"{done} confirms it, or `mdmem deprecate {quote(address)} --reason TEXT` deprecates it"
     return ChangeSet(
         (patched(catalog, entry.path, {"status": Status.UNDER_REVIEW.value, REVIEW_REASON: why}),),
         actions=(WriteAction(Verb.REVIEW, address),),
@@ -315,13 +313,62 @@ def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeS
     """Return the change that deprecates an entry; raises UsageError if it is deprecated or superseded."""
     catalog, address = workspace.catalog, resolve_name(workspace, name)
     entry = catalog.entries[address]
-    if not reason.strip():
-        raise UsageError("say why it is deprecated: --reason TEXT")
-    if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} is deprecated already; `mdmem why {quote(address)}` shows its history")
+    required_reason(reason, "say why it is deprecated")
+    _refuse_deprecated(entry)
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes what is missing"
         raise UsageError(f"{address} is superseded by {join_addresses(heads)}; {help_}")
     values = ended_fields(entry, workspace.today) | {"deprecated_reason": reason.strip()}
     change, action = patched(catalog, entry.path, values), WriteAction(Verb.DEPRECATE, address)
     return ChangeSet((change,), actions=(action,), reason=reason.strip())
+
+
+def open_entry(workspace: Workspace, name: str) -> tuple[str, bytes]:
+    """Return address and bytes of an entry, parsable or not. Raises NotFoundError, and UsageError for other files."""
+    plain = from_root(workspace, name)
+    if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
+        raise UsageError(f"{plain}.md is not an entry; edit it with your own editor, then run `mdmem check`")
+    address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_name(workspace, name)
+    refuse_remote(workspace, address.split("/", 1)[0])
+    content = workspace.bytes_of(f"{address}.md")
+    if content is None:
+        raise NotFoundError(f"{address}.md is not a regular file that can be read; fix that first")
+    return address, content
+
+
+def save_edit(
+    workspace: Workspace, address: str, before: bytes, content: bytes, *, is_editorial: bool, options: WriteOptions
+) -> WriteResult:
+    """Write an edited text. `is_editorial` marks a change that does not change the rule.
+
+    Raises UsageError with the first new error in the text, LostRaceError if the file changed in the meantime,
+    UnpatchableError if the mark cannot be written, and the errors of `write`.
+    """
+
+    path = f"{address}.md"
+
+    def errors(tree: Tree) -> list[Finding]:
+        found = check(workspace.over(tree), CheckRequest()).findings
+        return [one for one in found if one.place.path == path and one.severity is Severity.ERROR]
+
+    after = TreeView(workspace.tree, changed={path: content})
+    if faults := [one for one in mark_new(errors(after), errors(workspace.tree)) if one.new]:
+        raise UsageError(f"nothing was written: {first_fault(faults)}")
+    if is_editorial and content == before:
+        # The mark is about an earlier change, unless that is committed.
+        with suppress(GitError, UnknownRevisionError):
+            is_editorial = workspace.at(Snapshot(revision="HEAD")).bytes_of(path) != before
+    if is_editorial:
+        document = parse_document(path, content)
+        content = apply_edits(content, set_fields(document, {"editorial_at": workspace.today.isoformat()}))
+    change_set = ChangeSet((Change(path, path, before, content),), actions=(WriteAction(Verb.EDIT, address),))
+    return write(workspace, lambda _: change_set, options)
+
+
+def plan_applies_to(workspace: Workspace, names: Sequence[str], globs: Sequence[str]) -> ChangeSet:
+    """Return the changes that set the globs of `applies_to`."""
+    meant = resolve_names(workspace, names)
+    return ChangeSet(
+        tuple(patched(workspace.catalog, f"{one}.md", {"applies_to": globs}) for one in meant),
+        actions=tuple(WriteAction(Verb.EDIT, one) for one in meant),
+    )

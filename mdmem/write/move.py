@@ -39,8 +39,7 @@ _PLACES = {
 def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
     """Return the changes that move entries, rooms or wings: `names` maps each place to the new one, as typed.
 
-    `wing` is the kind of a new wing; without it, a missing wing is refused. Raises NotFoundError, UsageError and the
-    errors of `plan_moves`.
+    Without `wing`, the kind of a new wing, a missing wing is refused. Raises the errors of `plan_moves`, too.
     """
     places: dict[str, str] = {}
     made: dict[str, Change] = {}
@@ -77,8 +76,7 @@ def _stale_pointers(workspace: Workspace, moves: Sequence[WriteAction]) -> Itera
             left = b"" if leads_away(base, origin.path) else read_regular(base / origin.path, follow=False)
             place = os.path.relpath(workspace.location.root / f"{moved[old]}.md", (base / origin.path).parent)
             place = Path(place).as_posix()
-            is_pointer = left.startswith(b"Moved to [") and left.count(b"\n") == 1
-            if is_pointer and f"(<{place}>)".encode() not in left:
+            if left.startswith(b"Moved to [") and left.count(b"\n") == 1 and f"(<{place}>)".encode() not in left:
                 yield f"{origin.path} points to the old place, and stays as it is: write `{place}` into it"
 
 
@@ -109,8 +107,7 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
     """Return the changes that move several things at once. Old and new places are paths from the root without `.md`.
 
     `under` is the path of the root from the top of the repository, or None outside git. Raises LostRaceError if a new
-    place is taken, NotFoundError for an empty folder, UsageError for a file that is not regular or cannot be read, and
-    UnpatchableError if a link cannot be updated.
+    place is taken, NotFoundError for an empty folder, UsageError for a file that cannot be read, and UnpatchableError.
     """
     moved = {old: new for old, new in places.items() if old != new}
     if not moved:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from shlex import quote
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mdmem.errors import LostRaceError, NotFoundError, UsageError
 from mdmem.markdown.front_matter import scalar
 from mdmem.markdown.layout import UnpatchableError, apply_edits, replace_in_body
-from mdmem.markdown.parse import parse_document
+from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, WingKind, instant_of, moment_on
 from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_windows
@@ -28,11 +28,9 @@ from mdmem.write.create import free_address, room_for
 from mdmem.write.records import (
     PRODUCED_BY,
     PROPERTIES,
-    ComposedEntry,
     Decision,
     Entity,
     Pattern,
-    RelatedEntity,
     SaveRequest,
     SaveResult,
     SaveStatus,
@@ -43,18 +41,15 @@ from mdmem.write.records import (
 from mdmem.write.similar import DedupOutcome, Verdict, compare, subject_of
 from mdmem.write.supersede import inherited_fields, patch_superseded, refuse_unfit
 
-_NEVER = datetime.min.replace(tzinfo=UTC)
-
 
 class Saving(Struct, frozen=True, kw_only=True):
-    """One attempt to save a record, with the entries as they are now, and with the manifests of new wings."""
+    """One attempt to save a record in a workspace read just now; `manifests` are those of new wings."""
 
     workspace: Workspace
     request: SaveRequest
     now: datetime
     wing: str
     room: str
-    status: Status
     manifests: tuple[Change, ...] = ()
     needs_token: bool = False
 
@@ -62,6 +57,16 @@ class Saving(Struct, frozen=True, kw_only=True):
     def catalog(self) -> Catalog:
         """Return the entries as they are now."""
         return self.workspace.catalog
+
+    @property
+    def status(self) -> Status:
+        """Return the status of the new entry, which the settings give for its type."""
+        return self.workspace.settings.agent_status[self.request.record.type]
+
+    @property
+    def focus(self) -> str | None:
+        """Return the focus of the new entry; a record for all projects has none."""
+        return self.request.text("focus") if self.request.record.reach != "global" else None
 
 
 def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Saving | SaveResult:
@@ -96,7 +101,6 @@ def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Sav
         now=now,
         wing=wing,
         room=room_for(workspace.settings, record.kind, request.text("room")),
-        status=workspace.settings.agent_status[record.type],
         manifests=tuple(manifests),
         needs_token=is_global or needs_token(catalog, wing),
     )
@@ -141,14 +145,14 @@ def plan_save(saving: Saving) -> PlannedSave:
             return _new(saving, _composed(saving), None)
 
 
-def _composed(saving: Saving, **given: object) -> ComposedEntry:
+def _composed(saving: Saving, **given: object) -> tuple[Entry, Document]:
     """Return the new entry with an unused address. The fields of the request override the `given` fields."""
     request, record = saving.request, saving.request.record
     address = free_address(saving.workspace, saving.wing, saving.room, kind=record.kind, title=record.heading)
     fields = {
         "status": saving.status.value,
         "created_at": moment_on(saving.workspace.today, saving.now).isoformat(),
-        "focus": request.text("focus") if record.reach != "global" else None,
+        "focus": saving.focus,
         "agent": request.text("agent") or (UNNAMED_AGENT if record.type.is_rule else None),
     }
     return compose_record(record, address, given | {name: value for name, value in fields.items() if value})
@@ -156,14 +160,15 @@ def _composed(saving: Saving, **given: object) -> ComposedEntry:
 
 def _new(
     saving: Saving,
-    new: ComposedEntry,
+    new: tuple[Entry, Document],
     verdict: Verdict | None,
     *,
     ends: tuple[Change, ...] = (),
     key: str | None = None,
 ) -> PlannedSave:
     """Return the plan for a new entry. `ends` are the changes to the entries that it supersedes."""
-    address, path = new.entry.address, new.entry.path
+    entry, document = new
+    address, path = entry.address, entry.path
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
     is_draft = saving.status is Status.DRAFT
     if is_draft:
@@ -181,7 +186,7 @@ def _new(
     )
     change_set = ChangeSet(
         # Write the newer entry first. After a crash, `check --fix` can complete the supersession.
-        (*saving.manifests, Change(path, path, None, new.content), *ends, *_session_links(saving, address)),
+        (*saving.manifests, Change(path, path, None, document.data), *ends, *_session_links(saving, address)),
         actions=(WriteAction(Verb.SUPERSEDE, old, address) if old and ends else WriteAction(Verb.ADD, address),),
         supersedes=(old,) if old else (),
     )
@@ -218,7 +223,7 @@ def _plan_decision(saving: Saving, record: Decision) -> PlannedSave:
     distinct = frozenset(resolve_full(workspace, one, field="distinct_from") for one in record.distinct_from)
     # Both decisions stay current. The link shows this to people and to hygiene.
     new = _composed(saving, see=tuple(sorted(distinct)))
-    subject = subject_of(new.entry, new.body)
+    subject = subject_of(new[0], new[1].body)
     key, is_stated = f"{saving.wing} {subject.fingerprint}", supersedes is not None
     verdict = compare(workspace, subject, (saving.wing,), distinct=distinct, is_stated=is_stated)
     if verdict.outcome is DedupOutcome.NEW:
@@ -242,13 +247,13 @@ def _plan_decision(saving: Saving, record: Decision) -> PlannedSave:
     new = _composed(saving, **inherited_fields(old, record.type), supersedes=(old.address,))
     try:
         # Check the result of the approval. An entry that nobody could approve is refused now.
-        refuse_unfit(catalog, old, new.entry.with_changes(status=Status.ACTIVE), instead="supersede that one")
+        refuse_unfit(catalog, old, new[0].with_changes(status=Status.ACTIVE), instead="supersede that one")
     except LostRaceError as error:
         head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
         again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"
         return PlannedSave(replace(failed(str(error), again), candidate_id=head))
     is_draft = saving.status is Status.DRAFT
-    ends = () if is_draft else (patch_superseded(catalog, old, new.entry.address, today=workspace.today),)
+    ends = () if is_draft else (patch_superseded(catalog, old, new[0].address, today=workspace.today),)
     return _new(saving, new, verdict, ends=ends, key=key)
 
 
@@ -273,7 +278,7 @@ def _for_a_person(saving: Saving, verdict: Verdict) -> SaveResult:
 def _plan_pattern(saving: Saving) -> PlannedSave:
     """Plan a new pattern, unless a current pattern or draft of the wing has the same trigger and the same steps."""
     catalog, new = saving.catalog, _composed(saving)
-    wanted = subject_of(new.entry, "").fingerprint
+    wanted = subject_of(new[0], "").fingerprint
     for known in catalog.entries.values():
         is_of_kind = known.type is EntryType.PATTERN and known.wing == saving.wing and known.trigger is not None
         is_alive = known.status is Status.DRAFT or catalog.lineage.is_current(known.address)
@@ -283,7 +288,7 @@ def _plan_pattern(saving: Saving) -> PlannedSave:
         return _new(saving, new, Verdict(DedupOutcome.NEW))
     skipped, validated = _duplicate(saving, known.address, 1.0), saving.request.record.day
     stated = [instant_of(moment) for moment in (known.verified_at, known.created_at) if moment is not None]
-    if validated is None or "verified_at" in known.unread or instant_of(validated) <= max(stated, default=_NEVER):
+    if validated is None or "verified_at" in known.unread or any(instant_of(validated) <= one for one in stated):
         return skipped
     links = skipped.change_set.changes if skipped.change_set is not None else ()
     change_set = ChangeSet(
@@ -296,13 +301,10 @@ def _plan_pattern(saving: Saving) -> PlannedSave:
 
 def _plan_entity(saving: Saving) -> PlannedSave:
     """Plan a new entity, or an update of the entity of that name. Raises NotFoundError for an unknown relation."""
-    catalog, request, record = saving.catalog, saving.request, saving.request.record
-    scope = (saving.wing, request.text("focus") if record.reach != "global" else None)
-    named = [
-        one for name, one in _entities(catalog) if (one.wing, one.focus) == scope and _is_same(name, record.heading)
-    ]
+    catalog, record, scope = saving.catalog, saving.request.record, (saving.wing, saving.focus)
+    named = [one for one in _entities(catalog, record.heading) if (one.wing, one.focus) == scope]
     known = min(named, key=lambda entry: (not entry.is_in_force, entry.address), default=None)
-    related = [(one, _related_address(saving, one)) for one in request.related]
+    related = [(one, _related_address(saving, one.entity_id)) for one in saving.request.related]
     properties = {f"{one.relationship_type} {to}": one.properties for one, to in related}
     relations = tuple(dict.fromkeys(Relation(one.relationship_type, to) for one, to in related))
     if known is None:
@@ -319,40 +321,38 @@ def _plan_entity(saving: Saving) -> PlannedSave:
     if new := [one for one in relations if one not in known.relations]:
         after = apply_edits(after, add_relations(parse_document(document.path, after), new))
     fields: Mapping[str, object] = document.fields or {}
-    stated = relation_properties(fields.get(PROPERTIES), properties)
-    if stated is not None:
+    if stated := relation_properties(fields.get(PROPERTIES), properties):
         after = apply_edits(after, set_fields(parse_document(document.path, after), {PROPERTIES: stated}))
-    result = SaveResult(
-        status=SaveStatus.SAVED, artifact_id=known.address, message=f"{known.address} is brought up to date"
-    )
-    if after == document.data:
-        return PlannedSave(replace(result, message=f"{known.address} already says this; nothing was written"))
-    change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, known.address)
-    return PlannedSave(result, ChangeSet((change,), actions=(action,)))
+    address, is_same = known.address, after == document.data
+    message = f"{address} already says this; nothing was written" if is_same else f"{address} is brought up to date"
+    result = SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=message)
+    change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, address)
+    return PlannedSave(result, None if is_same else ChangeSet((change,), actions=(action,)))
 
 
-def _entities(catalog: Catalog) -> Iterator[tuple[str, Entry]]:
-    """Yield the names and entries of all entities that are not deprecated."""
-    for entry in catalog.entries.values():
-        if entry.type is EntryType.NOTE and entry.label == "entity" and entry.status is not Status.DEPRECATED:
-            yield entry.entity or entry.title, entry
+def _entities(catalog: Catalog, name: str) -> Iterator[Entry]:
+    """Yield the entities with a name, ignoring case, white space and forms of letters, that are not deprecated."""
+    wanted = _name_words(name)
+    for one in catalog.entries.values():
+        is_entity = one.type is EntryType.NOTE and one.label == "entity" and one.status is not Status.DEPRECATED
+        if is_entity and _name_words(one.entity or one.title) == wanted:
+            yield one
 
 
-def _is_same(name: str, other: str) -> bool:
-    """Return whether two names differ only in case, in white space or in the form of their letters."""
-    one, two = (unicodedata.normalize("NFKC", each).casefold().split() for each in (name, other))
-    return one == two
+def _name_words(name: str) -> list[str]:
+    return unicodedata.normalize("NFKC", name).casefold().split()
 
 
-def _related_address(saving: Saving, related: RelatedEntity) -> str:
+def _related_address(saving: Saving, typed: str) -> str:
     """Return the address of a related entry, from a full or short address, or from the name of an entity."""
-    catalog, wing, typed = saving.catalog, saving.wing, related.entity_id
+    catalog, wing = saving.catalog, saving.wing
     address = full_address(typed, f"{wing}/{saving.room}/-", catalog.addresses)
     if address is not None and address in catalog.entries:
         return address
     # Entities of other projects can only be found by their address.
     wings = {wing, *(one.name for one in catalog.wings.values() if one.is_shared)}
-    near = [(name, one.address) for name, one in _entities(catalog) if one.wing in wings]
-    if named := [one for name, one in near if _is_same(name, typed)]:
-        return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
-    raise NotFoundError(f"there is no entity `{typed}` to relate to; save that entity first")
+    named = (one for one in _entities(catalog, typed) if one.wing in wings)
+    found = min(named, key=lambda one: (one.wing != wing, one.address), default=None)
+    if found is None:
+        raise NotFoundError(f"there is no entity `{typed}` to relate to; save that entity first")
+    return found.address

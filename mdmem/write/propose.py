@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from shlex import quote
 from typing import Any
 
@@ -15,12 +16,12 @@ from mdmem.store.state.tokens import use_token
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import Filters, get_wing, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet, Value
-from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, plan_entry, refuse_taken, room_for
+from mdmem.write.change_set import Change, Value
+from mdmem.write.create import ROOM_KINDS, Draft, room_for
 from mdmem.write.plan import needs_token
 from mdmem.write.save import require_token
 from mdmem.write.similar import Subject, find_near, find_on_subject
-from mdmem.write.supersede import plan_successor, successor_text
+from mdmem.write.supersede import new_text, plan_new
 from mdmem.write.write import WriteOptions, refuse_text_faults, write
 
 _ADVICE = "; ask a person for what `mdmem token` prints, and repeat this call with it"
@@ -63,12 +64,8 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     stated |= {"focus": proposal.focus, "agent": " ".join(proposal.agent.split())}
     fields = {name: value for name, value in stated.items() if value}
     draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body, fields=fields)
-    moment = moment_on(workspace.today, now)
-    if old is not None:
-        address, text = successor_text(catalog, old.address, draft, reason=reason, today=moment)
-    else:
-        address, text = address_of(draft), compose(draft, today=moment)
-        refuse_taken(workspace, address)
+    replaced = old.address if old is not None else None
+    address, text = new_text(workspace, draft, today=moment_on(workspace.today, now), old=replaced, reason=reason)
     wing, path = address.split("/")[0], f"{address}.md"
     is_guarded = needs_token(catalog, wing)
     if is_guarded:
@@ -76,29 +73,27 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     refuse_text_faults(workspace, [Change(path, path, None, text.encode())])
     near = find_near(workspace, address, text)
     on_subject = find_on_subject(workspace, address, text, near)
-
-    def plan(one: Workspace) -> ChangeSet:
-        if old is None:
-            return plan_entry(one, address, text)
-        return plan_successor(one, old.address, address, text, reason=reason)
-
+    plan = partial(plan_new, address=address, text=text, old=replaced, reason=reason)
     if is_guarded:
         write(workspace, plan, WriteOptions(is_dry=True))
         use_token(workspace.state_folder, proposal.governance_token or "", now)
     written = write(workspace, plan, WriteOptions())
-    waiting = f"; {old.address} stays current until then" if old is not None else ""
-    others = [one for one in near if old is None or one.entry.address != old.address]
     return {
         "status": "saved",
         "address": address,
         "path": path,
         "entry_status": "draft",
-        "supersedes": [old.address] if old is not None else [],
-        "near": [{"address": one.entry.address, "similarity": round(one.similarity, 2)} for one in others],
+        "supersedes": [replaced] if replaced is not None else [],
+        "near": [
+            {"address": one.entry.address, "similarity": round(one.similarity, 2)}
+            for one in near
+            if one.entry.address != replaced
+        ],
         **({"on_subject": [one.address for one in on_subject]} if on_subject else {}),
         "remarks": list(written.remarks),
         "commit": written.commit,
-        "next_step": f"a person approves it with `mdmem approve {quote(address)}`{waiting}",
+        "next_step": f"a person approves it with `mdmem approve {quote(address)}`"
+        + (f"; {replaced} stays current until then" if replaced is not None else ""),
     }
 
 

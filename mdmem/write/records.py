@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from mdmem.errors import UsageError, shown_message
 from mdmem.markdown.front_matter import restyled, scalar
 from mdmem.markdown.layout import is_typed, rank_of
-from mdmem.markdown.parse import parse_document, rationale_of, with_rationale
+from mdmem.markdown.parse import Document, parse_document, rationale_of, with_rationale
 from mdmem.markdown.patch import relation_item
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
@@ -37,10 +37,9 @@ _PROSE = frozenset({"rationale", "content", "objective", "fact"})
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A record in the form in which an agent sends it.
+    """A record in the form in which an agent sends it; `titled` and `bodied` become title and body of the entry.
 
-    `titled` and `bodied` are the fields that become title and body of the entry. `verb` is the name of this kind of
-    record in the ledger. It stays the same in later versions.
+    `verb` is the name of this kind of record in the ledger, and stays the same in later versions.
     """
 
     kind: ClassVar[str]
@@ -170,8 +169,8 @@ def read_object(name: str, given: object, kind: type[_Kind]) -> _Kind:
     """
     if isinstance(given, dict):
         types = get_type_hints(kind)
-        tidied = {key: _tidied(f"{name}.{key}", types.get(key), value) for key, value in given.items()}
-        given = {key: value for key, value in tidied.items() if value is not None and value != ""}
+        tidied = ((key, _tidied(f"{name}.{key}", types.get(key), value)) for key, value in given.items())
+        given = {key: value for key, value in tidied if value is not None and value != ""}
     try:
         return convert(given, kind)
     except ValidationError as error:
@@ -181,10 +180,9 @@ def read_object(name: str, given: object, kind: type[_Kind]) -> _Kind:
 
 def _tidied(name: str, kind: Any, value: object) -> object:
     """Return a value in the form that its field needs: stripped text, a list, or a choice in its exact spelling."""
-    is_list = get_origin(kind) is tuple
-    if is_list and isinstance(value, (str, list, tuple)):
+    if get_origin(kind) is tuple and isinstance(value, (str, list, tuple)):
         items = [value] if isinstance(value, str) else value
-        texts = [_tidied(f"{name}[{number}]", None, item) for number, item in enumerate(items)]
+        texts = (_tidied(f"{name}[{number}]", None, item) for number, item in enumerate(items))
         return tuple(one for one in texts if one != "")
     if not isinstance(value, str):
         return value
@@ -251,9 +249,8 @@ def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
     """
     stated = {name: value for name, value in arguments.items() if value is not None}
     token = stated.pop("governance_token", None)
-    for name in ("project_id", "focus", "agent", "room"):
-        if name in stated:
-            stated[name] = " ".join(plain_text(name, stated[name]).split())
+    for name in filter(stated.__contains__, ("project_id", "focus", "agent", "room")):
+        stated[name] = " ".join(plain_text(name, stated[name]).split())
     if token is not None and not isinstance(token, str):
         raise UsageError("`governance_token` must be a text, as `request_global_write_approval` returned it")
     record = read_object(kind, stated.get(kind), RECORDS[kind])
@@ -261,29 +258,20 @@ def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
         _ = record.day
     except (NotIsoError, NoSuchDayError) as error:
         raise UsageError(f"`{kind}` has a date that is not a day such as 2026-04-08") from error
-    listed = stated.get("related_entities", ()) if kind == "entity" else ()
+    listed, related = stated.get("related_entities", ()) if kind == "entity" else (), list[RelatedEntity]()
     if not isinstance(listed, (list, tuple)):
         raise UsageError("`related_entities` must be a list of objects with `entity_id` and `relationship_type`")
-    names = [f"related_entities[{number}]" for number in range(len(listed))]
-    related = tuple(read_object(name, item, RelatedEntity) for name, item in zip(names, listed, strict=True))
-    for name, one in zip(names, related, strict=True):
-        require_json(f"{name}.properties", one.properties)
-    return SaveRequest(record, stated, related, token or None)
+    for number, item in enumerate(listed):
+        related.append(read_object(f"related_entities[{number}]", item, RelatedEntity))
+        require_json(f"related_entities[{number}].properties", related[-1].properties)
+    return SaveRequest(record, stated, tuple(related), token or None)
 
 
 _TITLE_LENGTH = 100
 PROPERTIES = "x-relation-properties"
 
 
-class ComposedEntry(Struct, frozen=True):
-    """A new entry, parsed, with its bytes."""
-
-    entry: Entry
-    content: bytes
-    body: str
-
-
-def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
+def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> tuple[Entry, Document]:
     """Return the new entry for a record, whose fields override `given` (with `created_at`). Raises UsageError."""
     # Only a decision needs a title field. Other records also have their title in another field or in the body.
     title, stated = record.heading, record.fields
@@ -300,13 +288,13 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
     return read_back(address, entry_text(fields, record.body).encode(), "entry")
 
 
-def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
+def read_back(address: str, content: bytes, called: str) -> tuple[Entry, Document]:
     """Return the entry parsed from some bytes. Raises UsageError, with the word `called`, if they are no entry."""
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:
         raise UsageError(f"the {called} could not be read back: {loaded.findings[0].message}")
-    return ComposedEntry(loaded.entry, content, document.body)
+    return loaded.entry, document
 
 
 def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]]) -> str | None:
@@ -318,10 +306,8 @@ def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]])
         stated = json.loads(known) if isinstance(known, str) else {}
     except (ValueError, RecursionError):
         stated = {}
-    found = {
-        **(stated if isinstance(stated, dict) else {}),
-        **{name: dict(one) for name, one in related.items() if one},
-    }
+    found = stated if isinstance(stated, dict) else {}
+    found |= {name: dict(one) for name, one in related.items() if one}
     return json.dumps(found, ensure_ascii=False, sort_keys=True) if found else None
 
 

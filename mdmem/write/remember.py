@@ -13,6 +13,7 @@ from msgspec.structs import asdict, replace
 from mdmem.ask.candidates import PRIVATE, id_of
 from mdmem.ask.context import METADATA
 from mdmem.errors import MdmemError, UsageError
+from mdmem.markdown.parse import Document
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.state.files import WING
@@ -22,7 +23,7 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import ROOM_KINDS, free_address, room_for
 from mdmem.write.plan import needs_token
-from mdmem.write.records import ComposedEntry, entry_text, plain_text, read_back, read_object, require_json
+from mdmem.write.records import entry_text, plain_text, read_back, read_object, require_json
 from mdmem.write.save import (
     SAME_REQUEST,
     repeated_message,
@@ -133,7 +134,7 @@ def _write(home: Workspace, memo: Memo, now: datetime) -> RememberResult:
         "see": tuple(dict.fromkeys(link for link in links.values() if link is not None)),
         _RELATED: unlinked,
     }
-    content = compose_memo(memo, address, fields).content
+    content = compose_memo(memo, address, fields).data
     near = tuple(_near(home, address, content.decode(), is_private=is_private))
     change = Change(f"{address}.md", f"{address}.md", None, content)
     change_set = ChangeSet((change,), actions=(WriteAction(Verb.ADD, address),), agent=memo.agent)
@@ -153,7 +154,7 @@ def _write(home: Workspace, memo: Memo, now: datetime) -> RememberResult:
     return RememberResult(success=True, id=name, message=message, timestamp=now, conflicts=near)
 
 
-def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> ComposedEntry:
+def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Document:
     """Return the entry for a memory, with more fields. Raises UsageError if the text cannot be parsed as an entry."""
     metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
     fields: dict[str, Any] = {
@@ -171,7 +172,7 @@ def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Composed
     # If every line of the content ends in CRLF, use CRLF in the front matter too.
     if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
         content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-    return read_back(address, content, "memory")
+    return read_back(address, content, "memory")[1]
 
 
 def _wing_of(workspace: Workspace, project: str) -> str:

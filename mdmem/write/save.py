@@ -43,7 +43,7 @@ from mdmem.write.records import (
     failed,
     read_request,
 )
-from mdmem.write.write import WriteOptions, is_written, refuse_text_faults, write
+from mdmem.write.write import WriteOptions, refuse_text_faults, write
 
 Clock = Callable[[], datetime]
 _Result = TypeVar("_Result")
@@ -108,20 +108,19 @@ class Saver:
             return failed(str(error))
         # Save the record even if the ledger cannot be read.
         with contextlib.suppress(EnvironmentFaultError):
-            waiting = self.ledger.pending()
-            others = [one for one in waiting if one.id != request.ledger_id and not one.refused]
-            others = [one for one in others if may_retry(self.workspace, one)]
+            waiting = {one.id: one for one in self.ledger.pending()}
+            same = waiting.pop(request.ledger_id, None)
+            others = [one for one in waiting.values() if not one.refused and may_retry(self.workspace, one)]
             # Try the writes with the fewest attempts first, so that one that always fails does not delay the others.
             for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
                 result = self._try_again(record)
                 if result is not None and result.waits:
                     # The other writes would fail for the same reason, and each attempt takes time.
                     break
-            for record in waiting:
-                if record.id == request.ledger_id:
-                    message = "the same write is waiting already, and another process is trying it now"
-                    busy = SaveResult(status=SaveStatus.PENDING_RETRY, message=message)
-                    return self._try_again(record, request.token) or busy
+            if same is not None:
+                message = "the same write is waiting already, and another process is trying it now"
+                busy = SaveResult(status=SaveStatus.PENDING_RETRY, message=message)
+                return self._try_again(same, request.token) or busy
         return self._run(request)
 
     def save_with_learnings(self, arguments: Mapping[str, Any]) -> BatchSaveResult:
@@ -142,7 +141,7 @@ class Saver:
 
     def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
         """Try pending writes again, or the one of `prefix`; leave out those that another process is trying."""
-        found = self.ledger.pending()
+        found = self.ledger.pending() if prefix is None else ()
         if prefix is not None:
             one = self.get(prefix)
             if isinstance(one, Blocked):
@@ -203,17 +202,16 @@ class Saver:
             return result
 
     def _run(self, request: SaveRequest) -> SaveResult:
-        """Try to save a request. Keep the request in the ledger if it fails for a temporary reason."""
+        """Try to save a request. Keep it in the ledger if it fails for a temporary reason, and use up its token.
+
+        Tokens are not stored, so a kept request must not need its token again.
+        """
         try:
             return with_saving_lock(self.workspace, lambda fresh: self._attempt(fresh, request), wait=self._wait)
         except (EnvironmentFaultError, LostRaceError, OSError) as error:
-            return self._keep(request, error)
+            why = str(error) if isinstance(error, MdmemError) else (error.strerror or str(error)).lower()
         except MdmemError as refusal:
             return failed(str(refusal))
-
-    def _keep(self, request: SaveRequest, error: Exception) -> SaveResult:
-        """Keep a failed request in the ledger. Use up its token now, because tokens are not stored."""
-        why = str(error) if isinstance(error, MdmemError) else (getattr(error, "strerror", None) or str(error)).lower()
         try:
             if request.id is None:
                 if request.token is not None and not request.arguments.get(GRANTED):
@@ -358,9 +356,9 @@ def write_new_entry(
 ) -> str | None:
     """Check and write what an agent saves. Return git's message if only the commit fails, else None.
 
-    The receipt under `key` identifies a repeated request. It is stored before the entry is written, and completed
-    afterwards. The save continues if the receipt cannot be stored. `spend` uses up the token, once nothing else can
-    refuse the write. Raises UsageError for a text that the checks refuse, and the errors of `write`.
+    The receipt under `key`, which identifies a repeated request, is stored before the entry is written, and completed
+    afterwards; the save continues if that fails. `spend` uses up the token, once nothing else can refuse the write.
+    Raises UsageError for a text that the checks refuse, and the errors of `write`.
     """
     refuse_text_faults(workspace, change_set.changes)
     if spend is not None:
@@ -376,9 +374,12 @@ def write_new_entry(
     try:
         write(workspace, lambda _: change_set, WriteOptions())
     except EnvironmentFaultError as error:
-        if not is_written(workspace, change_set):
+        # Only the commit failed if every file has its new content.
+        with contextlib.suppress(OSError):
+            if all(read_regular(workspace.location.root / one.to) == one.after for one in change_set.changes):
+                remark = str(error)
+        if remark is None:
             raise
-        remark = str(error)
     if receipt is not None and key is not None:
         with contextlib.suppress(EnvironmentFaultError):
             ledger.keep_receipt(key, replace(receipt, is_written=True))
@@ -403,31 +404,29 @@ def waiting_saves(workspace: Workspace, *, project: str | None = None, scope: st
     A blocked save that is also a pending write is left out. Raises EnvironmentFaultError.
     """
     ledger = PendingWrites(workspace.state_folder)
-    pending, known = [one for one in ledger.pending() if is_visible(workspace, one)], set[str]()
-    blocked = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
-    if blocked:
-        known = {one.id for one in ledger.pending()}
-        blocked = [one for one in blocked if one.request not in known]
-    if project is not None and (pending or blocked):
-        wings = workspace.catalog.wings
+    known = ledger.pending()
+    ids, pending = {one.id for one in known}, [one for one in known if is_visible(workspace, one)]
+    blocked = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing) and one.request not in ids]
+    wings = workspace.catalog.wings if known or blocked else {}
+    if project is not None:
         meant = find_wing(project, wings)
 
         def is_meant(named: object) -> bool:
-            return named == project or (
-                meant is not None and isinstance(named, str) and find_wing(named, wings) == meant
-            )
+            is_of_wing = meant is not None and isinstance(named, str) and find_wing(named, wings) == meant
+            return named == project or is_of_wing
 
         pending = [one for one in pending if is_meant(one.arguments.get("project_id"))]
         blocked = [one for one in blocked if one.project == project or one.wing == meant]
     if scope == "focus":
         pending, blocked = [one for one in pending if one.arguments.get("focus")], []
     elif scope is not None:
-        shared = {name for name, wing in workspace.catalog.wings.items() if wing.is_shared} if blocked else set()
-        for one in tuple(pending):
+
+        def is_global(one: PendingWrite) -> bool:
             stated = one.arguments.get(VERBS.get(one.verb, ""))
-            is_global = isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
-            if is_global is not (scope == "global"):
-                pending.remove(one)
+            return isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
+
+        shared = {name for name, wing in wings.items() if wing.is_shared}
+        pending = [one for one in pending if is_global(one) is (scope == "global")]
         blocked = [one for one in blocked if (one.wing in shared) is (scope == "global")]
     return WaitingSaves(tuple(pending), tuple(blocked), ledger.unreadable())
 
@@ -440,14 +439,15 @@ def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
     except (MdmemError, OSError):
         return {"status": SaveStatus.FAILED, "count": 0, "oldest_pending_at": None, "artifact_ids": []}
     # A save that a similar entry stopped is not refused. It succeeds after the caller says how both are related.
-    refused = {*(one.refused for one in found.pending), *(False for _ in found.blocked)}
+    waits = [(one.created, one.id, one.refused) for one in found.pending]
+    waits += [(one.at, one.id, False) for one in found.blocked]
+    refused = {is_refused for _, _, is_refused in waits}
     one_kind = SaveStatus.FAILED if True in refused else SaveStatus.PENDING_RETRY if refused else SaveStatus.SAVED
-    oldest = min((*(one.created for one in found.pending), *(one.at for one in found.blocked)), default=None)
-    ids = [*(one.id for one in found.pending), *(one.id for one in found.blocked)]
+    oldest = min((when for when, _, _ in waits), default=None)
     return {
         "status": SaveStatus.PARTIAL if len(refused) > 1 else one_kind,
-        "count": len(ids),
+        "count": len(waits),
         "oldest_pending_at": oldest.isoformat() if oldest else None,
-        "artifact_ids": ids,
+        "artifact_ids": [id_ for _, id_, _ in waits],
         **({"blocked": [blocked_fields(one) for one in found.blocked]} if found.blocked else {}),
     }

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.rules.supersession import supersession_across_types
-from mdmem.errors import LostRaceError, UsageError, taken
+from mdmem.errors import LostRaceError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
@@ -22,7 +22,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.create import Draft, address_of, compose, create, require_wing
+from mdmem.write.create import Draft, address_of, compose, plan_entry, refuse_taken, require_wing
 from mdmem.write.write import catalog_after
 
 _SHOWN = 5
@@ -108,7 +108,7 @@ def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) 
     """
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
-    why = _require_reason(reason if reason.strip() else new.reason or "")
+    why = required_reason(reason if reason.strip() else new.reason or "", "say why it is superseded")
     instead = f"nothing was written: `mdmem supersede {{head}} --by {quote(by)} --reason TEXT` replaces {{head}}"
     refuse_unfit(catalog, old, new, instead=instead)
     document = catalog.document(new.path)
@@ -141,10 +141,10 @@ def _superseding(
     )
 
 
-def _require_reason(reason: str) -> str:
-    """Return a reason on one line. Raises UsageError if it is empty."""
+def required_reason(reason: str, request: str) -> str:
+    """Return a reason on one line. Raises UsageError, with a request such as `say why`, if it is empty."""
     if not reason.strip():
-        raise UsageError("say why it is superseded: --reason TEXT")
+        raise UsageError(f"{request}: --reason TEXT")
     return " ".join(reason.split())
 
 
@@ -174,63 +174,75 @@ _INSTEAD = (
 )
 
 
-def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:
-    """Return the address and the text of a new entry that will supersede another, for a person to edit or to keep.
+def new_text(
+    workspace: Workspace,
+    draft: Draft,
+    *,
+    today: date,
+    wing: WingKind | None = None,
+    old: str | None = None,
+    reason: str = "",
+) -> tuple[str, str]:
+    """Return the address and the text of a new entry, for a person to edit or to keep. It may supersede `old`.
 
-    The new entry copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner` if
-    it is active at once. Raises the errors of `plan_succession` that can be found before the text is edited.
+    A successor copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner` if it
+    is active at once. Raises the errors of `plan_new` that can be found before the text is edited.
     """
-    old, why = catalog.entries[address], _require_reason(reason)
-    new = address_of(draft)
-    if new == address:
-        raise UsageError(f"{address} is the older entry's own name; give the new one another --title or --place")
-    if new in catalog.addresses:
-        raise LostRaceError(taken(new))
-    meant = Entry(address=new, type=draft.type, status=draft.status, title=draft.title)
-    refuse_unfit(catalog, old, meant, instead=_INSTEAD)
-    inherited = inherited_fields(old, draft.type)
+    address = address_of(draft)
+    catalog = catalog_after(workspace, require_wing(workspace, address, wing))
+    if address == old:
+        raise UsageError(f"{old} is the older entry's own name; give the new one another --title or --place")
+    refuse_taken(workspace, address)
+    if old is None:
+        return address, compose(draft, today=today)
+    entry, why = catalog.entries[old], required_reason(reason, "say why it is superseded")
+    meant = Entry(address=address, type=draft.type, status=draft.status, title=draft.title)
+    refuse_unfit(catalog, entry, meant, instead=_INSTEAD)
+    inherited = inherited_fields(entry, draft.type)
     if draft.status is Status.ACTIVE:
         # Nobody else has seen the text of a new active entry, so do not name the older owner as responsible for it.
         inherited.pop("owner", None)
-    return new, compose(draft, today=today, inherited={**inherited, "supersedes": [address], "reason": why})
+    return address, compose(draft, today=today, inherited={**inherited, "supersedes": [old], "reason": why})
 
 
-def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:
-    """Return the changes that write a new entry that supersedes an older entry, and all others that its text lists.
+def plan_new(
+    workspace: Workspace,
+    address: str,
+    text: str,
+    *,
+    old: str | None = None,
+    reason: str = "",
+    wing: WingKind | None = None,
+) -> ChangeSet:
+    """Return the changes that write a new entry that supersedes the entry named `old`, and all others that it lists.
 
-    Raises LostRaceError if one of them is already superseded, or if the address is taken. Raises UsageError if the text
+    With `wing`, a missing wing of this kind is made, too. Without `old`, the entry supersedes nothing. Raises
+    LostRaceError if one of the others is already superseded, or if the address is taken. Raises UsageError if the text
     cannot be parsed, or if the new entry may not replace them.
     """
-    why = _require_reason(reason)
-    if new in catalog.addresses:
-        raise LostRaceError(taken(new))
-    (created,) = create(new, text).changes
+    replaced = resolve_name(workspace, old) if old is not None else None
+    planned = plan_entry(workspace, address, text, wing=wing)
+    if replaced is None:
+        return planned
+    *made, created = planned.changes
+    catalog, why = catalog_after(workspace, made), required_reason(reason, "say why it is superseded")
     document = parse_document(created.to, created.after or b"")
     status = fields_of(document).get("status")
     if status not in (Status.DRAFT.value, Status.ACTIVE.value):
         raise UsageError(f"a new entry starts as `draft` or `active`, not as `{status}`")
     if status == Status.ACTIVE.value:
         refuse_unfilled(document)
-    values: dict[str, Value] = {"supersedes": _links_with(catalog, document, address)}
+    values: dict[str, Value] = {"supersedes": _links_with(catalog, document, replaced)}
     if not fields_of(document).get("reason"):
         values["reason"] = why
     document = parse_document(document.path, apply_edits(document.data, set_fields(document, values)))
     entry = interpret(document).entry
     if entry is None:
-        raise UsageError(f"{new} cannot be parsed after `supersedes` is added; add it yourself")
-    links = dict.fromkeys(full_address(one, new, catalog.addresses) for one in written_links(document, "supersedes"))
-    olds = [catalog.entries[link] for link in links if link is not None and link in catalog.entries]
-    for old in olds:
-        refuse_unfit(catalog, old, entry, instead=_INSTEAD)
+        raise UsageError(f"{address} cannot be parsed after `supersedes` is added; add it yourself")
+    links = (full_address(one, address, catalog.addresses) for one in written_links(document, "supersedes"))
+    olds = [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
+    for one in olds:
+        refuse_unfit(catalog, one, entry, instead=_INSTEAD)
     change = Change(entry.path, entry.path, None, document.data)
-    return _superseding(catalog, olds, entry, change=change, reason=why, today=today)
-
-
-def plan_successor(
-    workspace: Workspace, name: str, new: str, text: str, *, reason: str, wing: WingKind | None = None
-) -> ChangeSet:
-    """Return the changes by which `new` supersedes `name`. With `wing`, a missing wing of this kind is made, too."""
-    old, today = resolve_name(workspace, name), workspace.today
-    made = require_wing(workspace, new, wing) if wing is not None else ()
-    change_set = plan_succession(catalog_after(workspace, made), old, new=new, text=text, reason=reason, today=today)
+    change_set = _superseding(catalog, olds, entry, change=change, reason=why, today=workspace.today)
     return replace(change_set, changes=(*made, *change_set.changes))

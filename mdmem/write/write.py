@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes, get_check
 from mdmem.checks.engine import mark_new, run_checks
-from mdmem.disk import read_regular
 from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place, Severity
@@ -50,9 +49,8 @@ class WriteResult(Struct, frozen=True, kw_only=True):
 def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResult:
     """Plan, check and write a change. If somebody saved a file in between, plan again.
 
-    If it raises one of these errors, nothing is written: UsageError if the result would break the memory or cannot be
-    committed now, LostRaceError if somebody else wrote first, and the errors of `apply.put`. Raises GitError if the
-    files are written but git refuses the commit.
+    Nothing is written if it raises UsageError (the result would break the memory, or cannot be committed now),
+    LostRaceError or an error of `apply.put`. Raises GitError if the files are written but git refuses the commit.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be written; leave out --at")
@@ -99,7 +97,7 @@ class BrokenMemoryError(UsageError):
 
 
 def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
-    """Return a change set without the changes that have no effect. Raises an error if it may not be written."""
+    """Return a change set without the changes that have no effect. Raises UsageError if it may not be written."""
     changes = permitted(workspace, change_set)
     if not change_set.is_proved:
         try:
@@ -147,15 +145,18 @@ def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
     moves = {one.path.removesuffix(".md"): one.to.removesuffix(".md") for one in changes}
     before = _faults(workspace, workspace.catalog, moves)
     after = _faults(workspace, catalog_after(workspace, changes), moves.values())
-    faults = [one for one in mark_new(after, before, moves=moves) if one.new]
-    if faults:
-        first, more = faults[0], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        where = f"{first.place.path}:{first.place.line}"
-        raise BrokenMemoryError(f"nothing is written: {where}: {first.message}; {first.help}{more}")
+    if faults := [one for one in mark_new(after, before, moves=moves) if one.new]:
+        raise BrokenMemoryError(f"nothing is written: {first_fault(faults)}")
+
+
+def first_fault(faults: Sequence[Finding]) -> str:
+    """Return the first of some findings as text, with its place and help, and the number of the others."""
+    first, more = faults[0], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{first.place.path}:{first.place.line}: {first.message}; {first.help}{more}"
 
 
 def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> Iterator[Finding]:
-    """Yield all errors of entries that can be found without reading files, and broken links of `touched` entries."""
+    """Yield the errors of entries that are found without reading files, and the broken links of `touched` entries."""
     case = Case(catalog, workspace.settings, workspace.today)
     for finding in chain(catalog.findings, *(get_check(code).find(case) for code in _PROVED)):
         if finding.severity in (None, Severity.ERROR):
@@ -209,16 +210,8 @@ def _commit(
     return commit_paths(repository, sorted({*before, *also}), message, before=before)
 
 
-def is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
-    """Return whether every changed file has its new content."""
-    try:
-        return all(read_regular(workspace.location.root / one.to) == one.after for one in change_set.changes)
-    except OSError:
-        return False
-
-
 # The checks that need only one file. Checking the whole memory finds the other errors.
-TEXT_CHECKS = (
+_TEXT_CHECKS = (
     "invisible-characters",
     "file-too-large",
     "merge-marker",
@@ -232,18 +225,14 @@ TEXT_CHECKS = (
 
 def refuse_text_faults(workspace: Workspace, changes: Iterable[Change]) -> None:
     """Raise UsageError for the first error that the checks find in a changed entry and that it did not have before."""
-    codes = frozenset(chosen_codes(workspace.settings))
-
-    def errors(path: str, content: bytes | None) -> list[str]:
-        if content is None or not is_entry_place(path):
-            return []
-        tree = TreeView(MemoryTree("a new entry"), changed={path: content})
-        found = run_checks(
-            Case(load(tree), workspace.settings, workspace.today), [*filter(codes.__contains__, TEXT_CHECKS)]
-        )
-        return [f"{finding.message}; {finding.help}" for finding in found if finding.severity is Severity.ERROR]
-
+    chosen = chosen_codes(workspace.settings)
+    codes = [one for one in _TEXT_CHECKS if one in chosen]
     for change in changes:
-        known = Counter(errors(change.path, change.before))
-        if fault := next(iter((Counter(errors(change.path, change.after)) - known).keys()), None):
+        errors: list[Counter[str]] = []
+        for content in (change.before, change.after):
+            is_entry = content is not None and is_entry_place(change.path)
+            tree = TreeView(MemoryTree("a new entry"), changed={change.path: content or b""} if is_entry else {})
+            found = run_checks(Case(load(tree), workspace.settings, workspace.today), codes)
+            errors.append(Counter(f"{one.message}; {one.help}" for one in found if one.severity is Severity.ERROR))
+        if fault := next(iter((errors[1] - errors[0]).keys()), None):
             raise UsageError(f"nothing was written: {fault}")

@@ -14,7 +14,7 @@ from mdmem.errors import LostRaceError, UsageError
 from mdmem.model.entry import EntryType, Status
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft
-from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
+from mdmem.write.supersede import new_text, plan_new, plan_supersession
 
 Capture = pytest.CaptureFixture[str]
 TODAY = date(2026, 11, 21)
@@ -178,15 +178,13 @@ TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
 
 
 def composed(root: Path, /, **stated: object) -> str:
-    catalog = open_root(root).whole_catalog
     usual: dict[str, Any] = {"title": "Use three threads", "body": TEXT, "place": "nav/architecture"}
-    usual["type"] = catalog.entries[OLD].type
-    return successor_text(catalog, OLD, Draft(**usual | stated), reason="two are too few", today=TODAY)[1]
+    draft = Draft(**{**usual, "type": EntryType.DECISION, **stated})
+    return new_text(open_root(root), draft, old=OLD, reason="two are too few", today=TODAY)[1]
 
 
 def with_text(root: Path, text: str) -> ChangeSet:
-    catalog = open_root(root).whole_catalog
-    return plan_succession(catalog, OLD, new=THREE, text=text, reason="two are too few", today=TODAY)
+    return plan_new(open_root(root), THREE, text, old=OLD, reason="two are too few")
 
 
 GLOBS = 'applies_to: ["src/nav/**"]\n'

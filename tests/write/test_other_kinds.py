@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mdmem.change.hygiene import run_hygiene
 from mdmem.checks.run import CheckRequest, check
-from mdmem.model.entry import EntryType, Status
-from mdmem.write.records import ComposedEntry, Decision, compose_record, read_request
+from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.write.records import Decision, compose_record, read_request
 from mdmem.write.similar import Subject, subject_of
 from write.agents import Agent, agent, decision, entries, later, outcome, pattern, save, session
 
@@ -110,18 +110,19 @@ def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(root: Path) -> 
     assert f"title: {('word ' * 20).strip()}…\n" in text
 
 
-def composed(title: str, rationale: str) -> tuple[Decision, ComposedEntry]:
+def composed(title: str, rationale: str) -> tuple[Decision, Entry, str]:
     record = read_request("decision", {"decision": decision(title, rationale)}).record
     assert isinstance(record, Decision)
-    return record, compose_record(record, "nav/rules/a", {"status": "draft", "created_at": "2026-11-21"})
+    made, document = compose_record(record, "nav/rules/a", {"status": "draft", "created_at": "2026-11-21"})
+    return record, made, document.body
 
 
 @given(TEXT.filter(str.strip), TEXT.filter(str.strip))
 def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title: str, rationale: str) -> None:
-    record, made = composed(title, rationale)
-    assert made.entry.type is EntryType.DECISION
-    assert made.entry.title == record.title
-    assert subject_of(made.entry, made.body).fingerprint == Subject(record.title, record.rationale).fingerprint
+    record, made, body = composed(title, rationale)
+    assert made.type is EntryType.DECISION
+    assert made.title == record.title
+    assert subject_of(made, body).fingerprint == Subject(record.title, record.rationale).fingerprint
 
 
 @pytest.mark.parametrize(
@@ -138,6 +139,6 @@ def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title
     ],
 )
 def test_reasons_are_read_back_whole_whatever_markdown_they_hold(rationale: str) -> None:
-    record, made = composed("Use it", rationale)
-    assert made.entry.status is Status.DRAFT
-    assert subject_of(made.entry, made.body) == Subject("Use it", record.rationale)
+    record, made, body = composed("Use it", rationale)
+    assert made.status is Status.DRAFT
+    assert subject_of(made, body) == Subject("Use it", record.rationale)

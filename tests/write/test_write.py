@@ -23,7 +23,7 @@ from mdmem.write.fix import fix
 from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_verification
 from mdmem.write.move import plan_named_moves
 from mdmem.write.propose import ProposeRequest, propose
-from mdmem.write.supersede import plan_successor, successor_text
+from mdmem.write.supersede import new_text, plan_new
 from mdmem.write.write import WriteOptions, WriteResult
 
 OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
@@ -41,9 +41,8 @@ def review(root: Workspace, name: str = OLD) -> WriteResult:
 
 def add_draft(root: Workspace) -> WriteResult:
     draft = Draft(type=EntryType.DECISION, title="Next", place=DRAFT, body=TEXT)
-    address, text = successor_text(root.catalog, OLD, draft, reason="Better.", today=root.today)
-    plan = partial(plan_successor, name=OLD, new=address, text=text, reason="Better.")
-    return writing.write(root, plan, PLAIN)
+    address, text = new_text(root, draft, today=root.today, old=OLD, reason="Better.")
+    return writing.write(root, partial(plan_new, address=address, text=text, old=OLD, reason="Better."), PLAIN)
 
 
 def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
