@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.exchange.decision import decision_record, head_parts, names_successor, plain_title, read_keys, status_section
+from mdmem.exchange.decision import Outline, decision_record, plain_title, read_keys
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, SourceFile, without_comments
 from mdmem.exchange.statements import kind_of_key
 from mdmem.markdown.body import Section, sections_of
@@ -24,13 +24,14 @@ class Dialect(Struct, frozen=True):
     """The file format of one tool: a test that recognises a file, and a function that reads its records."""
 
     name: str
-    fits: Callable[[SourceFile], bool]
+    fits: Callable[[SourceFile, Outline], bool]
     read: Callable[[SourceFile], Iterable[ForeignRecord]]
 
 
 def dialect_of(source: SourceFile) -> Dialect:
     """Return the first dialect that matches a file. The last dialect, plain Markdown, matches every file."""
-    return next(one for one in DIALECTS.values() if one.fits(source))
+    outline = Outline(source.body)
+    return next(one for one in DIALECTS.values() if one.fits(source, outline))
 
 
 _RELATION = re.compile(
@@ -45,7 +46,7 @@ def _read_basic_memory(source: SourceFile) -> Iterator[ForeignRecord]:
     for found in _RELATION.finditer(without_code(source.body)):
         kind = kind_of_key(found["verb"]) or ClaimKind.SEE
         claims[Claim(kind, found["target"].strip(), is_in_text=True)] = None
-    yield _plain_record(source, tuple(claims))
+    yield _plain_record(source, [*claims])
 
 
 _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
@@ -69,18 +70,11 @@ _MADR_HEADINGS = re.compile(
 _MADR_KEYS = frozenset({"deciders", "decision-makers", "decision_makers", "consulted", "informed"})
 
 
-def is_madr(source: SourceFile) -> bool:
+def is_madr(source: SourceFile, outline: Outline) -> bool:
     """Return whether a file has the headings, the list or the keys of a MADR template."""
-    sections = sections_of(source.body)
-    has_headings = any(_MADR_HEADINGS.match(one.name) for one in sections)
-    is_listed = any(fact.key == "status" for part in head_parts(sections) for fact in part.facts)
+    has_headings = any(_MADR_HEADINGS.match(one.name) for one in outline.sections)
+    is_listed = any(fact.key == "status" for fact in outline.facts)
     return has_headings or is_listed or not _MADR_KEYS.isdisjoint(source.fields)
-
-
-def is_adr_tools(source: SourceFile) -> bool:
-    """Return whether a file has Nygard's format: a section about the status, and one about the context or decision."""
-    sections = sections_of(source.body)
-    return status_section(sections) is not None and any(one.name in ("context", "decision") for one in sections)
 
 
 # mdmem's labels `session` and `entity` need fields that another tool's note does not have.
@@ -88,38 +82,27 @@ _OWN_LABELS = frozenset({"session", "entity"})
 _TYPES = tuple(one.value for one in EntryType)
 
 
-def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> ForeignRecord:
+def _plain_record(source: SourceFile, claims: Sequence[Claim] = ()) -> ForeignRecord:
     """Return a record of the type that the file states. A type that mdmem does not have becomes a note with that label.
 
     Without a type, its folder decides between decision and note.
     """
-    record = decision_record(source, unstated=Status.DRAFT)
-    record.claims = (*record.claims, *claims)
     value = next((source.fields[key] for key in ("type", "kind") if isinstance(source.fields.get(key), str)), "")
     stated = " ".join(str(value).lower().split())
     meant = meant_value(stated, _TYPES) if stated else None
+    type_, guess = EntryType.DECISION, Guess("")
     if meant is not None and (meant == stated or EntryType(meant) is not EntryType.INVARIANT):
-        record.type = EntryType(meant)
-        if meant != stated:
-            record.guesses["type"] = Guess(f"it says `{stated}`")
+        type_, guess = EntryType(meant), Guess("" if meant == stated else f"it says `{stated}`")
     elif source.is_in_records:
-        record.guesses["type"] = Guess("it is in a folder of decision records")
+        guess = Guess("it is in a folder of decision records")
     elif any(one.name == "decision" for one in sections_of(source.body)):
-        record.guesses["type"] = Guess("it has a section `Decision`", "a guess")
+        guess = Guess("it has a section `Decision`", "a guess")
     else:
-        record.type = EntryType.NOTE
-        record.guesses["type"] = Guess(f"mdmem has no type `{stated}`" if stated else "no type is stated")
-    if record.type is EntryType.NOTE and stated not in ("", "note", *_OWN_LABELS):
+        type_, guess = EntryType.NOTE, Guess(f"mdmem has no type `{stated}`" if stated else "no type is stated")
+    record = decision_record(source, type_, unstated=Status.DRAFT, more=claims)
+    record.guesses |= {"type": guess} if guess.why else {}
+    if type_ is EntryType.NOTE and stated not in ("", "note", *_OWN_LABELS):
         record.fields.setdefault("label", stated)
-    if record.reading.status is not None:
-        return record
-    if names_successor(claims):
-        record.status = Status.DEPRECATED
-        record.guesses.pop("status", None)
-    elif not record.type.is_rule:
-        # Nobody has to follow a note, so it may become active immediately.
-        record.status = Status.ACTIVE
-        record.guesses["status"] = Guess(f"no status is stated, and a {record.type} is not a rule")
     return record
 
 
@@ -228,18 +211,29 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
 
 # The most specific dialect comes first.
 _ALL = (
-    Dialect("instructions", is_instructions, _read_instructions),
+    Dialect("instructions", lambda source, _: is_instructions(source), _read_instructions),
     Dialect(
         "basic-memory",
-        lambda source: (
+        lambda source, _: (
             "permalink" in source.fields or bool(_OBSERVATION.search(source.body) and _RELATION.search(source.body))
         ),
         _read_basic_memory,
     ),
     # log4brains writes MADR records with a date in the file name.
-    Dialect("log4brains", lambda source: _DAY.match(source.stem) is not None and is_madr(source), _read_log4brains),
+    Dialect(
+        "log4brains",
+        lambda source, outline: _DAY.match(source.stem) is not None and is_madr(source, outline),
+        _read_log4brains,
+    ),
     Dialect("madr", is_madr, lambda source: [decision_record(source)]),
-    Dialect("adr-tools", is_adr_tools, lambda source: [decision_record(source)]),
-    Dialect("markdown", lambda _: True, lambda source: [_plain_record(source)]),
+    # Nygard's format has a section about the status, and one about the context or decision.
+    Dialect(
+        "adr-tools",
+        lambda _, outline: (
+            outline.status is not None and any(one.name in ("context", "decision") for one in outline.sections)
+        ),
+        lambda source: [decision_record(source)],
+    ),
+    Dialect("markdown", lambda *_: True, lambda source: [_plain_record(source)]),
 )
 DIALECTS: Mapping[str, Dialect] = {one.name: one for one in _ALL}

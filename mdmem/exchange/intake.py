@@ -17,11 +17,10 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
-from mdmem.exchange.decision import status_section
+from mdmem.exchange.decision import Outline
 from mdmem.exchange.dialects import DIALECTS, dialect_of, is_instructions, is_madr
 from mdmem.exchange.links import number_of
 from mdmem.exchange.record import SCHEMA, WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
-from mdmem.markdown.body import sections_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import EntryType, Wing
@@ -223,17 +222,16 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
     records: set[str] = set()
     for ones in folders.values():
         likely = [
-            one
-            for one in ones
-            if _is_numbered(one)
-            or "status" in one.fields
-            or status_section(sections_of(one.body)) is not None
-            or is_madr(one)
+            one for one in ones if _is_numbered(one) or "status" in one.fields or _is_record(Outline(one.body), one)
         ]
         if ones[0].is_in_records or (is_named and 2 * len(likely) >= len(ones)):
             are_numbered = 2 * sum(map(_is_numbered, ones)) > len(ones)
             records.update(one.path for one in (likely if are_numbered else ones))
     return [replace(one, is_in_records=one.path in records) for one in sources]
+
+
+def _is_record(outline: Outline, source: SourceFile) -> bool:
+    return outline.status is not None or is_madr(source, outline)
 
 
 def _is_numbered(source: SourceFile) -> bool:

@@ -15,9 +15,6 @@ _RECORD = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
 _STEM_NUMBER = re.compile(
     rf"(?!\d{{4}}-\d\d-\d\d)(?:{_RECORD}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
 )
-_NUMBER = re.compile(
-    rf"\W*(?:{_RECORD}[\s_#.-]*(?:no\.?\s*)?0*(\d{{1,6}})\b|0*(\d{{1,6}})\]?\s*[.:)|\u2013\u2014-])", re.I
-)
 _NUMBER = re.compile(rf"(?:(?:{_RECORD}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})\Z", re.IGNORECASE)
 
 
