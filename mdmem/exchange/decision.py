@@ -248,7 +248,8 @@ def decision_record(
     _give_status(record, unstated if decision_sections(outline.sections) or reading.claims else Status.DRAFT)
     is_rule = type_.is_rule and record.status is Status.ACTIVE
     if is_rule and reading.status is None and not (reading.claims or record.messages):
-        hint = _HINT.search("\n".join((heading, *(without_comments(one.text) for one in outline.head), outline.stated)))
+        parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
+        hint = _HINT.search("\n".join((heading, *(without_comments(one.text) for one in parts))))
         if hint is not None:
             why = "is not understood as a status: it counts as accepted"
             record.messages.append(f"`{hint[0].strip()[:60]}` {why}")

@@ -73,48 +73,45 @@ class Intake:
         self.files: dict[str, bytes] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
-        self._rooms: dict[EntryType, str] = {}
-        # Paths in lower case, because some file systems ignore case.
+        self.remarks: dict[str, None] = {}
+        # The sources of new addresses, and existing files. Keys are in lower case: some file systems ignore case.
         self._given: dict[str, str] = {}
         self._existing = {file.path.lower(): file.path for file in workspace.tree.files()}
-        origins = iter_origins(workspace, workspace.catalog.addresses)
+        origins = list(iter_origins(workspace, workspace.catalog.addresses))
         self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
+        self._by_digest = {origin.digest: (address, origin.path) for address, origin in origins}
         found = find_sources(workspace, request.paths)
         # An original that an earlier import moved is no longer next to its translation, but still counts.
         originals = {one.path for one in found} | {path for path, _ in self.origins}
         translations = [one.path for one in found if original_of(one.path) in originals]
         self.found = [one for one in found if original_of(one.path) not in originals]
-        for source in mark_records(list(self._sources()), is_named=bool(request.paths)):
-            try:
-                self._take(source)
-            except UnfitError as error:
-                self._skip(source.path, str(error))
-        remarks: dict[str, None] = {}
-        for wing in sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ():
-            owned = workspace.catalog.wings.get(wing) or Wing(name=wing)
-            options = {"option": "--approved-by", "refused": "nothing is imported"}
-            remarks |= dict.fromkeys(approval_remarks(workspace.settings, owned, request.approved_by or "", **options))
-        if translations:
-            some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
-            remarks[f"{some} left out, such as {translations[0]} next to its original"] = None
-        self.remarks = tuple(remarks)
-
-    def _skip(self, path: str, why: str, part: str = "", dialect: str = "") -> None:
-        outcome = Outcome.SKIPPED
-        self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, messages=[why]))
-
-    def _sources(self) -> Iterator[SourceFile]:
-        """Yield the Markdown files. Also add the files of documents that contain a whole memory."""
-        base = self._workspace.location.base
+        base, sources = workspace.location.base, []
         for one in self.found:
             try:
                 if one.path.lower().endswith(".json"):
-                    for path, content in read_document(read_bytes(base, one.path)):
-                        self._take_file(one.path, path, content)
+                    for path, text in read_document(read_bytes(base, one.path)):
+                        self._take_file(one.path, path, text)
                 else:
-                    yield read_source(base, one)
+                    sources.append(read_source(base, one))
             except UnfitError as error:
-                self._skip(one.path, str(error))
+                self._skip(one.path, error)
+        for source in mark_records(sources, is_named=bool(request.paths)):
+            try:
+                self._take(source)
+            except UnfitError as error:
+                self._skip(source.path, error)
+        for wing in sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ():
+            owned = workspace.catalog.wings.get(wing) or Wing(name=wing)
+            options = {"option": "--approved-by", "refused": "nothing is imported"}
+            said = approval_remarks(workspace.settings, owned, request.approved_by or "", **options)
+            self.remarks |= dict.fromkeys(said)
+        if translations:
+            some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
+            self.remarks[f"{some} left out, such as {translations[0]} next to its original"] = None
+
+    def _skip(self, path: str, why: object, part: str = "", dialect: str = "") -> None:
+        outcome = Outcome.SKIPPED
+        self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, messages=[str(why)]))
 
     def _take(self, source: SourceFile) -> None:
         dialect = DIALECTS[self._request.dialect] if self._request.dialect is not None else dialect_of(source)
@@ -127,62 +124,71 @@ class Intake:
         records = list(dialect.read(source))
         if not records and self._request.paths:
             raise UnfitError("contains only what mdmem wrote, or what it includes from other files")
-        for one in records:
-            one.dialect = dialect.name
-        taken = [self._take_record(one) for one in records]
+        is_taken = bool(records)
+        for record in records:
+            record.dialect = dialect.name
+            try:
+                is_taken = self._take_record(record) and is_taken
+            except UnfitError as error:
+                self._skip(record.path, error, record.part, record.dialect)
+                is_taken = False
         # Clients read their instructions at their old place, so these files are never moved.
-        if taken and all(taken) and not is_for_client:
+        if is_taken and not is_for_client:
             self.contents[source.path] = source.data
 
-    def _take_file(self, source: str, path: str, content: bytes | str) -> None:
+    def _take_file(self, source: str, path: str, text: str | None) -> None:
         """Add a file of a whole memory, or a row with the reason why not. No existing file is overwritten."""
         address = path.removesuffix(".md")
         row = ImportRow(path=source, outcome=Outcome.IMPORTED, part=address, dialect=WHOLE, address=address)
-        if isinstance(content, str):
-            self._skip(source, content, address, WHOLE)
-        elif not (self._workspace.location.root / path).exists():
-            self.files[path] = content
-            self._existing[path.lower()] = path
-            entry = interpret(parse_document(path, content)).entry if address.count("/") == 2 else None
-            if entry is not None:
-                row.type, row.status, row.title = entry.type, entry.status, entry.title
+        names, is_manifest = address.split("/"), address.endswith("/README")
+        try:
+            if text is None:
+                raise UnfitError("an entry without `address`, `head` or `body`")
+            require_names(names[:1] if is_manifest else names[:3])
+            if len(names) != (2 if is_manifest else 3):
+                raise UnfitError(f"an entry cannot be at `{path}`")
+            content = text.encode()
+            if not (self._workspace.location.root / path).exists():
+                self.files[path] = content
+                self._existing[path.lower()] = path
+                entry = interpret(parse_document(path, content)).entry if not is_manifest else None
+                if entry is not None:
+                    row.type, row.status, row.title = entry.type, entry.status, entry.title
+            elif self._workspace.bytes_of(path) == content:
+                row.outcome = Outcome.UNCHANGED
+            else:
+                raise UnfitError(f"`{address}` is there already with other content; nothing is overwritten")
             self.rows.append(row)
-        elif self._workspace.bytes_of(path) == content:
-            row.outcome = Outcome.UNCHANGED
-            self.rows.append(row)
-        else:
-            why = f"`{address}` is there already with other content; nothing is overwritten"
-            self._skip(source, why, address, WHOLE)
+        except UnicodeEncodeError:
+            self._skip(source, "its text cannot be written as UTF-8", address, WHOLE)
+        except (UnfitError, UsageError) as error:
+            self._skip(source, error, address, WHOLE)
 
     def _take_record(self, record: ForeignRecord) -> bool:
-        """Add a record, or a row with the reason why not. Return whether the memory has it or will have it."""
-        path, part, dialect = record.path, record.part, record.dialect
+        """Add a record, and return whether the memory has it or will have it. Raises UnfitError."""
+        path, part, dialect, digest = record.path, record.part, record.dialect, content_digest(record.content)
         if (before := self.origins.get((path, part))) is not None:
             address, origin = before
-            is_same = origin.digest == content_digest(record.content)
+            is_same = origin.digest == digest
             outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
             self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, address=address))
             self.before[address], record.address = record, address
             return is_same
-        try:
-            record.address = self._address(record)
-        except UnfitError as error:
-            self._skip(path, str(error), part, dialect)
-            return False
+        if (twin := self._by_digest.get(digest)) is not None:
+            raise UnfitError(f"has the text of {twin[1]}, from which {twin[0]} was imported")
+        record.address = self._address(record)
         self.records[record.address] = record
         return True
 
     def _address(self, record: ForeignRecord) -> str:
         """Return the address for a record. Raises UnfitError if there is none, and UsageError for an unusable place."""
         source, place = record.source, self._request.place.strip("/") if self._request.place is not None else None
-        if record.type not in self._rooms:
-            home = place_of(self._workspace, record.type, place)
-            if home.count("/") != 1:
-                raise UsageError(f"`{home}` is not a place for records; write WING, or WING/ROOM")
-            require_names(home.split("/"))
-            require_wing(self._workspace, home)
-            self._rooms[record.type] = home
-        wing, room = self._rooms[record.type].split("/")
+        home = place_of(self._workspace, record.type, place)
+        if home.count("/") != 1:
+            raise UsageError(f"`{home}` is not a place for records; write WING, or WING/ROOM")
+        require_names(home.split("/"))
+        require_wing(self._workspace, home)
+        wing, room = home.split("/")
         # The folder of a client's instructions is not a subject, so it does not become a room.
         if source.room and not record.part and (place is None or place in self._workspace.catalog.wings):
             room = source.room
@@ -373,8 +379,8 @@ def _unquoted(value: str) -> str:
     return re.sub(r"\A([\"'])(.*)\1\Z", r"\2", value)
 
 
-def read_document(data: bytes) -> Iterator[tuple[str, bytes | str]]:
-    """Yield the path of each file in a document, manifests first, with its content or why it cannot be imported.
+def read_document(data: bytes) -> Iterator[tuple[str, str | None]]:
+    """Yield path and text of each file in a document, manifests first. The text is None if the document lacks it.
 
     Raises UnfitError if it is not such a document.
     """
@@ -386,22 +392,8 @@ def read_document(data: bytes) -> Iterator[tuple[str, bytes | str]]:
         raise UnfitError(f"is not a memory that `mdmem export json` wrote in the schema {SCHEMA}")
     for one in stated["wings"] if isinstance(stated.get("wings"), list) else ():
         if isinstance(one, dict) and isinstance(one.get("readme"), str):
-            name = str(one.get("name"))
-            yield f"{name}/README.md", _content([name], one["readme"], depth=1)
+            yield f"{one.get('name')}/README.md", one["readme"]
     for one in stated["entries"]:
         texts: list[Any] = [one.get(key) for key in ("address", "head", "body")] if isinstance(one, dict) else [None]
-        if all(isinstance(text, str) for text in texts):
-            address, head, body = texts
-            yield f"{address}.md", _content(address.split("/"), head + body, depth=3)
-        else:
-            yield "", "an entry without `address`, `head` or `body`"
-
-
-def _content(names: list[str], text: str, *, depth: int) -> bytes | str:
-    try:
-        require_names(names[:3])
-        return text.encode() if len(names) == depth else f"an entry cannot be at `{'/'.join(names)}.md`"
-    except UnicodeEncodeError:
-        return "its text cannot be written as UTF-8"
-    except UsageError as error:
-        return str(error)
+        is_whole = all(isinstance(text, str) for text in texts)
+        yield (f"{texts[0]}.md", texts[1] + texts[2]) if is_whole else ("", None)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.exchange.record import Claim, ClaimKind, StatusReading, read_date, without_comments
 from mdmem.markdown.body import without_targets
@@ -51,22 +52,15 @@ _NAME = re.compile(
     rf"(?P<other>(?:\b(?:{_OTHERS})|\xa7)\s*#?\d[\w.-]*)"
     r"|(?:(?<![\w.])(?:(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)[\s_#:.-]{0,2}(?:(?:no|nr|number)\b[\s.]*)?"
     r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
-    r"(?P<number>\d{1,8})(?:[-_](?P<slug>[\w-]{1,200}))?(?:\.md)?(?![\w%/]|[.,]\d)"
+    r"\d{1,8}(?:[-_][\w-]{1,200})?(?:\.md)?(?![\w%/]|[.,]\d)"
     r"|(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+){2,40}(?![\w/-])",
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"[*`~|]|(?<!\w)_+|_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]")
 
 
-class _Reference(Struct, frozen=True):
-    """A reference to a record by path, number, slug or title.
-
-    `is_mere_number` means that it is a number without a word, such as `35` or `#35`, which may mean something else.
-    """
-
-    target: str
-    is_path: bool = False
-    is_mere_number: bool = False
+# A number without a word may mean something else.
+_MERE_NUMBER = re.compile(r"\W*\d+")
 
 
 class _Sentence(Struct, frozen=True):
@@ -76,7 +70,7 @@ class _Sentence(Struct, frozen=True):
     """
 
     text: str
-    signs: Mapping[str, tuple[_Reference | None, str]]
+    signs: Mapping[str, tuple[Claim | None, str]]
 
     def written(self, text: str) -> str:
         """Return a part of the sentence with the original text of its references and dates."""
@@ -84,41 +78,33 @@ class _Sentence(Struct, frozen=True):
 
 
 def _sentence_of(written: str) -> _Sentence:
-    signs: dict[str, tuple[_Reference | None, str]] = {}
+    signs: dict[str, tuple[Claim | None, str]] = {}
 
-    def mask(shown: str, reference: _Reference | None = None) -> str:
-        sign = chr(_FIRST_DAY + len(signs) % 256 if reference is None else _FIRST + len(signs))
-        signs[sign] = (reference, shown)
+    def mask(shown: str, target: str | None = None, *, is_path: bool = False) -> str:
+        sign = chr(_FIRST_DAY + len(signs) % 256 if target is None else _FIRST + len(signs))
+        signs[sign] = (None if target is None else Claim(ClaimKind.SEE, target, is_path), shown)
         return sign
 
     def link(found: re.Match[str]) -> str:
         if found["wiki"]:
-            return mask(found["wiki"], _Reference(found["wiki"].strip()))
+            return mask(found["wiki"], found["wiki"].strip())
         if found["word"]:
             return found["word"]
         label = found["label"] or ""
         target = found["angled"] or found["path"] or found["url"] or found["file"] or ""
         stem, _, ending = target.rpartition("/")[2].rpartition(".")
-        if "://" not in target:
-            reference = _Reference(path_of(target), is_path=True) if target and target[0] != "#" else None
-        else:
-            # Other pages of the web are not records.
-            reference = _Reference(stem) if ending == "md" and "-" in stem else None
-        if reference is None:
+        is_path = "://" not in target
+        # Other pages of the web are not records.
+        if (target[:1] in ("", "#")) if is_path else (ending != "md" or "-" not in stem):
             return _TICKET.sub("", label) or found["url"] or ""
         stated = _LABEL.match(label)
-        return f"{stated[0] if stated else ''} {mask(label or target, reference)}"
-
-    def name(found: re.Match[str]) -> str:
-        if found["other"]:
-            return found[0]
-        is_mere = found["number"] is not None and found["slug"] is None and not found[0][0].isalpha()
-        return mask(found[0], _Reference(found[0].removesuffix(".md"), is_mere_number=is_mere))
+        sign = mask(label or target, path_of(target) if is_path else stem, is_path=is_path)
+        return f"{stated[0] if stated else ''} {sign}"
 
     text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:_LONGEST].split()))
     text = _LINK.sub(link, _IMAGE.sub(r"\1", text))
     text = _DATE.sub(lambda found: mask(found[0]), text)
-    text = _NAME.sub(name, text)
+    text = _NAME.sub(lambda found: found[0] if found["other"] else mask(found[0], found[0].removesuffix(".md")), text)
     return _Sentence(" ".join(_MARKS.sub("", text).split()), signs)
 
 
@@ -140,11 +126,11 @@ _PLAIN = re.compile(
 )
 _ENDING = r"super[sc]ee?d|replac|obsolet|deprecat"
 _VERB = re.compile(
-    rf"(?P<before>(?:(?:{_PART})\s+)?)(?P<verb>(?P<ends>{_ENDING})[a-z]*|(?:amend|modif|updat|chang|revis)[a-z]*)"
-    rf"(?P<middle>(?:[\s(,]*(?:(?:on|as\s+of|since|in)\s+)?{_DAY}\s*\)?)?(?:\s+(?:{_PART})\b)?)"
+    rf"(?:(?:{_PART})\s+)?(?P<verb>(?P<ends>{_ENDING})[a-z]*|(?:amend|modif|updat|chang|revis)[a-z]*)"
+    rf"(?:[\s(,]*(?:(?:on|as\s+of|since|in)\s+)?{_DAY}\s*\)?)?(?:\s+(?:{_PART})\b)?"
     r"(?P<by>\s+(?:by|with|through)\b|,?\s+in\s+favou?r\s+of\b"
     r"|(?P<see>[\s,(:.\u2013\u2014-]*\bsee(?:\s+also)?\b)|\s*(?:\u2192|->|=>))?"
-    rf"(?P<after>(?:\s+(?:{_PART})\b)?(?:\s+by\b)?)",
+    rf"(?:\s+(?:{_PART})\b)?(?:\s+by\b)?",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(
@@ -166,17 +152,18 @@ _KINDS = {
 }
 
 
-def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], bool] | None:
-    """Return the claims in a clause, and whether there is nothing else in it; None if no relation begins it."""
+def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], bool]:
+    """Return the claims that begin a clause, and whether there is nothing else in it."""
     found = _VERB.match(clause)
     if found is None:
-        return None
+        return (), False
     verb, by, is_ending = found["verb"].lower(), found["by"], found["ends"] is not None
     is_passive = by is not None or (is_ending and verb.endswith(("ed", "ete")))
     if verb.startswith("deprecat") and (found["see"] or not is_passive):
-        return None
-    in_part = _IN_PART.search(f"{found['before']} {found['middle']} {found['after']}") is not None
-    objects: list[tuple[_Reference, bool]] = []
+        return (), False
+    in_part = _IN_PART.search(found[0]) is not None
+    # Each record, and whether the words around it limit the relation to a part of it.
+    objects: list[tuple[Claim, bool]] = []
     is_whole, at = not in_part, found.end()
     while item := _OBJECT.match(clause, at):
         reference, words, note = sentence.signs[item["sign"]][0], item["words"].split(), item["note"] or ""
@@ -185,29 +172,32 @@ def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], b
         is_plain = all(_PLAIN.fullmatch(word.strip(":.")) for word in words)
         if not (is_plain or _IN_PART.search(item["words"]) or words[-1] == "of"):
             break
-        is_number = reference.is_mere_number
+        is_number = not reference.is_path and _MERE_NUMBER.fullmatch(reference.target) is not None
         if _REPOSITORY.match(clause, item.end()) or (is_number and _COUNT.match(clause, item.start("sign"))):
             break
+        at = item.end()
+        limits = not is_plain or bool(note and (in_part or _IN_PART.search(note) or _QUALIFIES.match(note)))
+        is_whole = is_whole and not limits and not note.strip(" \ue000-\ue0ff")
         if objects and not words and not item["lead"].strip(" :(-\u2013\u2014"):
             # A number followed by a link to the same record. The link is more certain.
             objects[-1] = (reference if reference.is_path else objects[-1][0], objects[-1][1])
+        elif is_number and not is_ending and not verb.startswith("amend"):
+            # After other verbs a plain number is not a record: `Updated 2020`.
+            is_whole = False
         else:
-            limits = not is_plain or bool(note and (in_part or _IN_PART.search(note) or _QUALIFIES.match(note)))
-            is_whole = is_whole and not limits and not note.strip(" \ue000-\ue0ff")
             objects.append((reference, limits))
-        at = item.end()
     rest = "" if _REMARK.match(clause, at) else clause[at:].strip(" .;)")
     is_aside = rest.startswith(("-", "\u2013", "\u2014", "("))
     in_part = in_part or bool(_QUALIFIES.match(rest) or (is_aside and _IN_PART.search(rest)))
-    claims = []
-    for reference, limits in objects:
-        # After other verbs a plain number is not a record: `Updated 2020`.
-        if not reference.is_mere_number or is_ending or verb.startswith("amend"):
-            is_partial = in_part or limits
-            kind = _KINDS[is_ending and not is_partial, is_passive]
-            stated = sentence.written(clause) if is_partial else ""
-            claims.append(Claim(kind, reference.target, reference.is_path, qualifier=stated))
-    return tuple(claims), is_whole and not rest and 0 < len(claims) == len(objects)
+    claims = tuple(
+        replace(
+            reference,
+            kind=_KINDS[is_ending and not (in_part or limits), is_passive],
+            qualifier=sentence.written(clause) if in_part or limits else "",
+        )
+        for reference, limits in objects
+    )
+    return claims, is_whole and not rest and claims != ()
 
 
 _KEY = re.compile(
@@ -219,7 +209,7 @@ _KEY = re.compile(
 
 def kind_of_key(key: str) -> ClaimKind | None:
     """Return the kind of relation that a key such as `Superseded by` states, or None for another key."""
-    found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
+    found = _KEY.fullmatch(_words_of(key))
     if found is None:
         return None
     is_ending, is_past = re.match(_ENDING, found["verb"]) is not None, found["verb"].endswith("ed")
@@ -228,15 +218,18 @@ def kind_of_key(key: str) -> ClaimKind | None:
     return _KINDS[is_ending, is_passive] if is_passive or not is_past else None
 
 
+def _words_of(key: str) -> str:
+    return " ".join(re.split(r"[\s_-]+", key.strip())).lower()
+
+
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
     """Return the claims in the value of a key. A key without a kind has `see` claims, but not by mere numbers."""
-    kind = kind_of_key(key)
-    if kind is None:
-        references = [one for one, _ in _sentence_of(written).signs.values() if one and not one.is_mere_number]
-        return tuple(Claim(ClaimKind.SEE, one.target, one.is_path) for one in references)
-    verb = re.sub(r"(?<=[ds])by\b", " by", " ".join(re.split(r"[\s_-]+", key.strip())).lower())
+    if kind_of_key(key) is None:
+        found = (one for one, _ in _sentence_of(written).signs.values() if one is not None)
+        return tuple(one for one in found if one.is_path or not _MERE_NUMBER.fullmatch(one.target))
+    verb = re.sub(r"(?<=[ds])by\b", " by", _words_of(key))
     sentence = _sentence_of(f"{verb} {written}")
-    return (_relation_in(sentence, sentence.text) or ((), False))[0]
+    return _relation_in(sentence, sentence.text)[0]
 
 
 # A record with one of these words was never accepted, so its date is also the day of its deprecation.
@@ -353,39 +346,39 @@ def read_status(written: str) -> StatusReading:
         elif words and one.day and not one.claims and words[-1][1] is None:
             words[-1] = (words[-1][0], one.day)
     claims = tuple(claim for one in clauses for claim in one.claims)
-    doubts = tuple(one.doubt for one in clauses if one.doubt)
-    text, is_whole = " ".join(without_targets(written).split()), bool(clauses) and all(one.is_whole for one in clauses)
-    if any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims):
-        day = next((one.day for one in clauses if one.day and one.claims), None)
+    is_replaced = any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
+    meant = {Status.DEPRECATED} if is_replaced else {_WORDS[word] for word, _ in words}
+    status = max(meant, key=[*_MEANINGS].index, default=None)
+    chosen = [word for word, _ in words if _WORDS[word] is status]
+    is_whole = bool(clauses) and all(one.is_whole for one in clauses) and len(meant) < 2
+    if is_replaced:
+        ends = [one.day for one in clauses if one.claims]
         # A date of its own, as in adr-tools, is that of the record, which stays when somebody changes the status.
-        began = next((one.day for one in clauses if one.day and not one.claims), None)
-        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day, began=began, doubts=doubts)
-    if not words:
-        is_unknown = not claims and any(not one.is_known for one in clauses)
-        return StatusReading(None, text, claims, is_whole, is_unknown=is_unknown, doubts=doubts)
-    meant = {_WORDS[word] for word, _ in words}
-    status = max(meant, key=[*_MEANINGS].index)
-    chosen = [(word, day) for word, day in words if _WORDS[word] is status]
-    # The day of the acceptance is the best date of a record, and a refusal has no other.
-    starts = [
-        (_WORDS[word] is not Status.ACTIVE, day)
-        for word, day in words
-        if day and (_WORDS[word] is not Status.DEPRECATED or word in _REFUSALS)
-    ]
-    listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
-    if is_whole and len(meant) == 1 and (claims or len(words) > 1):
+        starts = [(number, one.day) for number, one in enumerate(clauses) if one.day and not one.claims]
+    else:
+        ends = [day for word, day in reversed(words) if _WORDS[word] is status]
+        # The day of the acceptance is the best date of a record, and a refusal has no other.
+        starts = [
+            (int(_WORDS[word] is not Status.ACTIVE), day)
+            for word, day in words
+            if day and (_WORDS[word] is not Status.DEPRECATED or word in _REFUSALS)
+        ]
+    text = " ".join(without_targets(written).split())
+    if is_whole and chosen and not is_replaced and (claims or len(words) > 1):
         # The text also has links, or states the status in several places.
-        text = chosen[0][0]
+        text = chosen[0]
+    listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
     return StatusReading(
         status,
         text,
         claims,
-        is_whole and len(meant) == 1,
-        f"it has the statuses {listed}; the later one counts" if len(meant) > 1 else "",
-        day=next((day for _, day in reversed(chosen) if day), None),
+        is_whole,
+        guess=f"it has the statuses {listed}; the later one counts" if len(meant) > 1 else "",
+        day=next(filter(None, ends), None),
         began=min(starts)[1] if starts else None,
-        is_refused=all(word in _REFUSALS for word, _ in chosen),
-        doubts=doubts,
+        is_unknown=not words and not claims and any(not one.is_known for one in clauses),
+        is_refused=bool(chosen) and not is_replaced and _REFUSALS.issuperset(chosen),
+        doubts=tuple(one.doubt for one in clauses if one.doubt),
     )
 
 
@@ -448,11 +441,12 @@ def _read_clause(sentence: _Sentence, text: str, *, is_first: bool) -> _Clause:
     if day is not None and _REMARK.match(text):
         return _Clause(day=day, is_whole=True)
     rest = _LEAD.sub("", text, count=1)
-    known, relation = _KNOWN.match(rest), _relation_in(sentence, rest)
-    if relation is not None and relation[0]:
-        return _Clause("", day, *relation)
+    claims, is_whole = _relation_in(sentence, rest)
+    if claims:
+        return _Clause("", day, claims, is_whole)
     if _EMPTY.match(rest):
         return _Clause()
+    known = _KNOWN.match(rest)
     if known is None:
         return _Clause(is_known=False, doubt=sentence.written(text) if re.search(_REFERENCE, rest) else "")
     word = " ".join(known["word"].lower().split())
