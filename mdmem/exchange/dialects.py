@@ -1,37 +1,341 @@
-"""Recognise which tool wrote a file, and read the records in the file."""
+"""Read the records in a file: recognise the tool that wrote it, and read its title, its metadata and its status.
+
+Facts are a record's metadata: keys of a front matter, rows of a table, and lines `Key: value`, which may be bold, in a
+list or in a quote. Claims are the relations to other records that a record states.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from mdmem.exchange.decision import Outline, decision_record, plain_title, read_keys
-from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, SourceFile, without_comments
-from mdmem.exchange.statements import kind_of_key
-from mdmem.markdown.body import Section, sections_of
-from mdmem.markdown.parse import without_code
-from mdmem.model.entry import EntryType, Status
-from mdmem.model.spelling import meant_value
+from mdmem.exchange.record import (
+    Claim,
+    ClaimKind,
+    Cut,
+    ForeignRecord,
+    Guess,
+    SourceFile,
+    number_of,
+    read_date,
+    without_comments,
+)
+from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status
+from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
+from mdmem.markdown.parse import blank, without_code
+from mdmem.model.entry import EntryType, Holder, Kind, Status
+from mdmem.model.fields import FIELDS
+from mdmem.model.spelling import meant_value, synonym
 from mdmem.setup.agents_file import OWN_LINES, without_regions
 from mdmem.store.catalog.addresses import well_formed
 
-
-class Dialect(Struct, frozen=True):
-    """The file format of one tool: a test that recognises a file, and a function that reads its records."""
-
-    name: str
-    fits: Callable[[SourceFile, Outline], bool]
-    read: Callable[[SourceFile], Iterable[ForeignRecord]]
+# mdmem's own fields by name. Other tools may use the same name with another meaning, which `synonym` knows.
+_OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
+_ASKED = frozenset({"title", "status", "type", "created_at"})
+_NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
-def dialect_of(source: SourceFile) -> Dialect:
-    """Return the first dialect that matches a file. The last dialect, plain Markdown, matches every file."""
+class Keys(Struct, frozen=True):
+    """The parsed keys of a record: values for fields that the importer handles itself, other fields, and relations."""
+
+    asked: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+
+
+def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) -> Keys:
+    """Return the fields and claims from some keys. Skip empty values and the keys in `without`."""
+    keys = Keys()
+    for key, value in pairs:
+        is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _NOTHING)
+        if key in without or is_empty:
+            continue
+        name, kind = synonym(key), _OWN.get(key)
+        items = [text for item in (value if isinstance(value, list) else [value]) if (text := _plain(item))]
+        text = ", ".join(items)
+        if name in _ASKED and name not in keys.asked:
+            keys.asked[name] = text
+        elif (relation := kind_of_key(key)) is not None or name == "see":
+            for item in items:
+                # Without a path or number, take each name as a claim.
+                names = filter(None, (one.strip(" []\"'") for one in item.split(",")))
+                keys.claims.extend(claims_of(key, item) or [Claim(relation or ClaimKind.SEE, one) for one in names])
+        elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
+            keys.fields[name if name == "owner" else key] = text
+        elif name in ("tags", "applies_to"):
+            parts = items if isinstance(value, list) else map(str.strip, text.split(","))
+            keys.fields[name] = tuple(dict.fromkeys((*keys.fields.get(name, ()), *filter(None, parts))))
+        elif kind is Kind.TEXTS:
+            keys.fields[key] = tuple(items)
+        elif kind is Kind.MOMENT and (day := read_date(text)) is not None:
+            keys.fields[key] = day[0]
+        else:
+            foreign = f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"
+            keys.fields[key if key.startswith("x-") else foreign] = _plain(value)
+    return keys
+
+
+def _plain(value: Any) -> str:
+    """Return a value on one line: text without extra blanks, other values as JSON."""
+    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_STATUS_FACTS = frozenset(
+    {"status", "state", "decision status", "adr status", "current status", "record status", "document status"}
+)
+# The names of date fields. The day of the decision comes first, because it is the best value.
+_DATES = (
+    *("date", "adr date", "decision date", "date of decision", "date decided", "decided on", "decided"),
+    *("date accepted", "accepted on", "accepted", "date approved", "approved on", "approved", "adopted"),
+    *("creation date", "date created", "created on", "created", "date proposed", "proposed on", "proposed"),
+)
+_OTHERS = frozenset(
+    {"decider", "deciders", "decision maker", "decision makers", "author", "authors", "owner", "owners"}
+    | {"title", "tags", "categories", "consulted", "informed"}
+)
+_WORDS = r"[A-Za-z][A-Za-z _/-]{2,30}?"
+# A line of prose, of a list or of a quote, or a row of a table.
+_LINE = re.compile(
+    rf"^[ \t]*(?P<quote>[>|][>| \t]*)?(?:[-*+][ \t]+)?"
+    rf"(?:[*_`]{{0,3}}(?P<key>{_WORDS})[*_`]{{0,3}}[ \t]*[:|][*_]{{0,3}}"
+    r"|[*_]{2}(?P<bold>[A-Za-z ]{4,20})[*_]{2}[ \t])(?P<value>[^\n]*)\n?",
+    re.MULTILINE,
+)
+# The key of a further fact on the same line.
+_NEXT_KEY = re.compile(rf"(?<![\s|,;\xb7])[\s|,;\xb7]++[*_`]{{0,3}}({_WORDS})[*_`]{{0,3}}[ \t]*:[*_]{{0,3}}")
+_CODE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
+# A row of a table.
+_ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
+
+
+class Fact(Struct, frozen=True):
+    """A key and its value, with the place in the body. With `is_line` the fact is alone on its line."""
+
+    key: str
+    value: str
+    start: int
+    end: int
+    is_line: bool
+
+    @property
+    def statement(self) -> str:
+        """Return the fact as a sentence about the status, or an empty text if it is about something else."""
+        if self.key in _STATUS_FACTS:
+            return self.value
+        return f"{self.key}: {self.value}" if kind_of_key(self.key) is not None else ""
+
+
+def _facts_in(section: Section) -> tuple[list[Fact], str]:
+    """Return the facts of a section, and its text with blanks for facts, comments and rows of tables."""
+    rest, facts = without_comments(section.text), []
+    for found in _LINE.finditer(_CODE.sub(lambda code: blank(code[0]), rest)):
+        value, *others = _NEXT_KEY.split(found["value"])
+        pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
+        pairs = [(" ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split()), value) for key, value in pairs]
+        if not all(_is_fact(*pair) for pair in pairs):
+            pairs = [(pairs[0][0], found["value"])]
+        if not _is_fact(*pairs[0]):
+            continue
+        is_line = len(pairs) == 1 and not found["quote"] and "|" not in found[0]
+        for key, value in pairs:
+            plain = re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", value.strip().rstrip("\\| \t")).strip()
+            facts.append(Fact(key, plain, section.start + found.start(), section.start + found.end(), is_line))
+        rest = rest[: found.start()] + "\n" * (found.end() - found.start()) + rest[found.end() :]
+    return facts, _ROW.sub(lambda row: " " * len(row[0]), rest)
+
+
+def _is_fact(key: str, value: str) -> bool:
+    # Below `Superseded by:` the record may be in the next line, so this is no fact.
+    is_relation = kind_of_key(key) is not None and value.strip(" \t|\\") != ""
+    return key in _STATUS_FACTS or key in _DATES or key in _OTHERS or is_relation
+
+
+# Headings of sections that contain facts.
+_ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
+_LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
+_STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*.+)?\Z")
+# A line that may state a status in a form that is not read, such as the title `[REJECTED] Use a queue`.
+_HINT = re.compile(
+    r"^.*\b(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft)\b.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
+_NUMBERED = re.compile(
+    r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
+    r"[-_ #.]*(?:no\.?\s*)?[\[(]?(?:(?:adr|rfc|dec|ad)[-_ ]?)?\d+[\])]?\s*(?:[.:)|/\u2013\u2014-]+\s+|\|)"
+    r"|\[?adr[-_ ]?\d+\]?\s+|0\d{2,}\s+|(?:adr|(?:architectur\w+\s+)?decision\s+record)\s*[:|\u2013\u2014-]\s+",
+    re.IGNORECASE,
+)
+
+
+class Outline:
+    """The parts of a record's body: its sections, the title (or None), and the section about the status (or None).
+
+    `facts` are those of the parts above the first heading after the title, and of sections about metadata or the
+    status. `head` are these parts with their text without facts. `stated` is the text about the status.
+    """
+
+    def __init__(self, body: str) -> None:
+        """Read a body. The title is the first heading of the highest level, unless a heading is above it.
+
+        A heading such as Context, Decision or Status is no title.
+        """
+        sections = self.sections = sections_of(body)
+        levels = [one.level for one in sections if one.level]
+        top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
+        title = next((one for one in sections if one.level == top), None)
+        is_below = title is not None and any(one.level for one in sections[: sections.index(title)])
+        if title is not None and (is_below or title.name in ("context", "decision") or _STATUS.match(title.name)):
+            title = None
+        self.title = title
+        self.status = next((one for one in sections if one.level and _STATUS.match(one.name)), None)
+        above = sections[: sections.index(title) + 1 if title is not None else 1]
+        about = [one for one in sections if one.name in _ABOUT or one is self.status]
+        self.facts: dict[Fact, None] = {}
+        self.head: dict[Section, str] = {}
+        for section in dict.fromkeys((*above, *about)):
+            facts, self.head[section] = _facts_in(section)
+            self.facts |= dict.fromkeys(facts)
+        self.stated = ""
+        if self.status is not None:
+            # The status may be inside the heading, as in `## Status: Accepted`.
+            value = re.sub(r"^\W*[\w ]*status\s*[:=\u2013\u2014 -]*", "", self.status.heading, flags=re.IGNORECASE)
+            rest = self.head[self.status] if self.status in above else self.head.pop(self.status)
+            self.stated = f"{value}\n\n{rest}"
+
+
+def plain_title(heading: str) -> str:
+    """Return a heading without the number of the record."""
+    plain = " ".join(without_targets(heading).split())
+    return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
+
+
+def decision_record(
+    source: SourceFile,
+    type_: EntryType = EntryType.DECISION,
+    *,
+    unstated: Status = Status.ACTIVE,
+    more: Sequence[Claim] = (),
+) -> ForeignRecord:
+    """Return a record with `more` claims. If it has no status but states a decision, it gets the status `unstated`."""
     outline = Outline(source.body)
-    return next(one for one in DIALECTS.values() if one.fits(source, outline))
+    heading = outline.title.heading if outline.title is not None else ""
+    front = read_keys(source.fields.items())
+    below = read_keys((one.key, one.value) for one in outline.facts if one.key in _OTHERS)
+    stated = front.asked.get("status", "")
+    banners = [banner for rest in outline.head.values() for banner in banners_in(rest)]
+    statements = (stated, *(one.statement for one in outline.facts), outline.stated, "\n".join(banners))
+    reading = read_status("\n\n".join(statements))
+    # mdmem's status may say less than the status in the front matter, so keep the original.
+    kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
+    linked: list[Claim] = []
+    for one in outline.sections:
+        if one.name in _LINKED:
+            linked += claims_in(one.text)
+        elif one.level and kind_of_key(one.name) is not None:
+            items = (re.sub(r"^[-*+]\s+", "", line.strip()) for line in one.text.splitlines() if line.strip())
+            linked += claims_of(one.name, ", ".join(items))
+    numbered = _NUMBERED.match(heading[:300])
+    digits = re.search(r"\d{1,6}", numbered[0]) if numbered is not None else None
+    record = ForeignRecord(
+        path=source.path,
+        source=source,
+        type=type_,
+        status=Status.DRAFT,
+        title=front.asked.get("title") or plain_title(heading) or below.asked.get("title", ""),
+        name=source.stem,
+        body=source.body,
+        fields={**below.fields, **front.fields, **kept},
+        claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *linked, *more))),
+        number=number_of(source.stem) or (int(digits[0]) if digits is not None else None),
+        reading=reading,
+        messages=[f"`{one[:100]}` is not understood, and stays in the text" for one in reading.doubts],
+    )
+    record.cuts = tuple(_cuts(outline, record))
+    _give_status(record, unstated if decision_sections(outline.sections) or reading.claims else Status.DRAFT)
+    is_rule = type_.is_rule and record.status is Status.ACTIVE
+    if is_rule and reading.status is None and not (reading.claims or record.messages):
+        parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
+        hint = _HINT.search("\n".join((heading, *(without_comments(one.text) for one in parts))))
+        if hint is not None:
+            why = "is not understood as a status: it counts as accepted"
+            record.messages.append(f"`{hint[0].strip()[:60]}` {why}")
+    _give_date(record, front.asked.get("created_at"), outline.facts)
+    return record
+
+
+def _give_status(record: ForeignRecord, unstated: Status) -> None:
+    """Set the status of a record. If none is stated, it is `unstated`, or active for a note and in a folder of records.
+
+    Nobody has to follow a note, so it may become active immediately.
+    """
+    reading, in_records = record.reading, record.source.is_in_records
+    if any(one.kind is ClaimKind.SUPERSEDED_BY for one in record.claims):
+        record.status = Status.DEPRECATED
+    elif reading.status is not None:
+        record.status = reading.status
+        if reading.guess:
+            record.guesses["status"] = Guess(reading.guess)
+    elif in_records and reading.claims and not reading.is_unknown:
+        # The status is only about a part of the record. The rest is active.
+        record.status = Status.ACTIVE
+    else:
+        why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
+        record.messages += [why] if reading.is_unknown else []
+        record.status, guess = Status.ACTIVE, Guess(why, "a guess")
+        if not record.type.is_rule:
+            guess = Guess(f"no status is stated, and a {record.type} is not a rule")
+        elif in_records:
+            guess = Guess(f"{why}; a decision record counts as accepted")
+        elif unstated is Status.ACTIVE and not reading.is_unknown:
+            guess = Guess(f"{why}; it contains a decision")
+        else:
+            record.status = Status.DRAFT
+        record.guesses["status"] = guess
+
+
+def _give_date(record: ForeignRecord, asked: str | None, facts: Iterable[Fact]) -> None:
+    """Set the date of a record from its front matter, or else from the most important of its facts."""
+    # Of several facts with the same key, the first counts.
+    dates = {one.key: read for one in [*facts][::-1] if one.key in _DATES and (read := read_date(one.value))}
+    best = (read_date(asked) if asked else None) or next((dates[key] for key in _DATES if key in dates), None)
+    if best is None and asked is None and record.reading.began is not None:
+        best = record.reading.began, "the date of its status"
+    if best is not None:
+        record.created_at, guess = best
+        record.guesses |= {"created_at": Guess(guess)} if guess else {}
+    elif odd := asked or next((one.value for one in facts if one.key == "date" and one.value), None):
+        record.messages.append(f"`{odd}` is not a date")
+
+
+def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
+    """Yield the parts of the body that become front matter. An ambiguous or longer status stays in the body."""
+    title, reading, section = outline.title, record.reading, outline.status
+    if title is not None and record.title.casefold() in (
+        plain_title(title.heading).casefold(),
+        title.heading.casefold(),
+    ):
+        yield Cut(title.span[0], title.start)
+    is_certain = not reading.is_unknown and not reading.guess
+    for one in outline.facts:
+        stated = read_status(one.statement) if one.statement or one.key in _STATUS_FACTS else None
+        is_day = one.key == "date" and (not one.value or read_date(one.value) is not None)
+        # A colon may begin another fact on the same line.
+        is_plain = is_day or (one.key in _OTHERS and (one.key != "title" or one.value == record.title))
+        if one.is_line and (stated.is_whole and is_certain if stated else is_plain and ":" not in one.value):
+            yield Cut(one.start, one.end, stated.claims if stated else ())
+    if section is not None and is_certain:
+        stated = read_status(outline.stated)
+        below = next((one for one in outline.sections if one.span[0] == section.span[1]), None)
+        is_end = below is None or below.level <= section.level
+        inside = (one for one in outline.facts if section.start <= one.start < section.span[1])
+        if stated.is_whole and is_end and all(one.is_line for one in inside):
+            yield Cut(*section.span, stated.claims)
 
 
 _RELATION = re.compile(
@@ -209,6 +513,14 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
     return tuple(kept)[:_MOST_GLOBS], tuple(messages)
 
 
+class Dialect(Struct, frozen=True):
+    """The file format of one tool: a test that recognises a file, and a function that reads its records."""
+
+    name: str
+    fits: Callable[[SourceFile, Outline], bool]
+    read: Callable[[SourceFile], Iterable[ForeignRecord]]
+
+
 # The most specific dialect comes first.
 _ALL = (
     Dialect("instructions", lambda source, _: is_instructions(source), _read_instructions),
@@ -237,3 +549,9 @@ _ALL = (
     Dialect("markdown", lambda *_: True, lambda source: [_plain_record(source)]),
 )
 DIALECTS: Mapping[str, Dialect] = {one.name: one for one in _ALL}
+
+
+def dialect_of(source: SourceFile) -> Dialect:
+    """Return the first dialect that matches a file. The last dialect, plain Markdown, matches every file."""
+    outline = Outline(source.body)
+    return next(one for one in DIALECTS.values() if one.fits(source, outline))

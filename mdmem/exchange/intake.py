@@ -17,13 +17,11 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
-from mdmem.exchange.decision import Outline
-from mdmem.exchange.dialects import DIALECTS, dialect_of, is_instructions, is_madr
-from mdmem.exchange.links import number_of
-from mdmem.exchange.record import SCHEMA, WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
+from mdmem.exchange.dialects import DIALECTS, Outline, dialect_of, is_instructions, is_madr
+from mdmem.exchange.record import SCHEMA, WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError, number_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
-from mdmem.model.entry import EntryType, Wing
+from mdmem.model.entry import Wing
 from mdmem.model.fields import content_digest
 from mdmem.setup.agents_file import BEGIN, END
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in

@@ -238,3 +238,16 @@ def with_whole_labels(text: str) -> str:
     if "](" not in text:
         return text
     return _LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)
+
+
+# Words that may come before the number of a record.
+WORDS_BEFORE_NUMBER = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
+_STEM_NUMBER = re.compile(
+    rf"(?!\d{{4}}-\d\d-\d\d)(?:{WORDS_BEFORE_NUMBER}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
+)
+
+
+def number_of(stem: str) -> int | None:
+    """Return the number at the start of a file name, or None. A date is not a number."""
+    found = _STEM_NUMBER.match(stem)
+    return int(found[1]) if found else None
