@@ -115,9 +115,7 @@ class Program(Struct, frozen=True):
     package: str = ""
 
 
-def this_program() -> Program:
-    """Return the interpreter and package that are running now."""
-    return Program(Path(sys.executable or "").as_posix(), (Path(__file__).parents[1] / "__main__.py").as_posix())
+_THIS = Program(Path(sys.executable or "").as_posix(), (Path(__file__).parents[1] / "__main__.py").as_posix())
 
 
 def hook_text(stage: str, program: Program) -> bytes:
@@ -168,7 +166,7 @@ class HookPlace(StrEnum):
     ELSEWHERE = "elsewhere"
 
 
-class Hook(Struct, frozen=True, kw_only=True):
+class Hook(Struct, frozen=True):
     """The hook of a stage; `shown` is its path for messages, and `wanted` the text that mdmem would write.
 
     `framework` is the name of the framework that runs the hook, and `addition` says how to add mdmem to its
@@ -213,44 +211,36 @@ def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[
 
     Raises EnvironmentFaultError if the path that git uses for hooks is not a folder.
     """
-    folder = hooks_folder(repository)
+    folder, top = hooks_folder(repository), repository.top
     if folder.exists() and not folder.is_dir():
         raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath is {folder}, which is not a folder")
-    return tuple(_find_hook(repository, folder, stage) for stage in STAGES if stage in stages)
-
-
-def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
-    path, real, top = folder / stage, folder.resolve(), repository.top
+    real = folder.resolve()
+    where = HookPlace.WORK_TREE if real.is_relative_to(top.resolve()) else HookPlace.ELSEWHERE
     if any(real.is_relative_to(own.resolve()) for own in (repository.git_dir, repository.common_dir)):
         where = HookPlace.GIT
-    else:
-        where = HookPlace.WORK_TREE if real.is_relative_to(top.resolve()) else HookPlace.ELSEWHERE
-    # A hook file that is committed must not depend on this machine.
-    wanted = hook_text(stage, Program() if where is HookPlace.WORK_TREE else this_program())
-    content = _content(path)
-    framework, addition = _find_framework(top, folder, stage, content or b"")
-    moved = folder / f"{stage}.legacy"
-    legacy = moved if framework is not None and is_ours(_content(moved) or b"") else None
-    if framework is not None:
-        state = HookState.FOREIGN if addition is not None and legacy is None else HookState.CALLING
-    elif content is None:
-        state = HookState.ABSENT
-    elif is_ours(content) and not path.is_symlink():
-        state = HookState.CURRENT if content == wanted and os.access(path, os.X_OK) else HookState.FORMER
-    else:
-        state = HookState.CALLING if _CALL.search(content) else HookState.FOREIGN
-    shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
-    return Hook(
-        stage=stage,
-        path=path,
-        shown=shown,
-        state=state,
-        where=where,
-        wanted=wanted,
-        framework=framework,
-        addition=addition,
-        legacy=legacy,
-    )
+    hooks = []
+    for stage in (one for one in STAGES if one in stages):
+        path, aside = folder / stage, folder / f"{stage}.legacy"
+        # A hook file that is committed must not depend on this machine.
+        wanted = hook_text(stage, Program() if where is HookPlace.WORK_TREE else _THIS)
+        content = _content(path)
+        framework, addition = _find_framework(top, folder, stage, content or b"")
+        legacy = aside if framework is not None and is_ours(_content(aside) or b"") else None
+        if framework is not None:
+            state = HookState.FOREIGN if addition is not None and legacy is None else HookState.CALLING
+        elif content is None:
+            state = HookState.ABSENT
+        elif is_ours(content) and not path.is_symlink():
+            state = HookState.CURRENT if content == wanted and os.access(path, os.X_OK) else HookState.FORMER
+        else:
+            state = HookState.CALLING if _CALL.search(content) else HookState.FOREIGN
+        hooks.append(Hook(stage, path, shown_from(top, path), state, where, wanted, framework, addition, legacy))
+    return tuple(hooks)
+
+
+def shown_from(base: Path, path: Path) -> str:
+    """Return a path for messages: relative to `base` if it is below it."""
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
 
 
 def _find_framework(top: Path, folder: Path, stage: str, content: bytes) -> tuple[str | None, str | None]:
@@ -354,7 +344,6 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
         return None
     patterns = tuple(pattern for under in sorted(memories) for pattern in patterns_for(under))
     path = repository.common_dir / "info" / "attributes"
-    shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
     printed = repository.run("config", "--local", "--get", _DRIVER_COMMAND, ok=(0, 1))
     command = printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
     content = _attributes(path)
@@ -363,9 +352,9 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
     elif command is None and _BLOCK.search(content) is None:
         state = HookState.ABSENT
     else:
-        is_current = command in (_command(Program()), _command(this_program())) and _block(patterns) in content
+        is_current = command in (_command(Program()), _command(_THIS)) and _block(patterns) in content
         state = HookState.CURRENT if is_current else HookState.FORMER
-    return Driver(state, patterns, path, shown)
+    return Driver(state, patterns, path, shown_from(repository.top, path))
 
 
 def patterns_for(under: str) -> tuple[str, ...]:
@@ -407,7 +396,7 @@ def install_driver(repository: Repository, driver: Driver) -> str:
         return "kept"
     is_in_path = shutil.which("mdmem") is not None
     repository.run("config", "--local", _DRIVER_NAME, _DRIVER_TITLE)
-    repository.run("config", "--local", _DRIVER_COMMAND, _command(Program() if is_in_path else this_program()))
+    repository.run("config", "--local", _DRIVER_COMMAND, _command(Program() if is_in_path else _THIS))
     # Write the attribute last. An attribute without its command has no effect.
     content = _BLOCK.sub(b"", _attributes(driver.attributes))
     gap = b"\n" if content and not content.endswith(b"\n") else b""

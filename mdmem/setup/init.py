@@ -24,6 +24,7 @@ from mdmem.setup.hooks import (
     install_driver,
     missing_install,
     put,
+    shown_from,
 )
 from mdmem.setup.installation import this_installation
 from mdmem.setup.records import is_translation, record_folders, records_in
@@ -77,12 +78,11 @@ def init(
     steps = [*_nested_memories(root, repository), _write(root, SETTINGS_NAME, settings, base)]
     if not is_open:
         steps.append(_write(root, f"{name}/README.md", manifest_text(name, repository), base))
-    if repository is not None and hook:
-        hook_steps = list(_install_hooks(repository, root))
-    else:
-        hook_steps = ["not in a git repository: no hook; `git init` and run this again"] if repository is None else []
+    hook_steps = list(_install_hooks(repository, root)) if repository is not None and hook else []
+    if repository is None:
+        hook_steps = ["not in a git repository: no hook; `git init` and run this again"]
     if is_joining:
-        yield f"the memory in `{_shown(root, base)}` stays as it is"
+        yield f"the memory in `{shown_from(base, root)}` stays as it is"
         steps, hook_steps = ([one for one in some if not one.endswith(_STAYS)] for some in (steps, hook_steps))
     yield from steps
     if clients:
@@ -215,13 +215,9 @@ def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
         yield "git merges entries as text: `mdmem hooks install --driver-only` lets it merge them key by key"
 
 
-def _shown(path: Path, base: Path) -> str:
-    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
-
-
 def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "") -> str:
     path = folder / below
-    name = _shown(path, base)
+    name = shown_from(base, path)
     if path.exists():
         try:
             has_it = not else_say or has_lines(read_regular(path), text)
