@@ -1,9 +1,10 @@
-"""The base class of the frozen records that caches store, and the checked file format that they are packed into."""
+"""Frozen records: the base class of those that caches store, their checked file format, and records as JSON values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
@@ -57,3 +58,13 @@ def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
 
 def _head(version: str, content: bytes | memoryview) -> bytes:
     return b"mdmem %s %d %08x\n" % (version.encode(), len(content), crc32(content))
+
+
+def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
+    """Return attributes of a record as JSON values; the last part of a name is the key: `title` for `entry.title`.
+
+    A keyword argument gives another key: `path="place.path"`. Tuples become lists.
+    """
+    found = (*((name.rpartition(".")[2], name) for name in names), *paths.items())
+    values = {name: attrgetter(path)(record) for name, path in found}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -1,21 +1,24 @@
 """Compile the context pack for a goal: gather entries, choose among them by facet, and shorten them to the budget.
 
-A facet is a section of the pack, such as constraints or decisions.
+A context pack is a list of entries for a goal. A facet is one of its sections, such as constraints or decisions.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.answer import (
     RELATIONS,
     VIA_NAMED,
+    Answer,
     AnswerBasis,
     Form,
     Item,
@@ -24,29 +27,20 @@ from mdmem.ask.answer import (
     count_omitted,
     sum_counts,
 )
-from mdmem.ask.candidates import (
-    PRIVATE,
-    Candidate,
-    ContextRequest,
-    Memory,
-    Omitted,
-    choose,
-    id_of,
-    iter_candidates,
-    iter_proposals,
-)
 from mdmem.ask.excerpt import excerpt, rule_of
-from mdmem.ask.facets import REACHES, TITLES, Intent, Layer, facets_for
+from mdmem.ask.facets import REACHES, SESSION, TITLES, Facet, Intent, Layer, facet_of, facets_for
 from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
 from mdmem.ask.problems import problems_json
-from mdmem.ask.question import Coverage, Question
-from mdmem.ask.rank import claimants_first
+from mdmem.ask.question import Coverage, Question, Tier
+from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
+from mdmem.ask.select import Selection
 from mdmem.errors import GoneError, MdmemError
-from mdmem.markdown.body import content_of, tokens_of
+from mdmem.markdown.body import content_of, size_of, tokens_of
 from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
 from mdmem.model.lineage import Stance, Standing, stance_json, standing_marks
 from mdmem.model.text import visible
+from mdmem.record import record_json
 from mdmem.store.catalog.links import Neighbour, neighbours
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
@@ -59,8 +53,102 @@ from mdmem.store.workspace.workspace import Workspace
 Pack = dict[str, Any]
 """A context pack as JSON values in the contract's shape."""
 
-METADATA = "x-metadata"
+METADATA, PRIVATE = "x-metadata", "private:"
 _PROPOSED, _OMITTED, _SHORTENED = 5, 12, 800
+_MOST, _MOST_RELATED = 50, 20
+# The most words of a goal to search for. A long goal states its subject first, and more words make the search slower.
+_WORDS = 48
+# In each round, this many items are taken from the first facets, and one item from each further facet.
+_WEIGHTS = (3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1)
+_OLDEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ContextRequest(Struct, frozen=True, kw_only=True):
+    """A request for a context pack: a goal, and options. Numbers out of range become the nearest valid number."""
+
+    goal: str
+    intent: Intent = Intent.BUILD
+    layer: Layer = Layer.RECALL
+    domain: str | None = None
+    project: str | None = None
+    agent_id: str | None = None
+    limit: int = 24
+    include_related: bool = True
+    related_limit: int = 3
+
+    @property
+    def size(self) -> int:
+        """Return the number of items that may be included (1 to 50), not counting the unconditional invariants."""
+        return min(max(self.limit, 1), _MOST)
+
+    @property
+    def related_size(self) -> int:
+        """Return the number of related entries that may be listed for one item, 0 if none are wanted."""
+        return min(max(self.related_limit, 0), _MOST_RELATED) if self.include_related else 0
+
+    @property
+    def query(self) -> str:
+        """Return the words to search for: the first words of goal and domain, without stop words and repetitions."""
+        seen: dict[tuple[str, ...], str] = {}
+        for word in f"{self.goal} {self.domain or ''}".split():
+            if terms := ask(word).terms:
+                seen.setdefault(terms, word)
+        return " ".join(list(seen.values())[:_WORDS])
+
+
+def id_of(address: str, *, is_private: bool) -> str:
+    """Return the id of an entry: its address, or `private:room/entry-id` in the caller's own memory."""
+    return f"{PRIVATE}{address.split('/', 1)[1]}" if is_private else address
+
+
+class _Memory(Struct, frozen=True):
+    """A memory to build a context pack from (the team's or the caller's own), with its answer to the query."""
+
+    reading: Reading
+    scope: Scope
+    found: Answer
+    is_private: bool = False
+
+
+class _Candidate(Struct, frozen=True, kw_only=True):
+    """An entry that may be in a pack.
+
+    `always` is the reason to include the entry even without a match, or empty. `in_domain` says that the entry belongs
+    to the requested domain.
+    """
+
+    memory: _Memory
+    catalog: Catalog
+    item: Item
+    facet: Facet
+    always: str = ""
+    in_domain: bool = False
+
+    @property
+    def entry(self) -> Entry:
+        """Return the candidate's entry."""
+        return self.item.entry
+
+    @property
+    def id(self) -> str:
+        """Return the id of the entry, which is unique among all memories."""
+        return id_of(self.entry.address, is_private=self.memory.is_private)
+
+    @property
+    def is_far(self) -> bool:
+        """Return whether the request puts shared wings first and this entry belongs to a project."""
+        return self.memory.scope.starts_shared and self.item.tier is not Tier.SHARED
+
+    @property
+    def authority(self) -> tuple[Any, ...]:
+        """Return a sort key: type, then current or not, the team's memory first, then the order of `retrieve`."""
+        item, is_private = self.item, self.memory.is_private
+        return (self.entry.type.rank, not item.current, is_private, self.is_far, *authority_key(item))
+
+    @property
+    def fitness(self) -> tuple[Any, ...]:
+        """Return a sort key: the entries of `always` first, then those of the domain, then those that fit best."""
+        return (not self.always, not self.in_domain, not self.item.matches, self.is_far, *fit_key(self.item))
 
 
 def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool = True) -> Pack:
@@ -107,8 +195,7 @@ def stance_marks(item: Mapping[str, Any]) -> list[str]:
     """Return a list with the mark of an item that is not binding, such as `merged, not approved`, or an empty list."""
     if "standing" not in item:
         return []
-    by = item.get("proposed_by", {})
-    stance = Stance(Standing(item["standing"]), author=by.get("author"), commit=by.get("commit"))
+    stance = Stance(Standing(item["standing"]), **item.get("proposed_by", {}))
     return [visible(mark) for mark in standing_marks(stance)]
 
 
@@ -120,29 +207,28 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     if request.intent is Intent.LEARN:
         scope = replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
     question, remarks = Question(words=request.query), list[str]()
-    memories = [Memory(reading, scope, reading.retrieve(scope, question))]
-    if has_own:
-        # The caller's own memory has no history, so it is not read if an earlier commit is asked for.
+    memories = [_Memory(reading, scope, reading.retrieve(scope, question))]
+    # The caller's own memory has no history, so it is not read if an earlier commit is asked for.
+    if has_own and workspace.snapshot.is_working_tree:
         try:
-            found = find_own_memory(workspace) if workspace.snapshot.is_working_tree else None
-            if found is not None:
+            if (found := find_own_memory(workspace)) is not None:
                 own = reading_of(found)
                 own_scope = resolve_scope(found.catalog, own.settings, Filters(wings=(WING,)))
-                memories.append(Memory(own, own_scope, own.retrieve(own_scope, question), is_private=True))
+                memories.append(_Memory(own, own_scope, own.retrieve(own_scope, question), is_private=True))
         except (MdmemError, OSError) as error:
             remarks.append(f"your own memory cannot be read: {error}")
-    candidates = [one for memory in memories for one in iter_candidates(memory, request)]
-    has_domain = any(one.in_domain for one in candidates)
-    if request.domain is not None and not has_domain:
+    candidates = [one for memory in memories for one in _candidates(memory, request)]
+    if request.domain is not None and not any(one.in_domain for one in candidates):
         remarks.append(
             f"no entry belongs to the domain `{visible(request.domain)}`, so the answer is not limited to it"
         )
-    chosen, omitted = choose(candidates, request, narrows=has_domain)
-    chosen.sort(key=lambda one: one.authority)
-    chosen = [replace(one, item=one.memory.found.describe(one.item)) for one in chosen]
+    chosen, omitted = _choose(candidates, request)
+    chosen = [
+        replace(one, item=one.memory.found.describe(one.item)) for one in sorted(chosen, key=lambda one: one.authority)
+    ]
     claims = {one.entry.address: one.item.claimed_by for one in chosen}
     chosen = claimants_first(chosen, lambda one: one.entry, lambda entry: claims[entry.address])
-    drafts = [one for memory in memories for one in iter_proposals(memory)] if request.query else []
+    drafts = [one for memory in memories for one in _proposals(memory)] if request.query else []
     drafts.sort(key=lambda one: one.fitness)
     basis = _basis(memories, omitted, {one.id for one in chosen})
     if basis.problems and not workspace.catalog.entries:
@@ -150,201 +236,108 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     # At the start of a session, lines from outside that match a word by chance do not help.
     if request.layer is not Layer.WAKE or not chosen:
         basis = with_outside(basis, workspace, request.query)
-    return _pack(
-        request,
-        scope,
-        basis,
-        items=_items(chosen, request, budget),
-        proposed=_items(drafts[:_PROPOSED], request, budget // 4),
-        remarks=remarks,
-    )
+    items, proposed = _items(chosen, request, budget), _items(drafts[:_PROPOSED], request, budget // 4)
+    return _pack(request, scope, basis, items=items, proposed=proposed, remarks=remarks)
 
 
-def _items(chosen: Sequence[Candidate], request: ContextRequest, budget: int) -> list[dict[str, Any]]:
-    """Return the items of some candidates; contents are shortened, and links omitted, to fit the budget."""
-    reach = REACHES[request.layer]
-    left = int(budget * reach.length)
-    read = dict(_read(chosen))
-    if reach.gists:
-        contents = [(_gist(one.entry, read[one.id][0]), Form.SUMMARY) for one in chosen]
-    else:
-        bodies = [read[one.id][0] for one in chosen]
-        contents = _contents(chosen, bodies, request.query, budget=left, longest=reach.longest)
-    pairs = list(zip(chosen, contents, strict=True))
-    left -= sum(_cost(text) for one, (text, _) in pairs if one.entry.type is not EntryType.INVARIANT)
-    items = []
-    for one, (content, form) in pairs:
-        body, stated = read[one.id]
-        # Links get the part of the budget that contents leave; the first items get their links first.
-        related = []
-        for link in [] if reach.gists else _related(one, body, request.related_size):
-            cost = _cost(json.dumps(link, ensure_ascii=False))
-            if cost > left:
-                break
-            related.append(link)
-            left -= cost
-        items.append(_item(one, content, form, stated=None if reach.gists else stated, related=related))
-    return items
+def _candidates(memory: _Memory, request: ContextRequest) -> Iterator[_Candidate]:
+    """Yield the candidates of one memory.
 
-
-def _read(chosen: Sequence[Candidate]) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
-    """Yield the id of each candidate with its body and the metadata from its front matter.
-
-    Raises GoneError if a file disappears meanwhile.
+    They are the matches, the invariants, the last session notes, the agent's diary, and the entries of the domain: the
+    domain is their wing, room, label, topic, focus or a tag.
     """
-    for is_private in (False, True):
-        some = {one.entry.address: one for one in chosen if one.memory.is_private is is_private}
-        for address, document in next(iter(some.values())).catalog.documents(list(some)) if some else ():
-            if document.fields is None:
-                raise GoneError(f"{document.path} was deleted while it was read; ask again")
-            written = document.fields.get(METADATA)
-            try:
-                metadata = json.loads(written) if isinstance(written, str) else {}
-            except (ValueError, RecursionError):
-                metadata = {}
-            one = some[address]
-            yield one.id, (one.catalog.shown_body(document), metadata if isinstance(metadata, dict) else {})
+    catalog, scope, reach = memory.reading.view.effective.catalog, memory.scope, REACHES[request.layer]
+    # Without words, retrieval returns everything; a goal of stop words alone matches nothing.
+    items = {item.address: item for item in memory.found.items if request.query or item.unconditional}
+    members = [one for one in catalog.entries.values() if scope.contains(one.address)]
+    members = [one for one in members if catalog.lineage.is_current(one.address)]
+    notes = [one for one in members if one.type is EntryType.NOTE]
+    notes.sort(key=lambda one: (-created(one).timestamp(), one.address))
+    sessions = [one for one in notes if one.label == SESSION]
+    newest = {(one.wing, one.focus): one.address for one in reversed(sessions)}
+    own = [one for one in sessions if one.wing == scope.wing]
+    always = {one.address: "one of the last sessions" for one in own[: reach.latest]}
+    if (agent := request.agent_id) is not None:
+        diary = [one for one in notes if one.agent is not None and _folded(one.agent) == _folded(agent)]
+        always |= {one.address: f"diary of {agent}" for one in diary[: reach.diary]}
+    domain = set()
+    if request.domain:
+        for one in members:
+            stated = (one.wing, one.room, one.label, one.topic, one.focus, *one.tags)
+            if _folded(request.domain) in {_folded(word) for word in stated if word}:
+                domain.add(one.address)
+    if missing := (always.keys() | domain) - items.keys():
+        every = Selection(catalog, scope, Question(), None, memory.reading.workspace.today).select(missing)
+        items |= {item.address: replace(item, matches=False) for item in every}
+    for address, item in items.items():
+        yield _Candidate(
+            memory=memory,
+            catalog=catalog,
+            item=item,
+            facet=facet_of(item.entry, newest=newest.values()),
+            always=always.get(address, ""),
+            in_domain=address in domain,
+        )
 
 
-def _gist(entry: Entry, body: str) -> str:
-    """Return the short content for the start of a session: the rule of an invariant, or the open work of a note."""
-    if entry.type is EntryType.INVARIANT:
-        return rule_of(body)
-    left = (("Open", entry.open_items), ("Next", entry.next_actions))
-    return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
+def created(entry: Entry) -> datetime:
+    """Return when an entry was created, or the first day of 1970 if it has no date."""
+    return instant_of(entry.created_at) if entry.created_at is not None else _OLDEST
 
 
-def _contents(
-    chosen: Sequence[Candidate], bodies: Sequence[str], query: str, *, budget: int, longest: int
-) -> list[tuple[str, Form]]:
-    """Return the content of each candidate, shortened until all fit the budget in tokens.
+def _folded(text: str) -> str:
+    """Return a text in which neither case nor the difference of hyphens, underscores and spaces counts."""
+    return " ".join(text.casefold().replace("-", " ").replace("_", " ").split())
 
-    Invariants are never shortened, and do not count. Notes are shortened first, then patterns, then decisions. Within a
-    type, the entries that fit the goal worst are shortened first.
+
+def _proposals(memory: _Memory) -> Iterator[_Candidate]:
+    """Yield the matching drafts of a memory, and the versions of this checkout that the default branch lacks."""
+    view, found = memory.reading.view, memory.found
+    catalog = (view.checkout if view.alternatives else view.effective).catalog
+    for item in map(found.describe_proposed, found.proposed):
+        yield _Candidate(memory=memory, catalog=catalog, item=item, facet=facet_of(item.entry))
+
+
+_Omitted = list[tuple[_Candidate, str]]
+
+
+def _choose(candidates: Sequence[_Candidate], request: ContextRequest) -> tuple[list[_Candidate], _Omitted]:
+    """Choose the candidates to include, and return them with the omitted ones and the reason for each omission.
+
+    If an entry belongs to the requested domain, others are omitted. Unconditional invariants are always included, and
+    do not count against the request's limit. Among the omitted, the best ones over the limit come first.
     """
-    contents = [(content_of(one.entry, body), Form.FULL) for one, body in zip(chosen, bodies, strict=True)]
-    order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT]
-    order.sort(key=lambda at: chosen[at].fitness, reverse=True)
-    order.sort(key=lambda at: -chosen[at].entry.type.rank)
-    weights = dict.fromkeys(ask(query).terms, 1.0)
-    total = sum(_cost(contents[at][0]) for at in order)
-    for at in order:
-        cost = _cost(contents[at][0])
-        if total > budget or cost > longest:
-            short = excerpt(chosen[at].entry, bodies[at], _SHORTENED, weights)
-            if _cost(short) < cost:
-                contents[at] = (short, Form.SUMMARY)
-                total += _cost(short) - cost
-    return contents
+    reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
+    floor = reach.floor * max((one.item.score for one in candidates), default=0.0)
+    narrows = any(one.in_domain for one in candidates)
+    current, later = ({facet: list[_Candidate]() for facet in facets} for _ in range(2))
+    taken, fitting, others = list[_Candidate](), list[_Candidate](), _Omitted()
+    for one in sorted(candidates, key=lambda one: one.fitness):
+        # A rule that covers the goal stays, since the answer reports it as covered.
+        is_wanted = one.always or one.in_domain or (one.item.matches and one.entry.type.is_rule)
+        if one.item.unconditional:
+            taken.append(one)
+        elif narrows and not is_wanted:
+            others.append((one, f"outside the domain `{request.domain}`"))
+        elif one.item.score < floor and not is_wanted:
+            others.append((one, "fits far worse than others"))
+        elif one.facet not in facets:
+            others.append((one, f"{one.facet} is not part of the intent `{request.intent}` at this layer"))
+        else:
+            fitting.append(one)
+            # Proposals use only the space that current entries leave.
+            (later if one.item.is_proposal and not one.always else current)[one.facet].append(one)
+    size = len(taken) + math.ceil(request.size * reach.share)
+    for queues in (current.values(), later.values()):
+        while len(taken) < size and any(queues):
+            for weight, queue in zip(_WEIGHTS, queues, strict=False):
+                taken += queue[:weight]
+                del queue[:weight]
+    taken, ids = taken[:size], {one.id for one in taken[:size]}
+    return taken, [*((one, "over the limit") for one in fitting if one.id not in ids), *others]
 
 
-def _cost(text: str) -> int:
-    return tokens_of(len(text.encode()))
-
-
-def _related(one: Candidate, body: str, size: int) -> list[dict[str, Any]]:
-    """Return up to `size` entries that an item links to, or that link to it, as JSON values."""
-    return [
-        {
-            "id": id_of(link.entry.address, is_private=one.memory.is_private),
-            "type": link.entry.type.value,
-            "name": link.entry.title,
-            "relationship": link.relationship,
-            "direction": link.direction,
-            "distance": 1,
-            "status": link.entry.status.value,
-        }
-        for link in linked_with(one.catalog, one.entry.address, body, most=size)
-    ]
-
-
-def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list[Neighbour]:
-    """Return at most `most` entries that an entry links to or that link to it, each once, sorted as by `neighbours`."""
-    found: dict[str, Neighbour] = {}
-    for link in neighbours(catalog, address, body=body) if most else ():
-        # If there are two links to an entry, the first one is more important.
-        found.setdefault(link.entry.address, link)
-    return list(found.values())[:most]
-
-
-def _item(
-    one: Candidate, content: str, form: Form, *, stated: Mapping[str, Any] | None, related: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return an item in the contract's shape.
-
-    `stated` is the metadata that the author wrote; with None, the metadata has only status, scope and form.
-    """
-    item, entry, is_private = one.item, one.entry, one.memory.is_private
-    state = {
-        "status": item.status.value,
-        "scope": "private" if is_private else item.tier.value,
-        "form": form.value,
-    }
-    reasons = [*filter(None, [one.always]), *(["of the domain"] if one.in_domain else [])]
-    if item.reason != "in scope" or not reasons:
-        reasons.append(item.reason)
-    related_texts = [
-        f"{RELATIONS[name]} {address}" + (f": {item.titles[address]}" if item.titles.get(address) else "")
-        for name, addresses in item.relations.items()
-        for address in addresses
-    ]
-    return {
-        "id": one.id,
-        "type": entry.type.value,
-        "name": entry.title,
-        "content": content,
-        "score": round(item.score, 4),
-        "facet": one.facet,
-        "reason": "; ".join(reasons),
-        "source": entry.path,
-        "quality": _quality(one),
-        "metadata": state if stated is None else {**stated, **state, **_metadata(item)},
-        "related": list(related),
-        **({"bearings": related_texts} if related_texts else {}),
-        **stance_json(item.stance, is_current=item.status in IN_FORCE),
-    }
-
-
-def _quality(one: Candidate) -> dict[str, str | None]:
-    """Return the origin, the source and the dates of an entry."""
-    entry, wing, is_private = one.entry, one.catalog.wings[one.entry.wing], one.memory.is_private
-    dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
-
-    def iso(moment: date | None) -> str | None:
-        return moment.isoformat() if moment is not None else None
-
-    return {
-        "origin": "private" if is_private else "shared" if wing.is_shared else "project",
-        "source": f"agent {entry.agent}" if entry.agent else entry.owner,
-        "url": None,
-        "created_at": iso(entry.created_at),
-        "updated_at": iso(max(dates, key=instant_of, default=None)),
-        "valid_at": iso(entry.verified_at),
-        "project_id": None if is_private or wing.is_shared else wing.project_id or wing.name,
-    }
-
-
-def _metadata(item: Item) -> dict[str, Any]:
-    entry = item.entry
-    known: dict[str, Any] = {
-        "wing": entry.wing,
-        "room": entry.room,
-        "label": entry.label,
-        "topic": entry.topic,
-        "focus": entry.focus,
-        "agent": entry.agent,
-        "owner": entry.owner,
-        "confidence": entry.confidence,
-        "tags": list(entry.tags),
-        "applies_to": list(entry.applies_to),
-        "overrides": list(item.overrides),
-        "via": list(item.via[:VIA_NAMED]),
-        **{name: list(addresses) for name, addresses in item.relations.items()},
-    }
-    return {name: value for name, value in known.items() if value not in (None, [])}
-
-
-def _basis(memories: Sequence[Memory], omitted: Omitted, shown: set[str]) -> AnswerBasis:
+def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> AnswerBasis:
     """Combine the facts about the answers from the team's memory and from the caller's own memory."""
     bases = [memory.found.basis for memory in memories]
     problems = [
@@ -370,6 +363,156 @@ def _basis(memories: Sequence[Memory], omitted: Omitted, shown: set[str]) -> Ans
     )
 
 
+def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -> list[dict[str, Any]]:
+    """Return the items of some candidates; contents are shortened, and links omitted, to fit the budget."""
+    reach = REACHES[request.layer]
+    left = int(budget * reach.length)
+    for catalog in {id(one.catalog): one.catalog for one in chosen}.values():
+        # All files are read together.
+        list(catalog.documents([one.entry.address for one in chosen if one.catalog is catalog]))
+    read = [_read(one) for one in chosen]
+    bodies = [body for body, _ in read]
+    if reach.gists:
+        contents = [(_gist(one.entry, body), Form.SUMMARY) for one, body in zip(chosen, bodies, strict=True)]
+    else:
+        contents = _contents(chosen, bodies, request.query, budget=left, longest=reach.longest)
+    rest = (text for one, (text, _) in zip(chosen, contents, strict=True) if one.entry.type is not EntryType.INVARIANT)
+    left -= sum(map(_cost, rest))
+    items = []
+    for one, (body, metadata), (content, form) in zip(chosen, read, contents, strict=True):
+        # Links get the part of the budget that contents leave; the first items get their links first.
+        related, most = [], 0 if reach.gists else request.related_size
+        for link in links_json(one.catalog, one.entry.address, body, most=most):
+            link["id"] = id_of(link["id"], is_private=one.memory.is_private)
+            cost = _cost(json.dumps(link, ensure_ascii=False))
+            if cost > left:
+                break
+            related.append(link)
+            left -= cost
+        items.append(_item(one, content, form, stated=None if reach.gists else metadata, related=related))
+    return items
+
+
+def _read(one: _Candidate) -> tuple[str, dict[str, Any]]:
+    """Return the body of a candidate, and the metadata that its author wrote; raises GoneError if the file is gone."""
+    document = one.catalog.document(f"{one.entry.address}.md")
+    if document.fields is None:
+        raise GoneError(f"{document.path} was deleted while it was read; ask again")
+    try:
+        written = document.fields.get(METADATA)
+        metadata = json.loads(written) if isinstance(written, str) else {}
+    except (ValueError, RecursionError):
+        metadata = {}
+    return one.catalog.shown_body(document), metadata if isinstance(metadata, dict) else {}
+
+
+def _gist(entry: Entry, body: str) -> str:
+    """Return the short content for the start of a session: the rule of an invariant, or the open work of a note."""
+    if entry.type is EntryType.INVARIANT:
+        return rule_of(body)
+    left = (("Open", entry.open_items), ("Next", entry.next_actions))
+    return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
+
+
+def _contents(
+    chosen: Sequence[_Candidate], bodies: Sequence[str], query: str, *, budget: int, longest: int
+) -> list[tuple[str, Form]]:
+    """Return the content of each candidate, shortened until all fit the budget in tokens.
+
+    Invariants are never shortened, and do not count. Notes are shortened first, then patterns, then decisions. Within a
+    type, the entries that fit the goal worst are shortened first.
+    """
+    contents = [(content_of(one.entry, body), Form.FULL) for one, body in zip(chosen, bodies, strict=True)]
+    order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT]
+    order.sort(key=lambda at: (chosen[at].entry.type.rank, chosen[at].fitness), reverse=True)
+    weights = dict.fromkeys(ask(query).terms, 1.0)
+    total = sum(_cost(contents[at][0]) for at in order)
+    for at in order:
+        cost = _cost(contents[at][0])
+        if total > budget or cost > longest:
+            short = excerpt(chosen[at].entry, bodies[at], _SHORTENED, weights)
+            if _cost(short) < cost:
+                contents[at] = (short, Form.SUMMARY)
+                total += _cost(short) - cost
+    return contents
+
+
+def _cost(text: str) -> int:
+    return tokens_of(size_of(text))
+
+
+def links_json(catalog: Catalog, address: str, body: str, *, most: int) -> list[dict[str, Any]]:
+    """Return at most `most` entries that an entry links to or that link to it, each once, as JSON values."""
+    found: dict[str, Neighbour] = {}
+    for link in neighbours(catalog, address, body=body) if most else ():
+        # If there are two links to an entry, the first one is more important.
+        found.setdefault(link.entry.address, link)
+    ends = {"id": "entry.address", "type": "entry.type", "name": "entry.title", "relationship": "relationship"}
+    return [
+        {**record_json(link, **ends, direction="direction"), "distance": 1, "status": link.entry.status}
+        for link in list(found.values())[:most]
+    ]
+
+
+def _item(
+    one: _Candidate, content: str, form: Form, *, stated: Mapping[str, Any] | None, related: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return an item in the contract's shape.
+
+    `stated` is the metadata that the author wrote; with None, the metadata has only status, scope and form.
+    """
+    item, entry, is_private = one.item, one.entry, one.memory.is_private
+    metadata: dict[str, Any] = {"status": item.status, "scope": "private" if is_private else item.tier, "form": form}
+    if stated is not None:
+        names = ("wing", "room", "label", "topic", "focus", "agent", "owner", "confidence", "tags", "applies_to")
+        known: dict[str, Any] = {
+            **record_json(entry, *names),
+            "overrides": list(item.overrides),
+            "via": list(item.via[:VIA_NAMED]),
+            **{name: list(addresses) for name, addresses in item.relations.items()},
+        }
+        metadata = {**stated, **metadata, **{name: value for name, value in known.items() if value not in (None, [])}}
+    reasons = [*filter(None, [one.always]), *(["of the domain"] if one.in_domain else [])]
+    if item.reason != "in scope" or not reasons:
+        reasons.append(item.reason)
+    related_texts = [
+        f"{RELATIONS[name]} {address}" + (f": {item.titles[address]}" if item.titles.get(address) else "")
+        for name, addresses in item.relations.items()
+        for address in addresses
+    ]
+    return {
+        "id": one.id,
+        **record_json(entry, "type", name="title"),
+        "content": content,
+        "score": round(item.score, 4),
+        "facet": one.facet,
+        "reason": "; ".join(reasons),
+        "source": entry.path,
+        "quality": _quality(one),
+        "metadata": metadata,
+        "related": list(related),
+        **({"bearings": related_texts} if related_texts else {}),
+        **stance_json(item.stance, is_current=item.status in IN_FORCE),
+    }
+
+
+def _quality(one: _Candidate) -> dict[str, str | None]:
+    """Return the origin, the source and the dates of an entry."""
+    entry, wing, is_private = one.entry, one.catalog.wings[one.entry.wing], one.memory.is_private
+    dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
+    days = (entry.created_at, max(dates, key=instant_of, default=None), entry.verified_at)
+    created_at, updated_at, valid_at = (day.isoformat() if day is not None else None for day in days)
+    return {
+        "origin": "private" if is_private else "shared" if wing.is_shared else "project",
+        "source": f"agent {entry.agent}" if entry.agent else entry.owner,
+        "url": None,
+        "created_at": created_at,
+        "updated_at": updated_at,
+        "valid_at": valid_at,
+        "project_id": None if is_private or wing.is_shared else wing.project_id or wing.name,
+    }
+
+
 def _pack(
     request: ContextRequest,
     scope: Scope,
@@ -387,28 +530,18 @@ def _pack(
     ]
     return {
         "problems": problems_json(basis.problems),
-        "goal": request.goal,
-        "intent": request.intent,
-        "query": request.query,
-        "domain": request.domain,
-        "project": request.project,
-        "layer": request.layer,
+        **record_json(request, "goal", "intent", "query", "domain", "project", "layer"),
         "sections": sections,
         "total_items": len(items),
-        "usage_hint": " ".join(filter(None, _hints(request, scope, basis, items))),
+        "usage_hint": " ".join(_hints(request, scope, basis, items)),
         "proposed": list(proposed),
         **basis.as_json("conflicts"),
-        "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
+        "omitted": [record_json(one, id="address", type="type", why="why") for one in basis.omitted],
         **basis.as_json("omitted_counts"),
-        "scope": scope_json(scope),
+        "scope": record_json(scope, "wing", "shared_wings", "state"),
         **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "degraded", "source"),
         "remarks": list(remarks),
     }
-
-
-def scope_json(scope: Scope) -> dict[str, Any]:
-    """Return the wings that an answer comes from, and whether the scope is known, as JSON values."""
-    return {"wing": scope.wing, "shared_wings": list(scope.shared_wings), "state": scope.state}
 
 
 def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -421,7 +554,20 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
     if scope.state is ScopeState.UNRESOLVED and scope.wings:
         named = ", ".join(f"`{wing}`" for wing in scope.wings[:12])
         yield f"No project is given, so no project's invariants are included by default; give one of {named}."
-    yield from _verdict(basis, items, is_unread=is_unread)
+    if basis.coverage is Coverage.PARTIAL:
+        words = ", ".join(map(visible, basis.uncovered_terms[:12]))
+        lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
+        yield f"This goal is covered in part{lacks}."
+    elif basis.coverage is Coverage.NONE:
+        scores = [item["score"] for item in items if item["type"] == EntryType.INVARIANT]
+        none = f"No{' other' if scores else ''} invariant or decision"
+        # An invariant that matches in part, or any decision in the pack, may cover the goal after all.
+        if any(scores) or any(item["type"] == EntryType.DECISION for item in items):
+            none = "No invariant or decision clearly"
+        # An unreadable file may contain the rule that covers the goal.
+        yield f"{'Nothing that could be read' if basis.problems or is_unread else none} covers this goal."
+        if basis.unmatched_terms:
+            yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."
     if items and request.layer is Layer.WAKE:
         yield "Constraints are binding. Read an entry in full by its id."
     elif items:
@@ -431,20 +577,3 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
             yield "Read a shortened entry in full by its id."
     elif not basis.problems and scope.state is not ScopeState.UNCERTAIN:
         yield "Continue without memory, and save what is worth keeping."
-
-
-def _verdict(basis: AnswerBasis, items: Sequence[dict[str, Any]], *, is_unread: bool) -> Iterator[str]:
-    if basis.coverage is Coverage.PARTIAL:
-        words = ", ".join(map(visible, basis.uncovered_terms[:12]))
-        lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
-        yield f"This goal is covered in part{lacks}."
-    elif basis.coverage is Coverage.NONE:
-        rules = [item for item in items if item["type"] == EntryType.INVARIANT]
-        none = "No other invariant or decision" if rules else "No invariant or decision"
-        # An invariant that matches in part, or any decision in the pack, may cover the goal after all.
-        if any(rule["score"] > 0 for rule in rules) or any(item["type"] == EntryType.DECISION for item in items):
-            none = "No invariant or decision clearly"
-        # An unreadable file may contain the rule that covers the goal.
-        yield f"{'Nothing that could be read' if basis.problems or is_unread else none} covers this goal."
-        if basis.unmatched_terms:
-            yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import StrEnum
-from typing import Any
 
 from msgspec import Struct
 
@@ -54,90 +53,60 @@ class Facet(StrEnum):
     DOMAIN = "domain"
 
 
-class FacetRow(Struct, frozen=True, kw_only=True):
-    """A facet, and the rules that decide which entries belong to it.
-
-    An entry of the `types` belongs to the facet if it has one of the `labels`. Without such a label, its room must be
-    one of the `rooms`. `whole` is the type whose entries belong to this facet if no label and no room decides. The
-    active work also includes the newest session note of each focus that has open items or next actions.
-    """
+class FacetRow(Struct, frozen=True):
+    """A facet with its title; entries of the `types` belong to it by one of its labels, or else by one of its rooms."""
 
     facet: Facet
     title: str
-    whole: EntryType | None = None
-    types: tuple[EntryType, ...] = (EntryType.PATTERN, EntryType.NOTE)
-    labels: tuple[str, ...] = ()
-    rooms: tuple[str, ...] = ()
+    types: tuple[EntryType, ...] = ()
+    labels: str = ""
+    rooms: str = ""
 
 
-_NOTE = (EntryType.NOTE,)
-
-
-def _row(facet: Facet, title: str, labels: str = "", rooms: str = "", **more: Any) -> FacetRow:
-    return FacetRow(facet=facet, title=title, labels=tuple(labels.split()), rooms=tuple(rooms.split()), **more)
-
-
+_NOTE, _BOTH = (EntryType.NOTE,), (EntryType.PATTERN, EntryType.NOTE)
 ROWS = (
-    _row(Facet.CONSTRAINTS, "Constraints", whole=EntryType.INVARIANT, types=()),
-    _row(Facet.DECISIONS, "Decisions", whole=EntryType.DECISION, types=()),
-    _row(
-        Facet.ACTIVE_WORK,
-        "Active work",
-        "task todo epic work-item",
-        types=_NOTE,
+    FacetRow(Facet.CONSTRAINTS, "Constraints"),
+    FacetRow(Facet.DECISIONS, "Decisions"),
+    FacetRow(Facet.ACTIVE_WORK, "Active work", _NOTE, "task todo epic work-item"),
+    FacetRow(
+        *(Facet.PLANNING, "Plans", _BOTH),
+        labels="plan roadmap milestone migration-note",
+        rooms="planning plans roadmap migration-notes",
     ),
-    _row(Facet.PLANNING, "Plans", "plan roadmap milestone migration-note", "planning plans roadmap migration-notes"),
-    _row(Facet.IDEATION, "Ideas", "idea proposal experiment", "ideas ideation experiments"),
-    _row(
-        Facet.GOTCHAS,
-        "Gotchas",
-        "anti-pattern failure-mode incident-log incident gotcha",
-        "anti-patterns failure-modes incident-log debugging gotchas",
+    FacetRow(Facet.IDEATION, "Ideas", _BOTH, "idea proposal experiment", "ideas ideation experiments"),
+    FacetRow(
+        *(Facet.GOTCHAS, "Gotchas", _BOTH),
+        labels="anti-pattern failure-mode incident-log incident gotcha",
+        rooms="anti-patterns failure-modes incident-log debugging gotchas",
     ),
-    _row(
-        Facet.VERIFICATION,
-        "Verification",
-        "validation verification test",
-        "validation verification testing observability",
+    FacetRow(
+        *(Facet.VERIFICATION, "Verification", _BOTH),
+        labels="validation verification test",
+        rooms="validation verification testing observability",
     ),
-    _row(
-        Facet.ARTIFACTS,
-        "Artifacts",
-        "artifact component-contract",
-        "artifacts components contracts configuration communication",
-        types=_NOTE,
+    FacetRow(
+        *(Facet.ARTIFACTS, "Artifacts", _NOTE),
+        labels="artifact component-contract",
+        rooms="artifacts components contracts configuration communication",
     ),
-    _row(
-        Facet.PROCEDURES,
-        "Procedures",
-        "procedure reusable-pattern code-convention",
-        whole=EntryType.PATTERN,
-    ),
-    _row(Facet.RECENT_MEMORY, "Recent memory", f"{SESSION} episode", "sessions", types=_NOTE),
-    _row(
-        *(Facet.DOMAIN, "Domain", "domain context entity claim", "context entities domain"),
-        whole=EntryType.NOTE,
-        types=_NOTE,
-    ),
+    FacetRow(Facet.PROCEDURES, "Procedures", _BOTH, "procedure reusable-pattern code-convention"),
+    FacetRow(Facet.RECENT_MEMORY, "Recent memory", _NOTE, f"{SESSION} episode", "sessions"),
+    FacetRow(Facet.DOMAIN, "Domain", _NOTE, "domain context entity claim", "context entities domain"),
 )
 TITLES = {row.facet: row.title for row in ROWS}
-_WHOLE = {row.whole: row.facet for row in ROWS if row.whole is not None}
-_LABELS = {(kind, label): row.facet for row in ROWS for kind in row.types for label in row.labels}
-_ROOMS = {(kind, room): row.facet for row in ROWS for kind in row.types for room in row.rooms}
+_LABELS = {(kind, label): row.facet for row in ROWS for kind in row.types for label in row.labels.split()}
+_ROOMS = {(kind, room): row.facet for row in ROWS for kind in row.types for room in row.rooms.split()}
+# The facet of an entry if neither its label nor its room decides.
+_OTHERWISE = dict(zip(EntryType, (Facet.CONSTRAINTS, Facet.DECISIONS, Facet.PROCEDURES, Facet.DOMAIN), strict=True))
 
 
 def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
-    """Return the facet of an entry.
-
-    `newest` are the addresses of the newest session notes, which are active work if they have open items or next
-    actions.
-    """
-    has_work = bool(entry.open_items or entry.next_actions)
-    if entry.type is EntryType.NOTE and entry.address in newest and has_work:
+    """Return the facet of an entry; `newest` are the newest session notes, which are active work if work is left."""
+    if entry.type is EntryType.NOTE and entry.address in newest and (entry.open_items or entry.next_actions):
         return Facet.ACTIVE_WORK
     label = (entry.label or "").casefold().replace("_", "-").replace(" ", "-")
     found = _LABELS.get((entry.type, label)) or _ROOMS.get((entry.type, entry.room))
-    return found or _WHOLE[entry.type]
+    return found or _OTHERWISE[entry.type]
 
 
 class Reach(Struct, frozen=True, kw_only=True):

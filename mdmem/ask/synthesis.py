@@ -10,8 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Answer, Item
-from mdmem.ask.candidates import created
-from mdmem.ask.context import linked_with, scope_json
+from mdmem.ask.context import created, links_json
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.facets import SESSION, Facet, facet_of
 from mdmem.ask.outlines import Depth, Heading, SynthesisRequest, headings_for
@@ -23,6 +22,7 @@ from mdmem.errors import MdmemError
 from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, Freshness, Status, freshness_on
 from mdmem.model.text import visible
+from mdmem.record import record_json
 from mdmem.store.catalog.links import neighbours
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name
@@ -108,7 +108,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
         "proposed": [item.address for item in about.proposed][:_DRAFTS],
         **replace(about.basis, conflicts=conflicts).as_json("conflicts"),
         "left_out_sections": list(left_out),
-        "scope": scope_json(scope),
+        "scope": record_json(scope, "wing", "shared_wings", "state"),
         **about.basis.as_json("degraded"),
     }
 
@@ -232,7 +232,7 @@ class _Planner(Struct, frozen=True, dict=True):
     def source(self, item: Item, *, is_forced: bool) -> dict[str, Any]:
         """Return a source in the contract's shape; `is_forced` says that the request named this entry."""
         entry, body = item.entry, self.catalog.body(item.address)
-        links = linked_with(self.catalog, item.address, body, most=_NEIGHBOURS)
+        most = _NEIGHBOURS if self.request.include_neighborhoods else 0
         return {
             "id": item.address,
             "type": entry.type.value,
@@ -244,13 +244,8 @@ class _Planner(Struct, frozen=True, dict=True):
             "scope": item.tier.value,
             "reason": item.reason,
             "neighborhood": [
-                {
-                    "id": link.entry.address,
-                    "name": link.entry.title,
-                    "relationship": link.relationship,
-                    "direction": link.direction,
-                }
-                for link in (links if self.request.include_neighborhoods else ())
+                {name: link[name] for name in ("id", "name", "relationship", "direction")}
+                for link in links_json(self.catalog, item.address, body, most=most)
             ],
             "forced": is_forced,
         }

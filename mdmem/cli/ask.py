@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from mdmem.ask.answer import AnswerBasis, Answers
 from mdmem.ask.brief import always_note, brief, unreadable
-from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.code_paths import remark_on
-from mdmem.ask.context import compile_context, context_without_root
+from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root, scope_after
 from mdmem.ask.question import Question, read_request

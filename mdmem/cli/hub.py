@@ -16,8 +16,8 @@ from mdmem.hub.push import push
 from mdmem.hub.repositories import Grant, drop_token, forget, grant, grants, make_token, rename, revoke
 from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
+from mdmem.record import record_json
 from mdmem.render import hub as rendered
-from mdmem.render.json import record_json
 from mdmem.store.workspace.scope import Filters
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from mdmem.markdown.body import quoted
 from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, Status, WingKind
 from mdmem.model.fields import FIELDS
 from mdmem.model.lineage import Standing, standing_marks
+from mdmem.record import record_json
 from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text, relations_text
-from mdmem.render.json import mentions_json, record_json
+from mdmem.render.json import mentions_json
 from mdmem.render.text import UNREPLACED, Style, count, indent, one_line, repeats
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
 from mdmem.model.text import visible
-from mdmem.render.json import record_json
+from mdmem.record import record_json
 from mdmem.render.text import Style, count, first_of
 
 # The most errors and rules that are listed.

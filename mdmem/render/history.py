@@ -9,7 +9,7 @@ from mdmem.change.history import BlameReport, ChainLink, LogReport, WhyReport
 from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
-from mdmem.render.json import record_json
+from mdmem.record import record_json
 from mdmem.render.text import Style, clipped, count, one_line
 from mdmem.store.git.history import Commit
 

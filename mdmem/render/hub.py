@@ -10,7 +10,7 @@ from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.repositories import Grant
 from mdmem.hub.search import HubEntry, HubResult
 from mdmem.hub.verify import HubReport, VerifyReport
-from mdmem.render.json import record_json
+from mdmem.record import record_json
 from mdmem.render.text import Style, count, entries, first_of, one_line
 
 _LISTED = 5

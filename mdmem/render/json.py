@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
@@ -11,6 +10,7 @@ from msgspec.structs import asdict
 from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
 from mdmem.model.lineage import stance_json
+from mdmem.record import record_json
 from mdmem.render.text import json_text
 
 if TYPE_CHECKING:
@@ -23,16 +23,6 @@ SCHEMA = 1
 def dump(content: Mapping[str, Any]) -> str:
     """Return values as a JSON document, with the version of the schema as its first key."""
     return json_text({"schema": SCHEMA, **content})
-
-
-def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
-    """Return attributes of a record as JSON values; the last part of a name is the key: `title` for `entry.title`.
-
-    A keyword argument gives another key: `path="place.path"`. Tuples become lists.
-    """
-    found = (*((name.rpartition(".")[2], name) for name in names), *paths.items())
-    values = {name: attrgetter(path)(record) for name, path in found}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def search_json(

@@ -11,7 +11,7 @@ from mdmem.change.status import StatusReport
 from mdmem.change.sync import SyncResult
 from mdmem.model.entry import NodeLabel
 from mdmem.model.text import visible
-from mdmem.render.json import record_json
+from mdmem.record import record_json
 from mdmem.render.text import Style, code, count, entries, first_of, prose
 from mdmem.setup.hooks import Driver, Hook
 from mdmem.store.state.local_records import Blocked, PendingWrite

@@ -13,7 +13,7 @@ from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
 from mdmem.model.text import visible
-from mdmem.render.json import record_json
+from mdmem.record import record_json
 from mdmem.render.text import Style, clipped, count
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult

@@ -15,8 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.ask.brief import Brief, Quoted, brief, fenced_lines
-from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.context import compile_context, items_of, stance_marks
+from mdmem.ask.context import ContextRequest, compile_context, items_of, stance_marks
 from mdmem.ask.facets import Layer
 from mdmem.errors import GitError
 from mdmem.store.git.process import find_repository

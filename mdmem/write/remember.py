@@ -10,8 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from mdmem.ask.candidates import PRIVATE, id_of
-from mdmem.ask.context import METADATA
+from mdmem.ask.context import METADATA, PRIVATE, id_of
 from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from builders import TODAY, environment, make_root, write, write_entry
 
-from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.context import Pack, compile_context, items_of
+from mdmem.ask.context import ContextRequest, Pack, compile_context, items_of
 from mdmem.ask.question import read_request
 from mdmem.model.access import Access
 from mdmem.store.index.fulltext import FullTextIndex

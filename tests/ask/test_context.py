@@ -8,8 +8,7 @@ from builders import snapshot, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.context import compile_context, items_of
+from mdmem.ask.context import ContextRequest, compile_context, items_of
 from mdmem.ask.facets import Facet, Intent, Layer
 from mdmem.ask.question import read_request
 from mdmem.model.access import Access, AccessDeniedError

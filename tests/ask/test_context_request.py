@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import ContextRequest
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.outlines import SynthesisRequest
 from mdmem.ask.question import read_request

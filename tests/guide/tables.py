@@ -20,8 +20,8 @@ def _facets() -> Iterator[str]:
     for row in ROWS:
         if row.types:
             kinds = " and ".join(f"{kind}s" for kind in row.types)
-            rooms = f"; rooms {_codes(row.rooms)}" if row.rooms else ""
-            yield f"- `{row.facet}`, of {kinds}: labels {_codes(row.labels)}{rooms}"
+            rooms = f"; rooms {_codes(row.rooms.split())}" if row.rooms else ""
+            yield f"- `{row.facet}`, of {kinds}: labels {_codes(row.labels.split())}{rooms}"
 
 
 def _codes(names: Iterable[str]) -> str:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from write.agents import Agent
 
-from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.context import compile_context
+from mdmem.ask.context import ContextRequest, compile_context
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from builders import open_root
 
-from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.context import compile_context, items_of
+from mdmem.ask.context import ContextRequest, compile_context, items_of
 from mdmem.ask.facets import Layer
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree

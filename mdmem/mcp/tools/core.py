@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 from pydantic import AliasChoices, Field
 
 from mdmem.ask.answer import VIA_NAMED, Answers
-from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.context import compile_context, context_without_root
+from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.outlines import SynthesisRequest
 from mdmem.ask.question import Question, read_request

@@ -14,6 +14,7 @@ from mdmem.checks.check import find_check
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Place, Severity, totals
 from mdmem.model.text import visible
+from mdmem.record import record_json
 from mdmem.render.findings.report import (
     CheckedRoot,
     ReportStyle,
@@ -26,7 +27,7 @@ from mdmem.render.findings.report import (
     safe_text,
     summary,
 )
-from mdmem.render.json import SCHEMA, dump, record_json
+from mdmem.render.json import SCHEMA, dump
 from mdmem.render.text import code, count, fit_lines, for_xml, json_text, prose, replace_surrogates
 
 # The names of the severities in SARIF, GitHub and GitLab. GitLab's own linters report an error as `major`.
