@@ -133,6 +133,10 @@ class Item(Struct, frozen=True, kw_only=True):
         found = {name: getattr(self, name) for name in RELATIONS}
         return {name: addresses for name, addresses in found.items() if addresses}
 
+    def omission(self, why: str) -> Omission:
+        """Return the record that says why the answer omits the entry."""
+        return Omission(self.entry.address, self.entry.type.value, why)
+
     @property
     def is_proposal(self) -> bool:
         """Return whether the entry is not approved yet: not on the default branch, or merged without approval."""

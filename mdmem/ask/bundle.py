@@ -6,7 +6,7 @@ scope. The call has a time limit. If the memory cannot be read, the answer has a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from time import monotonic
@@ -36,6 +36,7 @@ from mdmem.markdown.body import content_of
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, freshness_on, having, label_of
 from mdmem.model.lineage import Standing, stance_json
+from mdmem.record import record_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import snippet
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
@@ -48,7 +49,6 @@ Bundle = dict[str, Any]
 # The most entries of each scope, and the contract's word for the scope: shared wings are the scope `global`.
 CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
-_BEYOND = "of the project, which the scope `global` does not include"
 _DRAFTS = 5
 _NAMED = 50
 # The most results of `memory_surface`, and the most characters of a passage.
@@ -175,15 +175,19 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         basis = with_fallback(basis, workspace, request.topic, why=why)
     else:
         basis = with_outside(basis, workspace, request.topic)
-    # The scope `global` contains entries that the project overrides only for some paths.
-    by = _overriders(catalog, state.wing) if request.is_global else {}
+    overriding = [
+        one
+        for one in having(catalog.entries, "overrides")
+        # The scope `global` contains shared entries that the project overrides.
+        if request.is_global and one.wing == state.wing and catalog.lineage.is_current(one.address)
+    ]
     files = reading.view.checkout.catalog
     return _bundle(
         status,
         state.state,
         message,
         basis,
-        items=[_item(catalog, found.describe(item), by.get(item.address, ())) for item in merged.items],
+        items=[_item(catalog, found.describe(item), overriding) for item in merged.items],
         proposed=[_item(files, found.describe_proposed(item)) for item in merged.proposed],
         invariants_left_out=[asdict(one) for one in merged.invariants_left_out],
         hygiene_due=is_hygiene_due(workspace, request.project_id or state.wing),
@@ -203,10 +207,7 @@ def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
 
 
 class Merged(NamedTuple):
-    """The content of a bundle: the items in the order of authority, the drafts, and the facts about the answer.
-
-    `invariants_left_out` counts the omitted invariants by reason.
-    """
+    """The items of a bundle, its drafts, the counts of the omitted invariants, and the facts about the answer."""
 
     items: list[Item]
     proposed: list[Item]
@@ -220,26 +221,25 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
     Items are omitted because of their label, their scope or the limit of their scope. `is_uncertain` says that no entry
     has the requested focus yet. Then only the project's own entries and the invariants for it are included.
     """
-    tiers = _tiers(catalog, request, wing, is_uncertain=is_uncertain)
+    own = Tier.SHARED if wing in catalog.wings and catalog.wings[wing].is_shared else Tier.PROJECT
+    tiers = {Tier.SHARED, Tier.FOCUS} if request.is_global else {own} if is_uncertain else set(Tier)
     overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by ")}
 
-    def replaces_shared(item: Item) -> bool:
-        return not overridden.isdisjoint(item.overrides)
-
     def has_label(item: Item) -> bool:
-        labels, entries = request.labels, (item.entry, *(catalog.entries[old] for old in item.via))
-        return not labels or replaces_shared(item) or any(label_of(entry) in labels for entry in entries)
+        entries = (item.entry, *(catalog.entries[old] for old in item.via))
+        is_named = not request.labels or any(label_of(entry) in request.labels for entry in entries)
+        return is_named or not overridden.isdisjoint(item.overrides)
 
     def is_read(item: Item) -> bool:
-        if item.tier in tiers or replaces_shared(item):
+        if item.tier in tiers or not overridden.isdisjoint(item.overrides):
             return True
-        if request.is_global:
-            # A matching shared entry may be superseded by an entry outside the shared wings, which is included, too.
-            return bool(item.via) and found.scope.wing is None
-        return found.scope.always_applies(item.entry)
+        # A matching shared entry may be superseded by an entry outside the shared wings, which is included, too.
+        is_successor = bool(item.via) and found.scope.wing is None
+        return is_successor if request.is_global else found.scope.always_applies(item.entry)
 
     wanted = [item for item in found.items if has_label(item)]
-    items, over = _within_caps([item for item in wanted if is_read(item)])
+    chosen = _within_caps(item for item in wanted if is_read(item))
+    items = [item for item in wanted if item.address in chosen]
     drafts = [item for item in found.proposed if has_label(item) and item.tier in tiers]
     own_drafts: list[Item] = []
     if all(item.entry.type is EntryType.INVARIANT for item in items):
@@ -247,42 +247,33 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
         own_drafts = [one for one in drafts if (one.entry.agent or "").casefold() == request.agent.casefold()]
     others = [one for one in drafts if one not in own_drafts]
     left = max(0, _DRAFTS - len(own_drafts))
+    over = [item for item in wanted if is_read(item) and item.address not in chosen]
     put_off = [item for item in wanted if not is_read(item)] if is_uncertain and not request.is_global else []
     omitted = [
-        *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
-        *(_omission(item, f"over the {_DRAFTS} drafts that are shown") for item in others[left:]),
-        *(_omission(item, "of a shared wing, while the focus is uncertain") for item in put_off),
+        *(one.omission(f"over the {CAPS[one.tier]} of the scope `{SCOPE_WORDS[one.tier]}`") for one in over),
+        *(one.omission(f"over the {_DRAFTS} drafts that are shown") for one in others[left:]),
+        *(one.omission("of a shared wing, while the focus is uncertain") for one in put_off),
         # The contract calls the filter of types `categories`.
         *(replace(one, why="not among `categories`") if one.why == TYPE_FILTER else one for one in found.basis.omitted),
     ]
-    shown = {item.address for item in items}
     basis = replace(
         found.basis,
-        conflicts=found.basis.contradictions_of(shown),
+        conflicts=found.basis.contradictions_of(chosen),
         omitted=tuple(omitted[:_NAMED]),
         omitted_counts=(*found.basis.omitted_counts, *count_omitted(omitted[_NAMED:])),
     )
     invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
     if request.is_global and wing not in found.scope.shared_wings:
-        known = shown | {one.address for one in found.basis.omitted}
-        own = catalog.derived.of_type[EntryType.INVARIANT] & catalog.lineage.current - known
-        beyond = [one for one in sorted(own) if one.partition("/")[0] == wing]
-        invariants += [Omission(one, EntryType.INVARIANT.value, _BEYOND) for one in beyond]
+        known = chosen | {one.address for one in found.basis.omitted}
+        beyond = catalog.derived.of_type[EntryType.INVARIANT] & catalog.lineage.current - known
+        why = "of the project, which the scope `global` does not include"
+        invariants += [Omission(one, "invariant", why) for one in beyond if one.partition("/")[0] == wing]
     return Merged(items, [*own_drafts, *others[:left]], count_omitted(invariants), basis)
 
 
-def _tiers(catalog: Catalog, request: BundleRequest, wing: str, *, is_uncertain: bool) -> Collection[Tier]:
-    """Return the tiers whose entries are included; if the focus is uncertain, only that of the wing itself."""
-    if request.is_global:
-        return (Tier.SHARED, Tier.FOCUS)
-    if not is_uncertain:
-        return tuple(Tier)
-    return (Tier.SHARED,) if wing in catalog.wings and catalog.wings[wing].is_shared else (Tier.PROJECT,)
-
-
-def _within_caps(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    """Split items into those within the limits of their scopes and the others; invariants do not count."""
-    left, chosen = dict(CAPS), set()
+def _within_caps(items: Iterable[Item]) -> set[str]:
+    """Return the addresses of the items within the limits of their scopes; invariants do not count."""
+    left, chosen = dict(CAPS), set[str]()
 
     def turn(item: Item) -> tuple[bool, bool, bool]:
         """Return a sort key: proposals come last; decisions merged without approval come between patterns and notes."""
@@ -294,22 +285,7 @@ def _within_caps(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
         if is_invariant or left[item.tier] > 0:
             chosen.add(item.address)
             left[item.tier] -= not is_invariant
-    return [one for one in items if one.address in chosen], [one for one in items if one.address not in chosen]
-
-
-def _omission(item: Item, why: str) -> Omission:
-    return Omission(item.address, item.entry.type.value, why)
-
-
-def _overriders(catalog: Catalog, wing: str) -> dict[str, list[str]]:
-    """Return the current overriding entries of a wing for each overridden entry, sorted."""
-    found: dict[str, list[str]] = {}
-    current = (one for one in having(catalog.entries, "overrides") if catalog.lineage.is_current(one.address))
-    for entry in sorted(current, key=lambda one: one.address):
-        for other in entry.overrides if entry.wing == wing else ():
-            if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:
-                found.setdefault(other, []).append(entry.address)
-    return found
+    return chosen
 
 
 def _status(found: Answer, merged: Merged, catalog: Catalog) -> RetrievalStatus:
@@ -372,7 +348,7 @@ def _bundle(
         "conflicts": declared,
         "suspected": [asdict(one) for one in basis.conflicts if not one.is_declared],
         "invariants_left_out": [],
-        "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
+        "omitted": [record_json(one, id="address", type="type", why="why") for one in basis.omitted],
         **basis.as_json("omitted_counts"),
         "wing": None,
         "shared_wings": [],
@@ -382,43 +358,35 @@ def _bundle(
     return {**found, **more}
 
 
-def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> dict[str, Any]:
-    """Return an item as JSON values, with its body divided into `rationale` and `content`.
+def _item(catalog: Catalog, item: Item, overriding: Sequence[Entry] = ()) -> dict[str, Any]:
+    """Return an item as JSON values, with its body divided into `rationale` and `content`; no text is in both.
 
     Optional keys are omitted if they are empty. Raises GoneError if the file was removed meanwhile.
     """
-    entry = item.entry
-    rationale, content = _texts(entry, catalog.body(entry.address))
+    entry, body = item.entry, catalog.body(item.address)
+    start, end = rationale_span(without_code(body))
+    # The line that introduces the rationale is in neither part.
+    parts = (body[: body.rfind("\n", 0, start) + 1].strip(), body[end:].strip())
+    by = (one for one in overriding if item.address in one.overrides and one.type.rank <= entry.type.rank)
     further = {
-        "content": content,
+        "content": content_of(entry, "\n\n".join(filter(None, parts))),
         "uncertainty": next(doubts_of(catalog, entry, item.status), None),
         "overrides": list(item.overrides),
-        "overridden_by": list(item.overridden_by or overridden_by),
+        "overridden_by": list(item.overridden_by) or sorted(one.address for one in by),
         "via": list(item.via[:VIA_NAMED]),
         **{name: list(addresses) for name, addresses in item.relations.items()},
     }
     return {
         "id": entry.address,
-        "label": label_of(entry).value,
+        "label": label_of(entry),
         "title": entry.title,
-        "rationale": rationale,
+        "rationale": body[start:end].strip(),
         "scope": SCOPE_WORDS[item.tier],
         "created_at": entry.created_at.isoformat() if entry.created_at else None,
-        "type": entry.type.value,
-        "status": item.status.value,
-        "reason": item.reason,
+        **record_json(item, "entry.type", "status", "reason"),
         **{name: value for name, value in further.items() if value},
         **stance_json(item.stance, is_current=item.current),
     }
-
-
-def _texts(entry: Entry, body: str) -> tuple[str, str]:
-    """Split an entry into its rationale and its other content; no text is in both."""
-    start, end = rationale_span(without_code(body))
-    # The line that introduces the rationale is in neither part.
-    before = body[: body.rfind("\n", 0, start) + 1].strip()
-    parts = (before, body[end:].strip())
-    return body[start:end].strip(), content_of(entry, "\n\n".join(part for part in parts if part))
 
 
 def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
@@ -448,21 +416,24 @@ def memory_surface(
 ) -> dict[str, Any]:
     """Search for words in one project's wing, or in all wings, and return the best matches as JSON values.
 
-    At most `limit` current entries (1 to 50) and as many drafts are listed, in separate lists.
+    At most `limit` current entries (1 to 50) and as many drafts are listed, in separate lists. `next_step` tells the
+    agent which call shows more.
     """
     words, named = tidy(query), tidy(project_id) or None
-    state = scope_seen(workspace, named)
-    if named is not None and state.wing is None:
-        return _surface(words, state.message or "")
-    if not words:
-        return _surface("", "write the words to search for in `query`")
-    wings = (state.wing,) if state.wing is not None else tuple(workspace.catalog.wings)
-    question = Question(words=words, filters=Filters(include_drafts=True))
-    found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
+    state, most = scope_seen(workspace, named), min(max(limit, 1), _MOST)
+    found = SearchResult(query=words, hits=(), basis=AnswerBasis(source="index"))
+    is_known = named is None or state.wing is not None
+    if words and is_known:
+        wings = (state.wing,) if state.wing is not None else tuple(workspace.catalog.wings)
+        question = Question(words=words, filters=Filters(include_drafts=True))
+        found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
     drafts = [hit for hit in found.hits if hit.status is Status.DRAFT]
     current = [hit for hit in found.hits if hit.status is not Status.DRAFT]
-    most = min(max(limit, 1), _MOST)
-    if current:
+    if not is_known:
+        next_step = state.message or ""
+    elif not words:
+        next_step = "write the words to search for in `query`"
+    elif current:
         more = f"; {len(current) - most} more match, raise `limit` to see them" if len(current) > most else ""
         next_step = f"call `retrieve_context` with the project for the rules, in the order of authority{more}"
     else:
@@ -470,29 +441,15 @@ def memory_surface(
         next_step = (
             f"no current entry contains these words{unread}; try others, or call `retrieve_context` for the rules"
         )
-    return _surface(
-        words,
-        next_step,
-        found.basis,
-        matches=[_match(workspace, hit, found) for hit in current[:most]],
-        total_found=len(current),
-        proposed=[_match(workspace, hit, found) for hit in drafts[:most]],
-    )
-
-
-def _surface(query: str, next_step: str, basis: AnswerBasis | None = None, **more: Any) -> dict[str, Any]:
-    """Return a search result in the contract's shape; `next_step` tells the agent which call shows more."""
-    basis = basis or AnswerBasis(source="index")
-    found = {
-        "problems": problems_json(basis.problems),
-        "matches": [],
-        "query_used": query,
-        "total_found": 0,
+    return {
+        "problems": problems_json(found.basis.problems),
+        "matches": [_match(workspace, hit, found) for hit in current[:most]],
+        "query_used": words,
+        "total_found": len(current),
         "next_step": next_step,
-        "proposed": [],
-        **basis.as_json("unmatched_terms", "source", "degraded", "why_degraded"),
+        "proposed": [_match(workspace, hit, found) for hit in drafts[:most]],
+        **found.basis.as_json("unmatched_terms", "source", "degraded", "why_degraded"),
     }
-    return {**found, **more}
 
 
 def _match(workspace: Workspace, hit: Item, found: SearchResult) -> dict[str, Any]:
@@ -506,13 +463,13 @@ def _match(workspace: Workspace, hit: Item, found: SearchResult) -> dict[str, An
         passage = ""
     return {
         "id": entry.address,
-        "label": label_of(entry).value,
+        "label": label_of(entry),
         "name": entry.title,
         "content": passage,
         "scope": SCOPE_WORDS[tier],
-        "freshness": freshness_on(entry, workspace.today).value,
+        "freshness": freshness_on(entry, workspace.today),
         "bm25_score": round(hit.score, 4),
         "project_id": None if wing.is_shared else wing.project_id or wing.name,
-        "status": hit.status.value,
+        "status": hit.status,
         **({"via": list(hit.via[:VIA_NAMED])} if hit.via else {}),
     }

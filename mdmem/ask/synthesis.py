@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
@@ -23,8 +22,6 @@ from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, Freshness, Status, freshness_on
 from mdmem.model.text import visible
 from mdmem.record import record_json
-from mdmem.store.catalog.links import neighbours
-from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.visibility import project_scope
@@ -61,7 +58,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
     about = planner.retrieve(request.query)
     named, missing = planner.find_named()
     headings, left_out = headings_for(request)
-    places = _places(named, headings)
+    places = {item.address: _place(_facet_of(item.entry), headings) for item in named}
     gaps: list[dict[str, Any]] = [{"section": None, "reason": reason} for reason in missing]
     sections: list[dict[str, Any]] = []
     for at, heading in enumerate(headings):
@@ -70,9 +67,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
         reasons = list(_gaps(heading, chosen, found, needed=_NEEDED[request.depth]))
         gaps += [{"section": heading.title, "reason": reason} for reason in reasons]
         section = {
-            "title": heading.title,
-            "prompt": heading.prompt,
-            "required": heading.is_required,
+            **record_json(heading, "title", "prompt", required="is_required"),
             "sources": [planner.source(item, is_forced=places.get(item.address) == at) for item in chosen],
             "gaps": reasons,
         }
@@ -83,14 +78,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
     doubtful = sum(map(is_doubtful, sources.values()))
     return {
         "problems": problems_json(problems),
-        "goal": request.goal,
-        "output_type": request.output_type,
-        "audience": request.audience,
-        "depth": request.depth,
-        "query": request.query,
-        "project": request.project,
-        "domain": request.domain,
-        "constraints": list(request.constraints),
+        **record_json(request, "goal", "output_type", "audience", "depth", "query", "project", "domain", "constraints"),
         "sections": sections,
         "gaps": gaps,
         "verification": {
@@ -113,18 +101,10 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
     }
 
 
-def _places(named: Sequence[Item], headings: Sequence[Heading]) -> dict[str, int]:
-    """Return the index of the section for each requested source, by address.
-
-    It is the first section with the facet of the entry, else the first one without facets, else the first of all.
-    """
-    found = {}
-    for item in named:
-        facet = _facet_of(item.entry)
-        fitting = [at for at, heading in enumerate(headings) if facet in heading.facets]
-        fitting += [at for at, heading in enumerate(headings) if not heading.facets]
-        found[item.address] = next(iter(fitting), 0)
-    return found
+def _place(facet: Facet, headings: Sequence[Heading]) -> int:
+    """Return the index of the first section with a facet, else of the first one without facets, else of the first."""
+    fitting = [at for at, heading in enumerate(headings) if facet in heading.facets]
+    return next(iter([*fitting, *(at for at, heading in enumerate(headings) if not heading.facets)]), 0)
 
 
 def _facet_of(entry: Entry) -> Facet:
@@ -132,23 +112,13 @@ def _facet_of(entry: Entry) -> Facet:
     return facet_of(entry, newest=(entry.address,) if entry.label == SESSION else ())
 
 
-class _Planner(Struct, frozen=True, dict=True):
+class _Planner(Struct, frozen=True):
     """Chooses the sources of a text from one memory; `used` are the entries that a section already has."""
 
     workspace: Workspace
     scope: Scope
     request: SynthesisRequest
     used: set[str] = field(default_factory=set)
-
-    @property
-    def catalog(self) -> Catalog:
-        """Return the catalog with all entries of the memory."""
-        return self.workspace.catalog
-
-    @cached_property
-    def everything(self) -> Selection:
-        """Return a selection of all current entries of the scope."""
-        return Selection(self.catalog, self.scope, Question(), None, self.workspace.today)
 
     def retrieve(self, words: str) -> Answer:
         """Return the answer of the scope to some words."""
@@ -157,95 +127,67 @@ class _Planner(Struct, frozen=True, dict=True):
     def find_named(self) -> tuple[list[Item], list[str]]:
         """Return the current entries for the names in the request, and a message for each name without one.
 
-        The entries may be from any wing. A superseded entry is replaced by its current successors.
+        A name is an `entity` or an address. The entries may be from any wing. A superseded entry is replaced by its
+        current successors.
         """
+        entries, lineage = self.workspace.catalog.entries, self.workspace.catalog.lineage
+        everything = Selection(self.workspace.catalog, self.scope, Question(), None, self.workspace.today)
         chosen: dict[str, Item] = {}
         missing = []
         for name in dict.fromkeys((*self.request.decision_ids, *self.request.entity_ids)):
+            entities = [one for one in entries.values() if (one.entity or "").casefold() == name.casefold()]
             try:
-                address = self._address(name)
+                address = entities[0].address if len(entities) == 1 else resolve_name(self.workspace, name)
             except MdmemError as error:
                 missing.append(visible(str(error)))
                 continue
-            is_draft = self.catalog.entries[address].status is Status.DRAFT
-            heads = (address,) if is_draft else self.catalog.lineage.heads(address)
+            heads = (address,) if entries[address].status is Status.DRAFT else lineage.heads(address)
             if not heads:
                 missing.append(f"`{address}` is no longer current, and nothing supersedes it")
             for head in heads:
-                reasons = (
-                    "named as a source",
-                    *([f"replaces {address}, which was requested"] if head != address else []),
-                )
-                item = self.everything.item(self.catalog.entries[head])
-                chosen.setdefault(head, replace(item, reasons=reasons))
+                replaced = [f"replaces {address}, which was requested"] if head != address else []
+                reasons = ("named as a source", *replaced)
+                chosen.setdefault(head, replace(everything.item(entries[head]), reasons=reasons))
         return list(chosen.values()), missing
-
-    def _address(self, name: str) -> str:
-        """Return the address for a name, which is an `entity` or an address; raises NotFoundError and UsageError."""
-        entities = [one for one in self.catalog.entries.values() if (one.entity or "").casefold() == name.casefold()]
-        return entities[0].address if len(entities) == 1 else resolve_name(self.workspace, name)
 
     def choose(self, heading: Heading, found: Answer, named: Sequence[Item]) -> list[Item]:
         """Return the sources of a section, the requested ones first; invariants that always apply are all included."""
-        best = max((item.score for item in found.items), default=0.0)
+        least = _FLOOR * max((item.score for item in found.items), default=0.0)
         known = {item.address for item in named}
-        fitting = [item for item in found.items if self._fits(item, heading, best) and item.address not in known]
-        fitting.sort(key=lambda item: self._rank(item, heading))
-        binding = [item for item in fitting if self.scope.always_applies(item.entry)]
-        others = [item for item in fitting if not self.scope.always_applies(item.entry)]
-        size = _SIZES[self.request.depth]
-        others = others[: max(0, size - len(named) - len(binding))]
-        chosen = [*named, *map(found.describe, (*binding, *others))]
-        if not chosen and self.request.include_neighborhoods:
-            chosen = self._linked(found, heading, best)[:size]
-        self.used.update(item.address for item in chosen)
-        return chosen
+        binding, others = list[Item](), list[Item]()
+        for item in found.items:
+            if item.address in known or (heading.facets and _facet_of(item.entry) not in heading.facets):
+                continue
+            is_binding = self.scope.always_applies(item.entry)
+            is_near = item.score > 0 and (item.matches or item.score >= least)
+            # A section about constraints lists every invariant.
+            if is_near or (is_binding and Facet.CONSTRAINTS in heading.facets):
+                (binding if is_binding else others).append(item)
 
-    def _fits(self, item: Item, heading: Heading, best: float) -> bool:
-        is_of_facet = not heading.facets or _facet_of(item.entry) in heading.facets
-        is_near = item.score > 0 and (item.matches or item.score >= _FLOOR * best)
-        # A section about constraints lists every invariant.
-        return is_of_facet and (
-            is_near or (self.scope.always_applies(item.entry) and Facet.CONSTRAINTS in heading.facets)
-        )
+        def rank(item: Item) -> tuple[object, ...]:
+            newest, is_used = -created(item.entry).timestamp(), item.address in self.used
+            if heading.is_newest_first:
+                return (is_used, newest, -item.score, item.address)
+            return (is_used, not item.matches, -item.score, newest, item.address)
 
-    def _rank(self, item: Item, heading: Heading) -> tuple[object, ...]:
-        newest, is_used = -created(item.entry).timestamp(), item.address in self.used
-        if heading.is_newest_first:
-            return (is_used, newest, -item.score, item.address)
-        return (is_used, not item.matches, -item.score, newest, item.address)
-
-    def _linked(self, found: Answer, heading: Heading, best: float) -> list[Item]:
-        """Return current entries of the section's facets linked with the best results, in their order."""
-        current = {item.address: item for item in self.everything.select()}
-        near: dict[str, Item] = {}
-        for item in sorted(found.items, key=lambda one: (-one.score, one.address)):
-            if item.score <= 0 or item.score < _FLOOR * best:
-                break
-            for other in neighbours(self.catalog, item.address):
-                address = other.entry.address
-                if _facet_of(other.entry) in heading.facets and address in current:
-                    reasons = (f"linked with {item.address}",)
-                    near.setdefault(address, replace(current[address], reasons=reasons, matches=False))
-        return list(near.values())
+        left = max(0, _SIZES[self.request.depth] - len(named) - len(binding))
+        chosen = (*sorted(binding, key=rank), *sorted(others, key=rank)[:left])
+        self.used.update(known, (item.address for item in chosen))
+        return [*named, *map(found.describe, chosen)]
 
     def source(self, item: Item, *, is_forced: bool) -> dict[str, Any]:
         """Return a source in the contract's shape; `is_forced` says that the request named this entry."""
-        entry, body = item.entry, self.catalog.body(item.address)
-        most = _NEIGHBOURS if self.request.include_neighborhoods else 0
+        entry, catalog = item.entry, self.workspace.catalog
+        body, most = catalog.body(item.address), _NEIGHBOURS if self.request.include_neighborhoods else 0
         return {
-            "id": item.address,
-            "type": entry.type.value,
-            "name": entry.title,
+            **record_json(entry, id="address", type="type", name="title"),
             "preview": cut_at_word(summary_of(entry, body), _PREVIEWS[self.request.depth]),
             "score": round(item.score, 4),
-            "freshness": freshness_on(entry, self.workspace.today).value,
-            "status": item.status.value,
-            "scope": item.tier.value,
-            "reason": item.reason,
+            "freshness": freshness_on(entry, self.workspace.today),
+            **record_json(item, status="status", scope="tier", reason="reason"),
             "neighborhood": [
                 {name: link[name] for name in ("id", "name", "relationship", "direction")}
-                for link in links_json(self.catalog, item.address, body, most=most)
+                for link in links_json(catalog, item.address, body, most=most)
             ],
             "forced": is_forced,
         }

@@ -173,16 +173,6 @@ def test_all_rules_stand_where_rules_are_asked_for(tmp_path: Path) -> None:
     assert set(found["binding"]) == set(ids(section(found, "Rules")))
 
 
-def test_lacking_section_takes_what_sources_are_linked_with(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
-    put(root, "app/architecture/zebra", "Zebras are striped", see=["app/incident-log/stampede"])
-    put(root, "app/incident-log/stampede", "They all ran", type="note")
-    found = plan(root, "zebras", required_sections=["Pitfalls"])
-    (source,) = section(found, "Pitfalls")["sources"]
-    assert (source["id"], source["reason"]) == ("app/incident-log/stampede", "linked with app/architecture/zebra")
-    assert section(plan(root, "zebras", include_neighborhoods=False), "Pitfalls")["sources"] == []
-
-
 def test_neighborhood_of_a_source_is_named(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     put(root, "app/architecture/zebra", "Zebras are striped", see=["app/rules/pool"])
