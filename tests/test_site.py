@@ -174,7 +174,6 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old
-    assert "<code>src/arm/</code>" in site["code.html"][site["code.html"].index('id="uncovered"') :]
     board = site["board.html"]
     waiting = board[board.index("<h2>Overdue") :].partition("</section>")[0]
     assert 'Overdue <span class="n">5</span>' in waiting
@@ -406,22 +405,21 @@ def served(folder: Path) -> Iterator[SiteServer]:
         server.shutdown()
 
 
-def got(url: str, **headers: str) -> tuple[int, str, str]:
+def got(url: str, **headers: str) -> tuple[int, str]:
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
-            return answer.status, answer.read().decode(), answer.headers["ETag"]
+            return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
-            return error.code, error.read().decode(), ""
+            return error.code, error.read().decode()
 
 
 def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
     folder = decided(tmp_path / "a")
     with served(folder) as server:
-        status, text, tag = got(f"{server.address}entries/{NEW}.html")
+        status, text = got(f"{server.address}entries/{NEW}.html")
         assert status == 200
         assert "connect-src 'self'" in text
-        assert got(f"{server.address}entries/{NEW}.html", **{"If-None-Match": tag})[0] == 304
         # An open page knows its state, and reloads where that is another one.
         assert f'data-state="{got(f"{server.address}state")[1]}"' in text
         path = folder / f"memory/{NEW}.md"

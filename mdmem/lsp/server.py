@@ -15,8 +15,6 @@ from lsprotocol import types
 from msgspec import Struct
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
-from pygls.protocol.language_server import lsp_method
 
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.errors import UsageError
@@ -50,11 +48,6 @@ DOCUMENT_FEATURES: Mapping[str, Callable[[Document, Any], Any]] = {
     types.TEXT_DOCUMENT_CODE_ACTION: code_actions,
     types.TEXT_DOCUMENT_PREPARE_RENAME: prepare_rename,
     types.TEXT_DOCUMENT_RENAME: rename,
-}
-# The functions that answer requests about all memories.
-MEMORY_FEATURES: Mapping[str, Callable[[Memories, Any], Any]] = {
-    types.WORKSPACE_SYMBOL: workspace_symbols,
-    types.WORKSPACE_WILL_RENAME_FILES: will_rename,
 }
 _FILE, _FOLDER = types.FileOperationPatternKind.File, types.FileOperationPatternKind.Folder
 _OPTIONS: Mapping[str, Any] = {
@@ -162,25 +155,6 @@ def options_from(sent: Any, before: Options) -> Options:
     return Options(flags.get("codeLens", before.code_lens), flags.get("inCode", before.in_code))
 
 
-class _Protocol(LanguageServerProtocol):
-    """The protocol of pygls, with answers to two mistakes of clients that pygls does not answer."""
-
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        """Parse a message. If that fails, answer a request with the error, and raise JsonRpcException."""
-        try:
-            return super().structure_message(data)
-        except JsonRpcException as error:
-            if "method" in data and isinstance(data.get("id"), int | str):
-                self._send_response(data["id"], error=error.to_response_error())
-            raise
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Any:
-        """Apply the changes of a document, but ignore changes of a document that was never opened."""
-        if self.workspace.get_text_document(params.text_document.uri) in self.workspace.text_documents.values():
-            yield from super().lsp_text_document__did_change(params)
-
-
 class Server(LanguageServer):
     """The language server of one editor.
 
@@ -190,22 +164,20 @@ class Server(LanguageServer):
 
     def __init__(self, memories: Memories) -> None:
         """Take the list of memories without reading any file."""
-        super().__init__(
-            "mdmem", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full, protocol_cls=_Protocol
-        )
+        super().__init__("mdmem", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self.memories, self.options = memories, Options()
         self.publisher = Publisher(self.text_document_publish_diagnostics, self.guarded)
         self._has_failed = False
         for method, answer in DOCUMENT_FEATURES.items():
             self._register(method, partial(self._answer_about_document, method, answer))
-        for method, answer_all in MEMORY_FEATURES.items():
-            self._register(method, partial(answer_all, self.memories))
+        self._register(types.WORKSPACE_SYMBOL, partial(workspace_symbols, memories))
+        self._register(types.WORKSPACE_WILL_RENAME_FILES, partial(will_rename, memories))
         self._register(types.INITIALIZE, self._initialize)
         self._register(types.INITIALIZED, self._initialized)
         self._register(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
         schedule = self.publisher.schedule
-        self._register(types.TEXT_DOCUMENT_DID_OPEN, lambda it: schedule(memories.update(it.text_document.uri)))
-        self._register(types.TEXT_DOCUMENT_DID_CHANGE, self._did_change)
+        for method in (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE):
+            self._register(method, lambda it: schedule(memories.update(it.text_document.uri)))
         self._register(types.TEXT_DOCUMENT_DID_CLOSE, lambda it: schedule(memories.close(it.text_document.uri)))
         self._register(types.TEXT_DOCUMENT_DID_SAVE, lambda it: self._read_changes([it.text_document.uri]))
         changed = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
@@ -279,13 +251,6 @@ class Server(LanguageServer):
         workspace = self.client_capabilities.workspace if before != self.options else None
         if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
             self.workspace_code_lens_refresh(None)
-
-    def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Check the memory again, unless the changed document is code outside the memory."""
-        memory = self.memories.update(params.text_document.uri)
-        document = self.memories.document(params.text_document.uri)
-        if document is not None and document.path is not None:
-            self.publisher.schedule(memory)
 
     def _read_changes(self, uris: list[str]) -> None:
         if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in uris):

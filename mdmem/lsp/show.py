@@ -211,12 +211,9 @@ def references(document: Document, params: types.ReferenceParams) -> list[types.
     found = [memory.location_of(address)] if params.context.include_declaration else []
     for one in memory.linked_from(address):
         other = memory.document(f"{one}.md")
-        tokens = other.parsed.addresses if other is not None else ()
-        found += [
-            types.Location(other.uri, other.range_of_token(token))
-            for token in tokens
-            if other is not None and other.resolve(token) == address
-        ]
+        if other is not None:
+            tokens = (token for token in other.parsed.tokens if other.resolve(token) == address)
+            found += [types.Location(other.uri, other.range_of_token(token)) for token in tokens]
     return found
 
 

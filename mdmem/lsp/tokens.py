@@ -66,11 +66,6 @@ class ParsedText(Struct, frozen=True):
             yield from field.items
         yield from self.links
 
-    @property
-    def addresses(self) -> Iterator[Token]:
-        """Yield the addresses, in the order of the text."""
-        return (token for token in self.tokens if token.kind is TokenKind.ADDRESS)
-
     def token_at(self, offset: int) -> Token | None:
         """Return the token at an offset, or None; the offset just after a token still belongs to it."""
         return next((token for token in self.tokens if token.start <= offset <= token.end), None)

@@ -7,10 +7,9 @@ import contextlib
 import ipaddress
 import logging
 import math
-import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import anyio
@@ -214,15 +213,9 @@ class TimedProtocol(H11Protocol):
 class _Uvicorn(uvicorn.Server):
     """A server that stops on a signal without raising the signal again, so that the process can exit normally."""
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop the server on SIGINT and SIGTERM; restore the previous handlers at the end."""
-        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
+    def handle_exit(self, sig: int, frame: Any) -> None:  # noqa: ARG002  # the library passes both
+        """Stop the server."""
+        self.should_exit = True
 
 
 def serve_http(

@@ -78,7 +78,7 @@ class Warmup:
         self.done, self.total = 0, 0
 
     def start(self) -> None:
-        """Start the thread; later calls do nothing."""
+        """Update the index in a thread; later calls do nothing."""
         if self._started.acquire(blocking=False):
             threading.Thread(target=self._run, daemon=True).start()
 

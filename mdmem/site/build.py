@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.disk import read_regular
@@ -58,7 +58,7 @@ def build(
     `progress` is called with the number of files that are done and the number of all files. Raises UsageError if the
     folder contains other files or lies in the memory, and EnvironmentFaultError if a file cannot be written.
     """
-    known = _known_files(workspace, request.out)
+    known, is_brought = _known_files(workspace, request.out)
     folder = request.out.resolve()
     made = dict(site_of(workspace, request).files)
     if request.ignored:
@@ -72,7 +72,7 @@ def build(
         content = make().encode("utf-8", "surrogatepass")
         digests[path] = _digest(content)
         if not _has(folder, path, digests[path]):
-            if known.is_brought and (folder / path).exists() and not _has(folder, path, known.files.get(path, "")):
+            if is_brought and (folder / path).exists() and not _has(folder, path, known.get(path, "")):
                 hint = "remove it, or name another folder by --out"
                 raise UsageError(f"{folder / path} may be your own file; {hint}")
             _write(folder, path, content)
@@ -80,12 +80,12 @@ def build(
         if progress is not None:
             progress(number, len(made))
     removed = []
-    for path in sorted(known.files.keys() - made.keys()):
+    for path in sorted(known.keys() - made.keys()):
         # A file that changed, or lies behind a symbolic link, stays.
-        if _has(folder, path, known.files[path]) and not leads_away(folder, path):
+        if _has(folder, path, known[path]) and not leads_away(folder, path):
             (folder / path).unlink(missing_ok=True)
             removed.append(path)
-    if digests != known.files:
+    if digests != known:
         _write(folder, MANIFEST, _manifest(digests))
     return SiteResult(folder=request.out, number=len(made), written=tuple(written), removed=tuple(removed))
 
@@ -100,25 +100,18 @@ def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> Si
     return SitePages(SiteFacts(workspace), name, live=live, base=request.base)
 
 
-class _Known(Struct, frozen=True):
-    """The files of an earlier build with their digests, as the manifest of the folder lists them.
+def _known_files(workspace: Workspace, folder: Path) -> tuple[Mapping[str, str], bool]:
+    """Return the files of an earlier build with their digests, and whether their list may have come with a clone.
 
-    `is_brought` says that the manifest may have come with a clone. It may then list the user's own files, so changed
-    files are not replaced.
+    Such a list may name the user's own files, so changed files are not replaced. Raises UsageError if the folder is not
+    a site or is in the memory.
     """
-
-    files: Mapping[str, str] = field(default_factory=dict)
-    is_brought: bool = False
-
-
-def _known_files(workspace: Workspace, folder: Path) -> _Known:
-    """Return the files of an earlier build; raises UsageError if the folder is not a site or is in the memory."""
     location = workspace.location
     real = place_to_write(folder, location.base, location.repository)
     if real.is_relative_to(location.root):
         raise UsageError(f"{folder} lies in the memory, which contains only entries; name another folder by --out")
     if not real.exists():
-        return _Known()
+        return {}, False
     if not real.is_dir():
         raise UsageError(f"{folder} is not a folder; name another one by --out")
     try:
@@ -128,7 +121,7 @@ def _known_files(workspace: Workspace, folder: Path) -> _Known:
             raise UsageError(
                 f"{folder} contains files that are not pages of mdmem; name another folder by --out"
             ) from None
-        return _Known()
+        return {}, False
     except (OSError, ValueError, RecursionError):
         found = None
     listed = found.get("files") if isinstance(found, dict) else None
@@ -140,7 +133,7 @@ def _known_files(workspace: Workspace, folder: Path) -> _Known:
         leads_out = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
         if isinstance(digest, str) and path.isprintable() and not leads_out:
             files[path] = digest
-    return _Known(files, may_be_tracked(real / MANIFEST))
+    return files, may_be_tracked(real / MANIFEST)
 
 
 def _manifest(digests: Mapping[str, str]) -> bytes:

@@ -328,11 +328,6 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
     if len(shown) > _MOST_FOLDERS:
         shown = [folder for folder in shown if folder.count("/") < 2 or folder in applied][:_MOST_FOLDERS]
     folders = [Folder(one, files[one], len(covered[one]), list(applied[one].values())) for one in shown]
-    # Only the topmost folders without any file that a rule applies to are listed.
-    uncovered: list[Folder] = []
-    for one in folders:
-        if not one.covered and not (uncovered and one.path.startswith(uncovered[-1].path)):
-            uncovered.append(one)
     examples = (paths[0] for paths in matched.values() if paths)
     return {
         "number": len(facts.tracked),
@@ -340,7 +335,6 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
         "example": next(examples, None) or next(iter(facts.tracked), "folder/file"),
         "folders": folders,
         "most": _MOST_RULES,
-        "uncovered": uncovered,
         "named": facts.rows_of(one for one in rules if matched.get(one.address)),
         "idle": facts.rows_of(one for one in rules if one.applies_to and not matched[one.address]),
         "everywhere": facts.rows_of(one for one in rules if not one.applies_to),

@@ -1,14 +1,12 @@
 """The server as an editor meets it: a real process, driven by the protocol's own client."""
 
-import json
 import logging
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import TODAY, write_entry
+from builders import write_entry
 from editors import Editor
 from lsprotocol import types
 from memories import NODE, ONE, RULE, THREADS, lived_in
@@ -78,28 +76,6 @@ def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None
     assert close(types.DidCloseTextDocumentParams(document)) is None
     assert [one.message.partition(";")[0] for one in shown] == ["mdmem failed at textDocument/hover: ZeroDivisionError"]
     assert [one.getMessage() for one in logged] == ["textDocument/hover failed", "textDocument/didClose failed"]
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("textDocument/hover", {"position": {"line": -1, "character": 0}}),
-        ("textDocument/hover", {"position": {"line": 2**70, "character": 0}}),
-        ("textDocument/hover", {}),
-        ("textDocument/completion", {"position": {"line": 0, "character": 0}, "context": {}}),
-    ],
-    ids=["negative", "too large", "missing", "half a context"],
-)
-def test_a_malformed_request_is_refused_by_its_number(
-    monkeypatch: pytest.MonkeyPatch, method: str, params: dict[str, object]
-) -> None:
-    server, sent = Server(Memories(environment={}, today=lambda: date.fromisoformat(TODAY))), []
-    monkeypatch.setattr(server.protocol, "_send_data", sent.append)
-    given = {"textDocument": {"uri": "file:///a.md"}, **params}
-    text = json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": given})
-    with pytest.raises(JsonRpcException):
-        json.loads(text, object_hook=server.protocol.structure_message)
-    assert [(one.id, one.error.code) for one in sent] == [(7, -32602)]
 
 
 # No snippets: what is offered is plain text.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mdmem.mcp.tools.core import CONTEXT, CORE
-from mdmem.mcp.tools.sessions import SAVING, SESSIONS
+from mdmem.mcp.tools import core, sessions
 from mdmem.mcp.tools.tool import Tool
 from mdmem.store.settings import Profile
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *CONTEXT, *SESSIONS, *SAVING)}
+_SESSIONS = {one.name: one for one in vars(sessions).values() if isinstance(one, Tool)}
+TOOLS: Mapping[str, Tool] = {one.name: one for one in vars(core).values() if isinstance(one, Tool)} | _SESSIONS
 
 # Clients limit the number of tools, and agents choose badly among many. So a profile has one tool for each occasion.
 PROFILES: Mapping[Profile, tuple[str, ...]] = {
     Profile.CORE: ("retrieve", "search", "get_entry", "why", "check", "propose", "context", "remember"),
-    Profile.SESSIONS: tuple(tool.name for tool in (*SESSIONS, *SAVING)),
+    Profile.SESSIONS: tuple(_SESSIONS),
     Profile.RESEARCH: ("context", "remember", "synthesis_plan", "search", "get_entry"),
     Profile.TEST: tuple(TOOLS),
 }

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
-from pydantic import AliasChoices, Field
+from pydantic import Field
 
 from mdmem.ask.answer import VIA_NAMED, Answers
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
@@ -108,37 +108,6 @@ def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
     )
 
 
-@tool("Search the memory", has_at=True, noise=frozenset(("score", "wing", "room")), fall_back=without_memory("query"))
-def _search(
-    workspace: Workspace,
-    *,
-    query: Annotated[Text, Field(description="Plain words.")],
-    limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
-    **filters: Unpack[Widened],
-) -> ToolResult:
-    """Find entries by words when you look for a known subject. A result is similar, not necessarily binding. In place
-    of a superseded entry you get the current one.
-    """
-    result = search(workspace, question_of(query, filters))
-    status = "succeeded" if result.hits else "empty"
-    passages = snippets(workspace, result)
-
-    def text() -> str:
-        found = search_text(result, Style(), limit=limit, snippet_of=passages, more="raise `limit` to see them")
-        nothing = [] if result.hits else ["No current entry matches."]
-        unmatched = result.basis.unmatched_terms
-        missing = [f"No entry contains {', '.join(map(one_line, unmatched))}."] if unmatched else []
-        return "\n\n".join(part for part in (found, *nothing, *missing) if part)
-
-    return ToolResult(
-        text=text,
-        facts=lambda: {
-            "retrieval_status": status,
-            **search_json(result, limit=limit, snippet_of=passages, named=VIA_NAMED),
-        },
-    )
-
-
 def _retrieve_elsewhere(
     cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
 ) -> ToolResult:
@@ -193,14 +162,42 @@ def _result_of(answers: Answers, **status: str) -> ToolResult:
     )
 
 
+@tool("Search the memory", has_at=True, noise=frozenset(("score", "wing", "room")), fall_back=without_memory("query"))
+def _search(
+    workspace: Workspace,
+    *,
+    query: Annotated[Text, Field(description="Plain words.")],
+    limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
+    **filters: Unpack[Widened],
+) -> ToolResult:
+    """Find entries by words when you look for a known subject. A result is similar, not necessarily binding. In place
+    of a superseded entry you get the current one.
+    """
+    result = search(workspace, question_of(query, filters))
+    status = "succeeded" if result.hits else "empty"
+    passages = snippets(workspace, result)
+
+    def text() -> str:
+        found = search_text(result, Style(), limit=limit, snippet_of=passages, more="raise `limit` to see them")
+        nothing = [] if result.hits else ["No current entry matches."]
+        unmatched = result.basis.unmatched_terms
+        missing = [f"No entry contains {', '.join(map(one_line, unmatched))}."] if unmatched else []
+        return "\n\n".join(part for part in (found, *nothing, *missing) if part)
+
+    return ToolResult(
+        text=text,
+        facts=lambda: {
+            "retrieval_status": status,
+            **search_json(result, limit=limit, snippet_of=passages, named=VIA_NAMED),
+        },
+    )
+
+
 @tool("Show entries in full", has_at=True)
 def _get_entry(
     workspace: Workspace,
     *,
-    # Some agents use the former name of the argument.
-    address: Annotated[
-        Texts, Field(validation_alias=AliasChoices("address", "addresses"), description="Their addresses.")
-    ],
+    address: Annotated[Texts, Field(description="Their addresses.")],
     about: Annotated[
         Prose | None,
         Field(description="Only the passages most relevant to these words: one text for all, or one per address."),
@@ -298,9 +295,6 @@ def _propose(workspace: Workspace, **stated: Unpack[_ProposeArguments]) -> Facts
     """
     known: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
     return propose(workspace, ProposeRequest(**known), now=datetime.now(UTC))
-
-
-CORE = (_retrieve, _search, _get_entry, _why, _check, _propose)
 
 
 _Intent = Literal["build", "plan", "ideate", "research", "debug", "decide", "learn", "general"]
@@ -431,6 +425,3 @@ def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> A
     `verification` says whether every section has enough sources.
     """
     return plan_json(plan_synthesis(workspace, read_request(SynthesisRequest, stated)))
-
-
-CONTEXT = (_context, _remember, _synthesis_plan)

@@ -172,9 +172,6 @@ def _get_save_status(
     return get_save_status(workspace, project_id)
 
 
-SESSIONS = (_retrieve_context, _get_scope_state, _memory_surface, _run_hygiene, _get_save_status)
-
-
 def _record(kind: type[Struct]) -> WithJsonSchema:
     """Return the JSON Schema of a record for clients; fields are not validated here, but when the record is saved."""
     properties = {}
@@ -188,11 +185,11 @@ def _record(kind: type[Struct]) -> WithJsonSchema:
     return WithJsonSchema({"type": "object", "properties": properties, "required": required})
 
 
-_Decision = Annotated[Record, _record(Decision)]
-_Pattern = Annotated[Record, _record(Pattern)]
-_Context = Annotated[Record, _record(Background)]
-_Session = Annotated[Record, _record(Session)]
-_Entity = Annotated[Record, _record(Entity)]
+_Decision = Annotated[Record, _record(Decision), Field(description="The decision.")]
+_Pattern = Annotated[Record, _record(Pattern), Field(description="The pattern.")]
+_Context = Annotated[Record, _record(Background), Field(description="The piece of context.")]
+_Session = Annotated[Record, _record(Session), Field(description="The session.")]
+_Entity = Annotated[Record, _record(Entity), Field(description="The entity.")]
 _Related = Annotated[Record, _record(RelatedEntity)]
 
 
@@ -203,6 +200,9 @@ class _SaveResult(TypedDict):
     candidate_id: str | None
     message: str | None
     next_step: str | None
+
+
+_Saved = Annotated[Facts, _SaveResult]
 
 
 class _BatchResult(TypedDict):
@@ -238,63 +238,12 @@ def _failed(message: str, advice: str) -> Facts:
     return {"status": "failed", **nothing, "message": message, "next_step": advice}
 
 
-@tool("Save a decision", writes=True, refuse=_failed)
-def _save_decision(
-    workspace: Workspace, *, decision: Annotated[_Decision, Field(description="The decision.")], **where: Unpack[_Where]
-) -> Annotated[Facts, _SaveResult]:
-    """When an architectural or technical decision was made, outside of a session's end. The same text answers
-    `duplicate_skip`; a very similar one supersedes the older; a similar one is not written: `pending_retry` with
-    `manual_review` and a `candidate_id`. Then call again with `supersedes` set to it, or with `distinct_from` if
-    both should stay. Decisions are drafts until a person approves them; the older one stays current until then.
-    """
-    return Saver(workspace).save("decision", {"decision": decision, **where}).as_json()
-
-
-@tool("Save a pattern", writes=True, refuse=_failed)
-def _save_pattern(
-    workspace: Workspace, *, pattern: Annotated[_Pattern, Field(description="The pattern.")], **where: Unpack[_Where]
-) -> Annotated[Facts, _SaveResult]:
-    """When a workflow proved itself and should be repeated: its trigger, its steps, and when not to use it. The same
-    trigger and steps answer `duplicate_skip`.
-    """
-    return Saver(workspace).save("pattern", {"pattern": pattern, **where}).as_json()
-
-
-@tool("Save a piece of context", writes=True, refuse=_failed)
-def _save_context(
-    workspace: Workspace,
-    *,
-    context: Annotated[_Context, Field(description="The piece of context.")],
-    **where: Unpack[_Where],
-) -> Annotated[Facts, _SaveResult]:
-    """For background that is neither decision nor pattern: reference material, an explanation.
-
-    The same call repeated within two minutes is one entry."""
-    return Saver(workspace).save("context", {"context": context, **where}).as_json()
-
-
 @tool("Save a session of work", writes=True, refuse=_failed)
-def _save_session(
-    workspace: Workspace, *, session: Annotated[_Session, Field(description="The session.")], **where: Unpack[_Where]
-) -> Annotated[Facts, _SaveResult]:
+def _save_session(workspace: Workspace, *, session: _Session, **where: Unpack[_Where]) -> _Saved:
     """At the end of a session: what it was for, what was done and decided, what is open, what comes next. It creates a
     project that does not exist yet.
     """
     return Saver(workspace).save("session", {"session": session, **where}).as_json()
-
-
-@tool("Save an entity with its relations", writes=True, refuse=_failed)
-def _upsert_entity_with_deps(
-    workspace: Workspace,
-    *,
-    entity: Annotated[_Entity, Field(description="The entity.")],
-    related_entities: Annotated[list[_Related] | None, Objects, Field(description="Its relations.")] = None,
-    **where: Unpack[_Where],
-) -> Annotated[Facts, _SaveResult]:
-    """Store a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same
-    name within the scope updates the same entity.
-    """
-    return Saver(workspace).save("entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
 
 
 @tool(
@@ -305,7 +254,7 @@ def _upsert_entity_with_deps(
 def _store_session_with_learnings(
     workspace: Workspace,
     *,
-    session: Annotated[_Session, Field(description="The session.")],
+    session: _Session,
     decisions: Annotated[
         list[_Decision] | None, Objects, Field(description="The decisions made, as for `save_decision`.")
     ] = None,
@@ -320,6 +269,46 @@ def _store_session_with_learnings(
     """
     stated = {"session": session, "decisions": decisions, "patterns": patterns, **whose}
     return Saver(workspace).save_with_learnings(stated).as_json()
+
+
+@tool("Save a decision", writes=True, refuse=_failed)
+def _save_decision(workspace: Workspace, *, decision: _Decision, **where: Unpack[_Where]) -> _Saved:
+    """When an architectural or technical decision was made, outside of a session's end. The same text answers
+    `duplicate_skip`; a very similar one supersedes the older; a similar one is not written: `pending_retry` with
+    `manual_review` and a `candidate_id`. Then call again with `supersedes` set to it, or with `distinct_from` if
+    both should stay. Decisions are drafts until a person approves them; the older one stays current until then.
+    """
+    return Saver(workspace).save("decision", {"decision": decision, **where}).as_json()
+
+
+@tool("Save a pattern", writes=True, refuse=_failed)
+def _save_pattern(workspace: Workspace, *, pattern: _Pattern, **where: Unpack[_Where]) -> _Saved:
+    """When a workflow proved itself and should be repeated: its trigger, its steps, and when not to use it. The same
+    trigger and steps answer `duplicate_skip`.
+    """
+    return Saver(workspace).save("pattern", {"pattern": pattern, **where}).as_json()
+
+
+@tool("Save a piece of context", writes=True, refuse=_failed)
+def _save_context(workspace: Workspace, *, context: _Context, **where: Unpack[_Where]) -> _Saved:
+    """For background that is neither decision nor pattern: reference material, an explanation.
+
+    The same call repeated within two minutes is one entry."""
+    return Saver(workspace).save("context", {"context": context, **where}).as_json()
+
+
+@tool("Save an entity with its relations", writes=True, refuse=_failed)
+def _upsert_entity_with_deps(
+    workspace: Workspace,
+    *,
+    entity: _Entity,
+    related_entities: Annotated[list[_Related] | None, Objects, Field(description="Its relations.")] = None,
+    **where: Unpack[_Where],
+) -> _Saved:
+    """Store a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same
+    name within the scope updates the same entity.
+    """
+    return Saver(workspace).save("entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
 
 
 @tool(
@@ -339,14 +328,3 @@ def _request_global_write_approval(
         return request_approval(workspace)
     except MdmemError as error:
         return {"blocked": True, "reason": str(error)}
-
-
-SAVING = (
-    _save_session,
-    _store_session_with_learnings,
-    _save_decision,
-    _save_pattern,
-    _save_context,
-    _upsert_entity_with_deps,
-    _request_global_write_approval,
-)
