@@ -10,7 +10,6 @@ import mdmem.guide
 from mdmem.ask.facets import ROWS
 from mdmem.cli.main import GROUPS, PROGRAMS, load_command
 from mdmem.mcp.tools import PROFILES, TOOLS
-from mdmem.mcp.tools.sessions import SAVING
 from mdmem.render.entries import guide_table
 
 _FOLDER = Path(mdmem.guide.__file__).parent
@@ -55,7 +54,7 @@ _REPEATS = ("store_session_with_learnings",)
 
 
 def _records() -> Iterator[str]:
-    for tool in SAVING:
+    for tool in TOOLS.values():
         parameters = {} if tool.name in _REPEATS else tool.input_schema["properties"]
         for name, schema in parameters.items():
             record = schema.get("items", schema)
