@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from builders import commit_all, make_repository, make_root, open_root, write, write_entry
+from builders import commit_all, make_repository, make_root, write, write_entry
 from clients import (
     ERAS,
     OpenedProvider,
@@ -34,7 +33,6 @@ from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.text import ACTING
 from mdmem.store.settings import Profile, Settings
-from mdmem.store.state.local_records import read_audit
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
 
@@ -92,11 +90,6 @@ def test_a_budget_is_what_is_sent_beside_invariants_and_one_line(tmp_path: Path,
     assert [item["address"] for item in found["items"] if f"`{item['address']}`" not in said] == []
 
 
-def test_a_parameter_is_known_by_its_former_name(root: Path) -> None:
-    found = asked(server_over(root), "get_entry", addresses=["threads"])
-    assert [one["address"] for one in found["entries"]] == ["nav/architecture/threads"]
-
-
 def test_why_tells_the_chain_and_check_what_is_wrong(root: Path) -> None:
     write_entry(root, "nav/rules/broken", see=["nav/rules/gone"])
     server = server_over(root)
@@ -134,13 +127,10 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     assert "was already used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
 
 
-def test_propose_refuses_what_a_check_would(root: Path) -> None:
+def test_propose_refuses_what_a_check_would_and_takes_one_name_as_the_room(root: Path) -> None:
     torn = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
     assert error(call(server_over(root), "propose", title="Keys", body=torn)).startswith("propose: nothing was written")
     assert not (root / "nav/architecture/keys.md").exists()
-
-
-def test_propose_takes_one_name_as_the_room(root: Path) -> None:
     stated = {"title": "Poll sensors", "body": "Sensors are polled.\n\nRationale: it was measured.\n"}
     refused = error(call(server_over(root), "propose", room="nav/rules", **stated))
     assert refused == "propose: `room`: `nav/rules` is not a valid name for a room; write it like `anti-patterns`"
@@ -202,10 +192,10 @@ def test_an_ambiguous_wing_is_asked_for_by_the_name_of_its_parameter(root: Path)
     assert "name one as `wing`" in error(call(server_over(root), "retrieve", query="x"))
 
 
-def test_an_entry_beyond_the_bounds_of_one_call_is_refused(root: Path) -> None:
+def test_an_entry_beyond_the_bounds_of_one_call_is_refused_also_by_the_former_name(root: Path) -> None:
     for number in range(201):
         write_entry(root, f"nav/many/e{number}")
-    assert "means 201 entries" in error(call(server_over(root), "get_entry", address="nav/many/"))
+    assert "means 201 entries" in error(call(server_over(root), "get_entry", addresses="nav/many/"))
 
 
 @pytest.mark.parametrize(
@@ -218,12 +208,6 @@ def test_a_saving_tool_answers_with_a_result_when_its_arguments_do_not_fit(root:
     assert answer.is_error
     assert answer.structured_content["status"] == "failed"
     assert answer.structured_content["message"] in text(answer).replace('\\"', '"')
-
-
-def test_context_is_compiled_and_audited(root: Path) -> None:
-    found = facts(call(server_over(root), "context", goal="use threads", limit="500", project="nav"))
-    assert "nav/rules/callbacks" in {item["id"] for section in found["sections"] for item in section["items"]}
-    assert [line["verb"] for line in read_audit(open_root(root).state_folder)] == ["context"]
 
 
 @pytest.mark.parametrize("project", ["myapp", "lifecore_ros2", "tidewatch"])
@@ -311,13 +295,10 @@ def test_a_file_that_cannot_be_read_stands_first(root: Path) -> None:
     assert "nav/rules/torn.md" in text(call(server_over(root), "retrieve", query="zebra")).split("###")[0]
 
 
-def test_without_a_memory_retrieve_answers_from_elsewhere(nowhere: Provider, tmp_path: Path) -> None:
+def test_without_a_memory_retrieve_answers_from_elsewhere_and_others_say_so(nowhere: Provider, tmp_path: Path) -> None:
     write(tmp_path, "README.md", "# Project\n\nThe gyroscope is polled.\n")
     found = asked(server_over(nowhere), "retrieve", query="gyroscope")
     assert (found["retrieval_status"], found["degraded"], found["source"]) == ("failed", True, "readme")
-
-
-def test_without_a_memory_other_tools_say_so(nowhere: Provider) -> None:
     server = server_over(nowhere)
     assert "no memory here" in error(call(server, "why", address="x"))
     assert asked(server, "search", query="x")["retrieval_status"] == "failed"
@@ -400,34 +381,6 @@ def test_a_fault_of_ours_is_one_sentence_without_what_it_says(root: Path) -> Non
     answer = call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav")
     assert answer.structured_content["status"] == "failed"
     assert "secret" not in text(answer)
-
-
-def test_sixty_calls_at_once_are_all_answered(root: Path) -> None:
-    calls = [
-        ("search", {"query": "threads"}),
-        ("retrieve", {"query": "threads"}),
-        ("get_entry", {"address": "threads"}),
-        ("get_scope_state", {"project_id": "nav"}),
-        ("save_context", {"context": {"content": "x", "topic": "t"}, "project_id": "nav"}),
-    ]
-
-    async def work(client: Client) -> list[bool]:
-        found: list[bool] = []
-
-        async def one(tool: str, arguments: dict[str, Any]) -> None:
-            found.append(bool((await client.call_tool(tool, arguments)).is_error))
-
-        async with anyio.create_task_group() as tasks:
-            for number in range(60):
-                tool, arguments = calls[number % len(calls)]
-                # The same text from one client, before its answer, is the same save.
-                if tool == "save_context":
-                    arguments = {**arguments, "context": {"content": f"x {number}", "topic": "t"}}
-                tasks.start_soon(one, tool, arguments)
-        return found
-
-    assert with_client(server_over(root), work, mode="legacy") == [False] * 60
-    assert len(list((root / "nav/context").glob("*.md"))) == 12
 
 
 def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

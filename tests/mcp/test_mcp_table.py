@@ -200,28 +200,6 @@ def test_a_value_of_the_wrong_kind_is_refused_in_a_sentence(name: str, sent: obj
     assert refusal(**{name: sent}) == said
 
 
-_ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-    max_leaves=8,
-)
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(list(_PROBE.input_schema["properties"])) | st.text(max_size=8), _ANYTHING, max_size=5
-    )
-)
-def test_no_arguments_raise_anything_but_a_sentence(sent: dict[str, Any]) -> None:
-    said = ""
-    try:
-        _PROBE.parse(sent)
-    except UsageError as error:
-        said = str(error)
-    assert "\n" not in said
-    assert len(said) < 2_000
-
-
 _ODD = st.recursive(
     st.none()
     | st.booleans()

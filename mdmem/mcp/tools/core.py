@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from mdmem.ask.answer import VIA_NAMED, Answers
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
@@ -197,7 +197,10 @@ def _search(
 def _get_entry(
     workspace: Workspace,
     *,
-    address: Annotated[Texts, Field(description="Their addresses.")],
+    # Some agents use the former name of the argument.
+    address: Annotated[
+        Texts, Field(validation_alias=AliasChoices("address", "addresses"), description="Their addresses.")
+    ],
     about: Annotated[
         Prose | None,
         Field(description="Only the passages most relevant to these words: one text for all, or one per address."),
