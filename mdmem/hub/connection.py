@@ -7,7 +7,6 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +32,9 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
 # The error codes if two transactions conflict and PostgreSQL rolls one of them back.
 _CONFLICTS = ("40001", "40P01")
 _TRIES = 4
-_FOLDER = Path(__file__).parent / "migrations"
+_MIGRATIONS = {int(one.name[:4]): one for one in sorted((Path(__file__).parent / "migrations").glob("*.sql"))}
+EXPECTED = max(_MIGRATIONS)
+"""The version of the tables that this program reads and writes."""
 # The number of an advisory lock. Two simultaneous `init` runs use it to run one after the other.
 _INIT_LOCK = 0x6D646D656D
 
@@ -192,21 +193,15 @@ def init(connection: HubConnection) -> tuple[int, int]:
             " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
         )
         before = _version(cursor)
-        if before > expected():
+        if before > EXPECTED:
             raise HubError(_other_version(before))
         # No timeout, because a migration may rewrite a large table.
         cursor.execute("SET LOCAL statement_timeout = 0")
-        for number, statements in _migrations():
+        for number, file in _MIGRATIONS.items():
             if number > before:
-                cursor.execute(statements)
+                cursor.execute(file.read_text(encoding="utf-8"))
                 cursor.execute("INSERT INTO migration (number) VALUES (%s)", (number,))
-    return before, expected()
-
-
-@cache
-def expected() -> int:
-    """Return the version of the tables that this program reads and writes."""
-    return max(number for number, _ in _migrations())
+    return before, EXPECTED
 
 
 def require(connection: HubConnection) -> None:
@@ -215,25 +210,20 @@ def require(connection: HubConnection) -> None:
     if found is None:
         raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
     version = _version(connection)
-    if version != expected():
+    if version != EXPECTED:
         raise HubError(_other_version(version))
 
 
 def _other_version(version: int) -> str:
     version_text = f"the hub has version {version} of its tables, this mdmem"
-    if version > expected():
-        return f"{version_text} knows {expected()}; install a newer mdmem"
-    return f"{version_text} needs {expected()}; `mdmem hub init` migrates them"
+    if version > EXPECTED:
+        return f"{version_text} knows {EXPECTED}; install a newer mdmem"
+    return f"{version_text} needs {EXPECTED}; `mdmem hub init` migrates them"
 
 
 def _version(cursor: Any) -> int:
     (version,) = one_row(cursor.execute("SELECT coalesce(max(number), 0) FROM migration"))
     return int(version)
-
-
-def _migrations() -> Iterator[tuple[int, str]]:
-    for path in sorted(_FOLDER.glob("*.sql")):
-        yield int(path.name.partition("_")[0]), path.read_text(encoding="utf-8")
 
 
 @contextmanager

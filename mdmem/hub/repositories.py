@@ -248,7 +248,14 @@ def grant(
         if sees_all:
             cursor.execute("INSERT INTO permission (principal_id) VALUES (%s) ON CONFLICT DO NOTHING", (principal,))
         for place in places:
-            repository, wing = _find_place(cursor, place, may_push=may_push)
+            repository, wing = _find_place(cursor, place)
+            if repository is None and may_push:
+                made = "INSERT INTO repository (name) VALUES (%s) RETURNING id"
+                (repository,), wing = one_row(cursor.execute(made, (checked_name(place),))), None
+            elif repository is None:
+                raise NotFoundError(f"the hub has no repository `{place}`; with `--push`, it need not exist yet")
+            elif wing is not None:
+                _require_wing(cursor, repository, place, may_push=may_push)
             if wing is None:
                 cursor.execute(_GRANT_REPOSITORY, (principal, repository, may_push))
                 cursor.execute(f"{_REVOKE} AND wing IS NOT NULL", (principal, repository))
@@ -270,10 +277,7 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
             which = " AND repository_id IS NULL" if sees_all else ""
             cursor.execute(f"DELETE FROM permission WHERE principal_id = %s{which}", (principal,))
         for place in places:
-            repository, wing = _repository_id(cursor, place), None
-            if repository is None:
-                above, _, wing = place.rpartition("/")
-                repository = _repository_id(cursor, above)
+            repository, wing = _find_place(cursor, place)
             which = "" if wing is None else " AND wing = %s"
             arguments = (principal, repository, *([] if wing is None else [wing]))
             if cursor.execute(_REVOKE + which, arguments).rowcount == 0:
@@ -372,30 +376,22 @@ def _get_principal(cursor: Any, name: str) -> int:
     return principal
 
 
-def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]:
-    """Return the repository and the wing of a place. If the repository may be pushed and does not exist yet, add it."""
-    repository = _repository_id(cursor, place)
-    if repository is not None:
-        return repository, None
+def _find_place(cursor: Any, place: str) -> tuple[int | None, str | None]:
+    """Return the id of a repository, and the wing in `REPOSITORY/WING`; None for a repository that is not there."""
     above, _, wing = place.rpartition("/")
-    repository = _repository_id(cursor, above) if above else None
-    if repository is not None:
-        if may_push:
-            raise UsageError(f"only a whole repository can be pushed: grant `{above} --push`, without `/{wing}`")
-        wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
-        if wing not in wings:
-            has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"
-            raise NotFoundError(f"the hub has no wing `{wing}` of {above}; {has}")
-        return repository, wing
+    whole, part = one_row(cursor.execute("SELECT repository_named(%s), repository_named(%s)", (place, above)))
+    return (whole, None) if whole is not None else (part, wing)
+
+
+def _require_wing(cursor: Any, repository: int, place: str, *, may_push: bool) -> None:
+    """Raise NotFoundError if a repository lacks the wing in `REPOSITORY/WING`, and UsageError if it is to be pushed."""
+    above, _, wing = place.rpartition("/")
     if may_push:
-        made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))
-        return int(one_row(made)[0]), None
-    raise NotFoundError(f"the hub has no repository `{place}`; with `--push`, it need not exist yet")
-
-
-def _repository_id(cursor: Any, name: str) -> int | None:
-    found: int | None = one_row(cursor.execute("SELECT repository_named(%s)", (name,)))[0]
-    return found
+        raise UsageError(f"only a whole repository can be pushed: grant `{above} --push`, without `/{wing}`")
+    wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
+    if wing not in wings:
+        has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"
+        raise NotFoundError(f"the hub has no wing `{wing}` of {above}; {has}")
 
 
 def _granted(cursor: Any, principal: int) -> Grant:

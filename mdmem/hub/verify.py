@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError
-from mdmem.hub.connection import REBUILD, SCHEMA, expected, named_rows, one_row, transaction
+from mdmem.hub.connection import EXPECTED, REBUILD, SCHEMA, named_rows, one_row, transaction
 from mdmem.hub.contents import COLUMNS, FORMAT, Contents, HubWing, narrow_settings, plain_text
 from mdmem.hub.repositories import own_repository, remote_place
 from mdmem.model.entry import Wing
@@ -67,7 +67,7 @@ def status(connection: HubConnection) -> HubReport:
                 (SCHEMA,),
             )
         )
-    return HubReport(expected(), tuple(RepositoryState(**row) for row in rows), None if size is None else int(size))
+    return HubReport(EXPECTED, tuple(RepositoryState(**row) for row in rows), None if size is None else int(size))
 
 
 _REPOSITORIES = """

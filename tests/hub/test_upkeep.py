@@ -15,7 +15,7 @@ from pushes import Typed, pushed, rows, state
 
 import mdmem.guide
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.connection import HubError, connected, expected, init, require
+from mdmem.hub.connection import EXPECTED, HubError, connected, init, require
 from mdmem.hub.push import Succession, push
 from mdmem.hub.repositories import forget, grant, grants, make_token, rename
 from mdmem.hub.verify import status, verify
@@ -156,7 +156,7 @@ def test_two_make_them_at_once(empty_dsn: str) -> None:
     assert failed == []
 
 
-@pytest.mark.parametrize(("version", "advice"), [(expected() + 1, "install a newer"), (0, "hub init")])
+@pytest.mark.parametrize(("version", "advice"), [(EXPECTED + 1, "install a newer"), (0, "hub init")])
 def test_another_version_is_refused(dsn: str, version: int, advice: str) -> None:
     with connected(dsn) as connection, connection.transaction(force_rollback=True):
         connection.execute("DELETE FROM migration")
@@ -179,7 +179,7 @@ def test_who_may_make_no_schema_is_told_what_allows_it(empty_dsn: str) -> None:
         raw.execute(str(raised.value).split("`")[1])
     # Such a role may then do all that an owner may.
     with connected(as_guest) as connection:
-        assert init(connection) == (0, expected())
+        assert init(connection) == (0, EXPECTED)
         grant(connection, "member", ["acme/shop"], may_push=True)
         assert [one.permissions[0].place for one in grants(connection)] == ["acme/shop"]
     with connected(empty_dsn.replace("user=postgres", "user=member")) as connection:
