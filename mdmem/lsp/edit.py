@@ -13,7 +13,6 @@ from pygls.exceptions import JsonRpcException
 
 from mdmem.errors import LostRaceError, MdmemError, UsageError, shown_message, taken
 from mdmem.lsp.memory import START, Document, Memories, OpenMemory, file_of
-from mdmem.lsp.tokens import TokenKind
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.state.files import leads_away
 from mdmem.write.change_set import Change, ChangeSet
@@ -123,13 +122,13 @@ def _refusing() -> Iterator[None]:
 
 
 def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    """Return the full address or wing at a position, to be renamed, or None; on the first line, the entry itself."""
+    """Return the full address at a position, to be renamed, or None; on the first line, that of the entry itself."""
     found = _named_at(document, params.position)
-    return types.PrepareRenamePlaceholder(found[1], found[0].rstrip("/")) if found is not None else None
+    return types.PrepareRenamePlaceholder(found[1], found[0]) if found is not None else None
 
 
 def _named_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
-    """Return what is at a position, as `mdmem mv` names it, and its range; on the first line, the entry itself."""
+    """Return the address at a position and its range; on the first line, those of the entry itself."""
     token = document.token_at(position)
     if document.is_code:
         # Offer no rename in code, since other code that mentions the entry would not be changed.
@@ -138,14 +137,12 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
         line = types.Range(types.Position(0, 0), types.Position(0, len(document.line(0))))
         is_itself = document.address is not None and document.entry is not None and position.line == 0
         return (document.near, line) if is_itself else None
-    if token.kind is TokenKind.WING and token.text in document.memory.catalog.wings:
-        return f"{token.text}/", document.range_of_token(token)
     address = document.resolve(token)
     return (address, document.range_of_token(token)) if address is not None else None
 
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """Return the edit that renames the entry or wing at a position, with links, or None; raises JsonRpcException."""
+    """Return the edit that renames the entry at a position, with links, or None; raises JsonRpcException."""
     found = _named_at(document, params.position)
     if found is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date
 from functools import cached_property
@@ -470,14 +470,6 @@ class Memories:
         for document in list(self.workspace.text_documents.values()):
             self.update(document.uri)
         return gone
-
-    def all_known(self) -> Sequence[OpenMemory]:
-        """Return the memories of the open documents and of the editor's folders."""
-        for uri in (*(folder.uri for folder in self.workspace.folders.values()), self.workspace.root_uri):
-            folder = file_of(uri) if uri else None
-            if folder is not None:
-                self.memory_of(folder / SETTINGS_NAME)
-        return list(self.opened.values())
 
 
 def file_of(uri: str) -> Path | None:

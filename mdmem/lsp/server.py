@@ -13,6 +13,7 @@ from typing import Any
 
 from lsprotocol import types
 from msgspec import Struct
+from pygls.capabilities import get_capability
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
@@ -22,7 +23,7 @@ from mdmem.lsp.actions import FIX_ALL, code_actions
 from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
 from mdmem.lsp.memory import Document, Memories, OpenMemory, abilities_of
-from mdmem.lsp.show import SHOW, definition, hover, implementation, lenses, references, workspace_symbols
+from mdmem.lsp.show import SHOW, definition, hover, implementation, lenses, references
 from mdmem.model.finding import Finding, Severity
 
 SECTION = "mdmem"
@@ -170,7 +171,6 @@ class Server(LanguageServer):
         self._has_failed = False
         for method, answer in DOCUMENT_FEATURES.items():
             self._register(method, partial(self._answer_about_document, method, answer))
-        self._register(types.WORKSPACE_SYMBOL, partial(workspace_symbols, memories))
         self._register(types.WORKSPACE_WILL_RENAME_FILES, partial(will_rename, memories))
         self._register(types.INITIALIZE, self._initialize)
         self._register(types.INITIALIZED, self._initialized)
@@ -224,33 +224,17 @@ class Server(LanguageServer):
     def _initialize(self, params: types.InitializeParams) -> None:
         self.memories.abilities = abilities_of(params.capabilities)
         self.memories.workspace = self.workspace
-        self._configure(params.initialization_options)
+        self.options = options_from(params.initialization_options, self.options)
+
+    def _did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
+        self.options = options_from(params.settings, self.options)
 
     def _initialized(self, _: types.InitializedParams) -> None:
         """Ask the editor to watch the files of memories, if the editor can do that."""
-        workspace = self.client_capabilities.workspace
-        watched = workspace.did_change_watched_files if workspace is not None else None
-        if watched is not None and watched.dynamic_registration:
+        if get_capability(self.client_capabilities, "workspace.did_change_watched_files.dynamic_registration"):
             options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in _WATCHED])
             watch = types.Registration("watch", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             self.client_register_capability(types.RegistrationParams([watch]))
-
-    def _did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
-        """Take the editor's new settings, or ask the editor for them if the message does not contain them."""
-        workspace = self.client_capabilities.workspace
-        if params.settings is None and workspace is not None and workspace.configuration:
-            items = [types.ConfigurationItem(section=SECTION)]
-            self.workspace_configuration(
-                types.ConfigurationParams(items), lambda sent: self._configure(sent[0] if sent else None)
-            )
-        else:
-            self._configure(params.settings)
-
-    def _configure(self, sent: Any) -> None:
-        before, self.options = self.options, options_from(sent, self.options)
-        workspace = self.client_capabilities.workspace if before != self.options else None
-        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
-            self.workspace_code_lens_refresh(None)
 
     def _read_changes(self, uris: list[str]) -> None:
         if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in uris):
@@ -263,12 +247,11 @@ class Server(LanguageServer):
 def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:
     """Open the file of the only target, or let the user choose one; if the editor cannot open files, show the names."""
     uris = {one["title"]: one["uri"] for one in targets if one.get("uri", "").startswith("file:") and "title" in one}
-    window = ls.client_capabilities.window
 
     def open_file(title: str) -> None:
         ls.window_show_document(types.ShowDocumentParams(uris[title], take_focus=True))
 
-    if uris and (window is None or window.show_document is None):
+    if uris and get_capability(ls.client_capabilities, "window.show_document") is None:
         ls.show_message(f"{message}: {'; '.join(uris)}")
     elif len(uris) == 1:
         open_file(*uris)

@@ -1,4 +1,4 @@
-"""Answers that only show: hover texts, code lenses, definitions, references and symbols.
+"""Answers that only show: hover texts, code lenses, definitions and references.
 
 Texts from entries are shown in a fenced code block, so that the editor treats nothing in them as markup or a command.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -18,9 +18,9 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.ask.retrieve import reading_of
 from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
-from mdmem.lsp.memory import START, Abilities, Document, Memories, OpenMemory
+from mdmem.lsp.memory import START, Abilities, Document, OpenMemory
 from mdmem.lsp.tokens import Token, TokenKind
-from mdmem.model.entry import Entry, EntryType
+from mdmem.model.entry import Entry
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches
 from mdmem.render.findings.report import explanation
@@ -181,18 +181,12 @@ def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
 
 
 def definition(document: Document, params: types.DefinitionParams) -> types.Location | None:
-    """Return the file of the entry, wing (its manifest) or code that is mentioned at a position, or None."""
+    """Return the file of the entry that is mentioned at a position, or None."""
     memory, token = document.memory, document.token_at(params.position)
     if token is not None and token.kind is TokenKind.ADDRESS:
         address = document.resolve(token) or token.text
         if memory.has_file(address) or f"{address}.md" in memory.catalog.broken:
             return memory.location_of(address)
-    elif token is not None and token.kind is TokenKind.WING:
-        wing = memory.catalog.wings.get(token.text)
-        if wing is not None and wing.has_manifest:
-            return types.Location(memory.uri_of(f"{wing.name}/README.md"), START)
-    elif token is not None and token.kind is TokenKind.GLOB and token.text in memory.tracked_files:
-        return types.Location(memory.uri_of_code(token.text), START)
     return None
 
 
@@ -214,31 +208,4 @@ def references(document: Document, params: types.ReferenceParams) -> list[types.
         if other is not None:
             tokens = (token for token in other.parsed.tokens if other.resolve(token) == address)
             found += [types.Location(other.uri, other.range_of_token(token)) for token in tokens]
-    return found
-
-
-_SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
-    EntryType.INVARIANT: types.SymbolKind.Constant,
-    EntryType.DECISION: types.SymbolKind.Interface,
-    EntryType.PATTERN: types.SymbolKind.Method,
-    EntryType.NOTE: types.SymbolKind.String,
-}
-_MOST_SYMBOLS = 200
-
-
-def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
-    """Return at most 200 entries whose title or address contains every word, superseded and deprecated ones last."""
-    words = params.query.casefold().split()
-    matching = [
-        (memory, entry)
-        for memory in memories.all_known()
-        for address, entry in memory.catalog.entries.items()
-        if all(word in f"{address} {entry.title}".casefold() for word in words) and memory.has_file(address)
-    ]
-    found = []
-    for memory, entry in sorted(matching, key=lambda one: state_in(one[0], one[1].address).is_ended)[:_MOST_SYMBOLS]:
-        # Editors show a deprecated symbol struck through.
-        tags = [types.SymbolTag.Deprecated] if state_in(memory, entry.address).is_ended else None
-        where, name, kind = memory.location_of(entry.address), plain_line(entry.title), _SYMBOLS[entry.type]
-        found.append(types.WorkspaceSymbol(where, name, kind, tags=tags, container_name=entry.address))
     return found

@@ -1,4 +1,4 @@
-"""Split a document into keys, values, addresses and globs, even if its front matter is invalid."""
+"""Split a document into keys, values and addresses, even if its front matter is invalid."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ class TokenKind(StrEnum):
     KEY = auto()
     VALUE = auto()
     ADDRESS = auto()
-    GLOB = auto()
-    WING = auto()
     CODE = auto()
 
 
@@ -97,8 +95,6 @@ _KINDS = {field.name: field.kind for field in FIELDS}
 _TOKEN_KINDS = {
     Kind.LINKS: TokenKind.ADDRESS,
     Kind.RELATIONS: TokenKind.ADDRESS,
-    Kind.GLOBS: TokenKind.GLOB,
-    Kind.WINGS: TokenKind.WING,
     Kind.PAIRS: TokenKind.CODE,
 }
 LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS})

@@ -97,18 +97,6 @@ def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
     assert refused(linked, NEAR, at, "x") == said
 
 
-def test_a_wing_has_a_new_name_in_the_settings_too(linked: Hand) -> None:
-    write(linked.folder, "memory/ros/README.md", "---\nkind: shared\nowners: [Ada]\ndescription: d\n---\n")
-    write_entry(linked.folder / "memory", "ros/rules/clocks", title="Clocks")
-    manifest = "memory/nav/README.md"
-    write(linked.folder, manifest, "---\nkind: project\nowners: [Ada]\nshared_wings: [ros]\n---\n\n# nav\n")
-    linked.open(manifest)
-    linked.apply(renamed(linked, manifest, "[r|os]", "robots"))
-    linked.save()
-    assert "shared_wings: [robots]" in (linked.folder / manifest).read_text(encoding="utf-8")
-    assert (linked.folder / "memory/robots/rules/clocks.md").exists()
-
-
 def test_an_entry_is_not_renamed_from_code(linked: Hand) -> None:
     write(linked.folder, "src/a.py", "# nav/rules/callbacks\n")
     linked.open("src/a.py")

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import write_entry
 from editors import Editor
 from lsprotocol import types
 from memories import NODE, ONE, RULE, THREADS, lived_in
-from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp.memory import Memories
 from mdmem.lsp.server import Server
@@ -26,24 +24,6 @@ def test_findings_follow_what_is_typed(editor: Editor) -> None:
     assert (told.range.start.line, told.range.start.character, told.range.end.character) == (2, 8, 13)
     editor.change(RULE, text, 3)
     assert editor.wait(lambda: editor.codes(RULE) == [])
-
-
-def test_findings_of_other_open_files_follow_and_of_closed_ones_at_rest(editor: Editor) -> None:
-    root = editor.folder / "memory"
-    write_entry(root, "nav/later/first", title="First")
-    for name in ("second", "third"):
-        write_entry(root, f"nav/later/{name}", title=name, see=["nav/later/first"])
-    first, second, third = (f"memory/nav/later/{name}.md" for name in ("first", "second", "third"))
-    editor.open(first)
-    editor.open(second)
-    assert editor.wait(lambda: editor.codes(second) == [])
-    text = (editor.folder / first).read_text(encoding="utf-8")
-    ended = "status: deprecated\ndeprecated_at: 2026-03-06\nsuperseded_by: [nav/architecture/threads]"
-    editor.change(first, text.replace("status: active", ended))
-    assert editor.wait(lambda: editor.codes(second)) == ["link-to-superseded"]
-    assert editor.wait(lambda: editor.codes(third)) == ["link-to-superseded"], "once nothing changes any more"
-    editor.change(first, text, 3)
-    assert editor.wait(lambda: editor.codes(second) == [] and editor.codes(third) == [])
 
 
 def test_a_file_outside_every_memory_is_met_with_silence(editor: Editor, tmp_path: Path) -> None:
@@ -105,8 +85,6 @@ def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
     def ask(answer: Any) -> Any:
         return walker.run(answer)
 
-    found = ask(client.workspace_symbol_async(types.WorkspaceSymbolParams("two threads")))
-    assert [one.location.uri for one in found] == [walker.uri(THREADS)], "nothing is open yet"
     walker.open(NODE, language="python")
     code = types.TextDocumentIdentifier(walker.uri(NODE))
     (lens,) = ask(client.text_document_code_lens_async(types.CodeLensParams(code)))
@@ -134,13 +112,4 @@ def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
     assert ask(client.text_document_code_lens_async(types.CodeLensParams(rule))) is None
     client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"mdmem": {"codeLens": True}}))
     assert ask(client.text_document_code_lens_async(types.CodeLensParams(rule)))
-    assert client.messages == []
-
-
-def test_a_command_without_what_it_needs_is_refused(walker: Editor) -> None:
-    client = walker.client
-    nothing = types.ExecuteCommandParams("mdmem.show", ["nothing", []])
-    walker.run(client.workspace_execute_command_async(nothing))
-    with pytest.raises(JsonRpcException, match="Invalid Params"):
-        walker.run(client.workspace_execute_command_async(types.ExecuteCommandParams("mdmem.show", ["m"])))
     assert client.messages == []
