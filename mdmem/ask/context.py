@@ -44,10 +44,9 @@ from mdmem.record import record_json
 from mdmem.store.catalog.links import Neighbour, neighbours
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
-from mdmem.store.state.files import WING
 from mdmem.store.state.local_records import append_audit
 from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope
-from mdmem.store.workspace.visibility import find_own_memory, project_scope
+from mdmem.store.workspace.visibility import WING, find_own_memory, project_scope
 from mdmem.store.workspace.workspace import Workspace
 
 Pack = dict[str, Any]

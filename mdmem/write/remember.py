@@ -15,9 +15,8 @@ from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.state.files import WING
 from mdmem.store.workspace.scope import Filters, find_wing, resolve_scope, scope_state
-from mdmem.store.workspace.visibility import make_own_memory, may_write_to, require_writable
+from mdmem.store.workspace.visibility import WING, make_own_memory, may_write_to, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import ROOM_KINDS, free_address, room_for

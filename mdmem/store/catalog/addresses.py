@@ -84,13 +84,6 @@ def is_manifest(file: TreeFile) -> bool:
     return is_readme and not is_misnamed(file.path)
 
 
-def may_hide_entries(file: TreeFile) -> bool:
-    """Return whether an unreadable path may be a folder with entries, or a manifest that decides how they are read."""
-    is_folder = file.path.count("/") < 2 and "." not in file.path
-    is_manifest = file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}")
-    return file.kind is not FileKind.FILE and (is_folder or is_manifest)
-
-
 def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
     """Return the address of the entry that a link means, or None. Short links and paths start at the entry `near`."""
     if link in addresses:

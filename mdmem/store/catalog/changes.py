@@ -41,19 +41,16 @@ def says_the_same(before: ComparableText, after: ComparableText) -> bool:
     old, new = (list(references_in(*one)) for one in zip(texts, (before.addresses, after.addresses), strict=True))
     if not old or len(old) != len(new) or _masked(before.body, old) != _masked(after.body, new):
         return False
-    for one, other in zip(old, new, strict=True):
-        if one.target is None:
-            is_same = other.target is not None or one.link.target == other.link.target
-        else:
-            is_same = before.moves.get(one.target, one.target) == other.target
-        if not is_same:
-            return False
-    return True
+    return all(
+        before.moves.get(one.target, one.target) == other.target
+        if one.target is not None
+        else other.target is not None or one.link.target == other.link.target
+        for one, other in zip(old, new, strict=True)
+    )
 
 
 def _masked(body: str, references: list[Reference]) -> list[str]:
-    for reference in reversed(references):
-        link = reference.link
+    for link in (reference.link for reference in reversed(references)):
         body = f"{body[: link.offset]}\0{body[link.offset + link.width :]}"
     return seen_lines(body)
 

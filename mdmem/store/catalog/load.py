@@ -275,6 +275,10 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
             loaded[document.path] = _interpret(document)
     found = [loaded.get(file.path) or unreadable(file) for file in entry_files]
     readmes = [loaded[file.path] for file in manifests]
+    wings = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in entry_files}}
+    for wing in (one.wing for one in readmes if one.wing is not None):
+        seen = tuple(filter(tree.access.reads, wing.shared_wings)) if wing.shared_wings is not None else None
+        wings[wing.name] = wing.with_changes(shared_wings=seen)
     findings = [
         *(finding for one in (*found, *readmes) for finding in one.findings),
         *(unreadable(file).findings[0] for file in others if file.kind is FileKind.UNREADABLE),
@@ -283,7 +287,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     return Catalog(
         tree=tree,
         entries=_entries(tree, found, shows_hidden=cache is None),
-        wings=_wings(tree, entry_files, readmes),
+        wings=dict(sorted(wings.items())),
         broken={one.path: one for one in found if one.entry is None},
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
         files=tuple(entry_files),
@@ -334,12 +338,3 @@ def _entries(tree: Tree, loaded: Sequence[LoadedFile], *, shows_hidden: bool) ->
         redaction = Redaction(tree.access, known)
         entries = {address: redaction.entry(entry) for address, entry in entries.items()}
     return entries
-
-
-def _wings(tree: Tree, files: Sequence[TreeFile], manifests: Sequence[LoadedFile]) -> dict[str, Wing]:
-    """Return the wings by name, from their manifests and from the folders with entries."""
-    found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in files}}
-    for wing in (one.wing for one in manifests if one.wing is not None):
-        seen = tuple(filter(tree.access.reads, wing.shared_wings)) if wing.shared_wings is not None else None
-        found[wing.name] = wing.with_changes(shared_wings=seen)
-    return dict(sorted(found.items()))

@@ -25,14 +25,14 @@ from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
 from mdmem.store.catalog.addresses import (
+    MANIFEST,
     LoadedFile,
     full_address,
     is_manifest,
     iter_documents,
-    may_hide_entries,
     unreadable,
 )
-from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of, find_file, read_one
+from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
 if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
@@ -369,7 +369,13 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
         """Return a finding for each unreadable path that may be a wing, a room or a manifest, and may hide entries."""
-        return tuple(unreadable(file).findings[0] for file in self.others if may_hide_entries(file))
+        found = []
+        for file in self.others:
+            is_folder = file.path.count("/") < 2 and "." not in file.path
+            may_be_manifest = file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}")
+            if file.kind is not FileKind.FILE and (is_folder or may_be_manifest):
+                found.append(unreadable(file).findings[0])
+        return tuple(found)
 
     @cached_property
     def with_bytes(self) -> Set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -233,20 +233,14 @@ def refuse_while_busy(repository: Repository) -> None:
     raise UsageError(f"{article} {operation} is going on here: leave out `--commit`, or end it first with {ends}")
 
 
-def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
-    """Return the last commit at or before a moment in a first-parent history and its time in UTC, or None."""
+def list_first_parents(repository: Repository, tip: str, *, until: date | None = None) -> list[tuple[str, str]]:
+    """Return the commits of a first-parent history and their times in UTC, newest first.
+
+    With `until`, return only the last commit until the end of that day in UTC.
+    """
     # The dates of commits may not be in order, so the commit nearest to the tip counts, as for `git rev-list --before`.
-    found = _line(repository, tip, f"--min-age={max(0, int(moment.timestamp()))}", "--max-count=1")
-    return found[0] if found else None
-
-
-def first_day(repository: Repository, tip: str) -> str:
-    """Return the ISO day of the oldest commit of a first-parent history, as far as the clone has the history."""
-    return _line(repository, tip)[-1][1][: len("2026-01-31")]
-
-
-def _line(repository: Repository, tip: str, *options: str) -> list[tuple[str, str]]:
-    """Return the commits of a first-parent history, newest first, with their committer's times in UTC."""
+    end = int(datetime.combine(until, time(23, 59, 59), UTC).timestamp()) if until is not None else 0
+    options = (f"--min-age={max(0, end)}", "--max-count=1") if until is not None else ()
     form = ("--no-show-signature", "--format=%H %cd", "--date=format-local:%Y-%m-%d %H:%M")
     printed = repository.run("log", "--first-parent", *form, *options, tip, "--", variables={"TZ": "UTC"})
     return [(commit, when) for commit, _, when in (line.partition(" ") for line in printed.decode().splitlines())]

@@ -145,11 +145,8 @@ def fold(text: str) -> str:
 
 def normal(text: str, form: Literal["NFC", "NFKD"] = "NFC") -> str:
     """Return a text in a normal form of Unicode. Runs of combining marks are cut to 64: sorting them takes n² steps."""
-    return unicodedata.normalize(form, _MARKS.sub(_cut_marks, text))
-
-
-def _cut_marks(run: re.Match[str]) -> str:
-    return run[0][:64] if any(map(unicodedata.combining, run[0])) else run[0]
+    cut = _MARKS.sub(lambda run: run[0][:64] if any(map(unicodedata.combining, run[0])) else run[0], text)
+    return unicodedata.normalize(form, cut)
 
 
 def _runs(text: str) -> list[str]:

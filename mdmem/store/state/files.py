@@ -59,19 +59,6 @@ def user_folder(environment: Mapping[str, str], variable: str, below_home: str) 
     return home / below_home if home.is_absolute() else Path(os.devnull)
 
 
-WING = "private"
-
-
-def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
-    """Return the root of a caller's private memory. The local user (None) has one, a token has one for each root."""
-    folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
-    if caller is None:
-        return folder / "own"
-    # Use a hash for the name, since some file systems ignore upper and lower case.
-    named = os.fsencode(root) + b"\0" + caller.encode("utf-8", "surrogatepass")
-    return folder / f"token-{hashlib.sha256(named).hexdigest()[:24]}"
-
-
 _Kind = TypeVar("_Kind")
 # A time with a UTC offset. A record that has a time without one cannot be read.
 Moment = Annotated[datetime, Meta(tz=True)]

@@ -79,7 +79,12 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         kind = "room" if "/" in plain else "wing"
         whole = f"`{plain}/` means all {len(below)}" if len(below) > 1 else f"`{plain}/` means that"
         raise NotFoundError(f"`{name}` is a {kind}, with {_listed(below)}; {whole}")
-    found = [] if name.endswith("/") else _by_origin(workspace, name) or find_by_handle(workspace, plain, filters)
+    found: list[str] = []
+    if not name.endswith("/"):
+        base, here = workspace.location.base, Path(os.path.abspath(workspace.cwd / name))  # noqa: PTH100  # follow no link
+        paths = {posixpath.normpath(name), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
+        origins = iter_origins(workspace, entries) if "." in name else ()
+        found = [address for address, one in origins if one.path in paths] or find_by_handle(workspace, plain, filters)
     if found:
         address = _only(name, found)
         if address not in entries:
@@ -126,15 +131,6 @@ def _files_called(workspace: Workspace, name: str, paths: Iterable[str]) -> list
     """Return those of the paths that a short or full name means and the caller may see."""
     meant = (path for path in paths if path == f"{name}.md" or path.endswith(f"/{name}.md"))
     return [path for path in meant if workspace.access.sees(path)]
-
-
-def _by_origin(workspace: Workspace, name: str) -> list[str]:
-    """Return the addresses of the entries that were imported from a file."""
-    if "." not in name:
-        return []
-    base, here = workspace.location.base, Path(os.path.abspath(workspace.cwd / name))  # noqa: PTH100  # follow no link
-    paths = {posixpath.normpath(name), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
-    return [address for address, one in iter_origins(workspace, workspace.catalog.entries) if one.path in paths]
 
 
 def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tuple[str, Origin]]:

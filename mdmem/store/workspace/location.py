@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time
+from datetime import date
 from pathlib import Path
 from stat import S_ISREG
 
@@ -26,7 +26,7 @@ from mdmem.store.git.process import (
     resolve,
     with_hook_index,
 )
-from mdmem.store.git.status import commit_at, first_day, list_changed_in_index, list_tracked_named
+from mdmem.store.git.status import list_changed_in_index, list_first_parents, list_tracked_named
 
 
 class Snapshot(Struct, frozen=True):
@@ -204,49 +204,38 @@ def located(root: Path, why: str) -> Location:
 
 
 # Dates need hyphens, because eight digits alone may be an abbreviated commit.
-_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
     """Return the snapshot of a revision or a date, and the day on which entries are judged.
 
-    A branch or tag comes before a date. A date means the last commit until then on the first-parent history of the
-    default branch. A day ends in UTC, and a time without an offset is in UTC. Raises UnknownRevisionError, UsageError
-    and GitError.
+    A branch or tag comes before a date. A date means the last commit until its end in UTC on the first-parent history
+    of the default branch. Raises UnknownRevisionError, UsageError and GitError.
     """
-    repository = location.get_repository()
-    is_date = _DATE.fullmatch(name) is not None
+    repository, is_date = location.get_repository(), _DAY.fullmatch(name) is not None
     try:
-        commit = resolve(repository, name)
+        remarks = [f"`{name}` is a branch or tag here, so it is not read as a date"] if is_date else []
+        return Snapshot(resolve(repository, name), name=name, remarks=tuple(remarks)), today
     except UnknownRevisionError:
         if not is_date:
             raise
-        return _at_date(repository, name, today)
-    remarks = (f"`{name}` is a branch or tag here, so it is not read as a date",) if is_date else ()
-    return Snapshot(commit, name=name, remarks=remarks), today
-
-
-def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, date]:
     try:
-        instant = datetime.fromisoformat(name.upper())
+        day = date.fromisoformat(name)
     except ValueError as error:
-        raise UsageError(f"`{name}` is not a date or time; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
-    day = instant.date()
-    if len(name) == len("2026-01-31"):
-        # Midnight of the next day would overflow for the last day that Python can represent.
-        instant = datetime.combine(day, time(23, 59, 59))
+        raise UsageError(f"`{name}` is not a date; write a day as 2026-01-31") from error
     branch = find_default_branch(repository)
     if branch is None:
         why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
         raise GitError(f"cannot tell which entries there were on {name}: {why}")
-    found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
-    if found is None:
-        since = first_day(repository, branch.commit)
+    line = list_first_parents(repository, branch.commit, until=day)
+    if not line:
+        since = list_first_parents(repository, branch.commit)[-1][1][: len("2026-01-31")]
         if is_shallow(repository):
             cut = f"the history of {branch.ref} is cut off before {name} and begins on {since}"
             raise GitError(f"{cut}; {UNSHALLOW}")
         raise UsageError(f"nothing was committed on {branch.ref} by {name}; its history begins on {since}")
-    commit, when = found
+    commit, when = line[0]
     remarks = [f"as of {name}: commit {commit[:10]} of {branch.ref}, from {when} UTC"]
     if day > today:
         remarks.append(f"{name} is in the future: this is the state of today, with its dates compared to that day")

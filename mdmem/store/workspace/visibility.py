@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +23,7 @@ from mdmem.store.catalog.load import EntryCache
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import Commit
 from mdmem.store.settings import Settings
-from mdmem.store.state.files import WING, private_root, write_new
+from mdmem.store.state.files import user_folder, write_new
 from mdmem.store.state.local_records import PendingWrite
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.scope import (
@@ -181,7 +183,7 @@ _SETTINGS = """\
 [check]
 ignore = ["wing-without-owner"]
 """
-_MANIFEST = "---\nkind: project\n---\n\n# private\n"
+WING, _MANIFEST = "private", "---\nkind: project\n---\n\n# private\n"
 
 
 def find_own_memory(workspace: Workspace) -> Workspace | None:
@@ -208,13 +210,18 @@ def make_own_memory(workspace: Workspace) -> Workspace:
 
 
 def _own_root(workspace: Workspace) -> Path:
-    access = workspace.access
+    """Return the root of the caller's memory: the local user has one, and each token has one for each root."""
+    access, folder = workspace.access, user_folder(workspace.environment, "XDG_DATA_HOME", ".local/share")
     caller = access.name
     if caller is None and access.readable is not None:
         # A caller without a name who sees only some wings is not the user, so the memory is named by these wings.
         # The name begins with NUL, which no token's name contains.
         caller = "\0".join(("", *sorted(access.readable)))
-    return private_root(workspace.environment, workspace.location.root, caller)
+    if caller is None:
+        return folder / "mdmem/private/own"
+    # Use a hash for the name, since some file systems ignore upper and lower case.
+    named = os.fsencode(workspace.location.root) + b"\0" + caller.encode("utf-8", "surrogatepass")
+    return folder / f"mdmem/private/token-{hashlib.sha256(named).hexdigest()[:24]}"
 
 
 def _open_own(workspace: Workspace, root: Path) -> Workspace:
