@@ -74,11 +74,6 @@ def test_a_folder_that_looks_like_a_git_directory_runs_nothing(line: str, evil: 
     assert (ran.code, ran.err, (evil.parent / "RAN").exists()) == (0, "", False)
 
 
-def test_from_within_such_a_folder_nothing_is_run(evil: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "list", "--at", "HEAD", cwd=evil / "memory").code == 0
-    assert not (evil.parent / "RAN").exists()
-
-
 @pytest.mark.parametrize("under", ["memory", "memory/objects", "memory/nav", "second", ""])
 def test_repository_of_such_a_folder_is_the_one_that_was_cloned(under: str, evil: Path) -> None:
     assert find_repository(evil / under) == Repository(evil, evil / ".git", evil / ".git")
@@ -217,15 +212,6 @@ def test_nothing_is_looked_for_above_a_ceiling(tmp_path: Path, monkeypatch: pyte
     assert find_repository(top / "memory") is None
     # git looks into the folder that it starts in all the same.
     assert find_repository(top) is not None
-
-
-def test_repository_is_found_from_its_own_top_as_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    top = make_repository(tmp_path / "top")
-    (top / "memory").mkdir()
-    monkeypatch.chdir(top)
-    assert find_repository(top / "memory") is not None
 
 
 # The environment.

@@ -278,30 +278,6 @@ SAVE = ("save", "decision", "--json", "../decision.json", "--project", "nav")
 LONG = ("new", "note", "nav/notes/n", "--title", "T", "--body", "Text. " * 2000)
 
 
-def assert_refused(answer: Answer, before: Answer, *, says: str) -> None:
-    """Hold that a write was refused in one sentence and no file came, went or changed."""
-    assert (answer.code, answer.out) == (3, "")
-    assert re.fullmatch(rf"mdmem: {says}\n", answer.err)
-    assert answer.files == before.files
-
-
-@pytest.mark.parametrize("spare", [0, 1, 2])
-def test_new_entry_on_a_full_disk_is_refused_whole(tmp_path: Path, spare: int) -> None:
-    before, full, there, again, check = on_a_small_disk(tmp_path, "files", LIST, spare, LONG, LIST, "free", LONG, CHECK)
-    says = "cannot write `nav/notes/n.md`: No space left on device; nothing was changed"
-    assert_refused(full, before, says=says)
-    assert (there.out, again.code, check.code) == (before.out, 0, 0)
-    assert "nav/notes/n.md" in again.files
-
-
-@pytest.mark.parametrize("spare", [0, 1])
-def test_supersession_on_a_full_disk_is_refused_whole(tmp_path: Path, spare: int) -> None:
-    line = CASES["supersede"].line
-    before, full, check, again = on_a_small_disk(tmp_path, "files", LIST, spare, line, CHECK, "free", line)
-    assert_refused(full, before, says=r"cannot write `nav/\S+`: No space left on device; nothing was changed")
-    assert (check.code, again.code) == (0, 0)
-
-
 def test_save_on_a_full_disk_waits_and_is_brought_by_retry(tmp_path: Path) -> None:
     retry, pending = ("save", "--retry"), ("save", "--waiting")
     steps = (LIST, 0, SAVE, SAVE, retry, "free", retry, pending, SAVE, CHECK)

@@ -18,7 +18,7 @@ from trees import HeldTree, ListedTree
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.store.catalog.changes import Changes, ComparableText, first_difference, says_the_same
-from mdmem.store.catalog.links import Edge, EdgeKind, classify
+from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import find_repository
@@ -321,21 +321,3 @@ def test_consistent_classes_keep_what_they_promise(stated: dict[str, dict[str, o
         if edge.kind is EdgeKind.PENDING:
             new = catalog.entries[edge.new]
             assert new.status == "draft" or (new.status == "deprecated" and new.why_ended and not edge.by_old)
-
-
-@given(MEMORIES)
-def test_writing_the_missing_end_heals_a_one_sided_edge(stated: dict[str, dict[str, object] | str]) -> None:
-    for edge in classify(memory(stated)):
-        if edge.kind in (EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD):
-            again = classify(memory(stated | healed(stated, edge)))
-            kind = next(one.kind for one in again if (one.old, one.new) == (edge.old, edge.new))
-            assert kind not in (EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD)
-
-
-def healed(stated: dict[str, dict[str, object] | str], edge: Edge) -> dict[str, dict[str, object]]:
-    address, name, target = (edge.old, "superseded_by", edge.new) if edge.by_new else (edge.new, "supersedes", edge.old)
-    fields = stated[address]
-    assert isinstance(fields, dict)
-    links = fields[name]
-    assert isinstance(links, list)
-    return {address: {**fields, name: [*links, target]}}

@@ -54,20 +54,6 @@ def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: P
     assert retrieve_context(fresh, project_id="app", topic="tokens")["source"] == "index"
 
 
-def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    for number in range(4):
-        put(root, f"app/r/e{number}", f"Tokens {number}")
-    retrieve_context(open_root(root), project_id="app")
-
-    for every in range(1, 12):
-        workspace = indexed(root, tmp_path / f"index-{every}")
-        retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
-        after = indexed(root, tmp_path / f"index-{every}")
-        answer = retrieve_context(after, project_id="app", topic="tokens")
-        assert (answer["retrieval_status"], len(answer["items"])) == ("succeeded", 4)
-
-
 NEW = "nav/rules/new"
 
 

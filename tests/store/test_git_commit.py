@@ -258,17 +258,6 @@ def test_commit_is_signed_where_git_signs(top: Path) -> None:
     assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(top, "cat-file", "commit", "HEAD")
 
 
-def test_variables_of_an_outer_hook_are_dropped(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outer = make_repository(top.parent / "outer")
-    repository = repository_of(top)
-    for name, value in (("GIT_DIR", ".git"), ("GIT_INDEX_FILE", ".git/index"), ("GIT_WORK_TREE", ".")):
-        monkeypatch.setenv(name, str(outer / value))
-    write(top, "m/one.md", "ours\n")
-    made = commit_paths(repository, ["m/one.md"], "Write\n")
-    assert made == git(top, "rev-parse", "main")
-    assert not (outer / ".git/index").exists()
-
-
 def test_worktree_commits_to_its_own_branch(top: Path) -> None:
     other = top.parent / "other"
     git(top, "worktree", "add", "-q", "-b", "topic", str(other))
@@ -375,11 +364,3 @@ def test_operation_at_hand_is_found(top: Path, command: list[str], operation: st
         commit_all(top, branch)
     git(top, *command, ends=1)
     assert state_of(repository_of(top)) == operation
-
-
-def test_author_in_the_environment_is_kept(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_AUTHOR_NAME", "Bob")
-    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "bob@example.org")
-    write(top, "m/one.md", "ours\n")
-    commit(top, "m/one.md")
-    assert git(top, "log", "-1", "--format=%an <%ae>, %cn") == "Bob <bob@example.org>, Ada"

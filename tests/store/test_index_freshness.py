@@ -284,13 +284,6 @@ def test_eight_processes_on_a_cold_index_all_answer_right(tmp_path: Path) -> Non
         assert as_answered(said) in ((False, "index"), (True, "scan"), (True, "index"))
 
 
-# What Whoosh's own pickles name.
-ALLOWED = {
-    *(("whoosh.codec.whoosh3", "W3Codec"), ("whoosh.codec.whoosh3", "W3Segment")),
-    *(("collections", "defaultdict"), ("builtins", "int"), ("builtins", "set")),
-}
-
-
 class Planted:
     """Runs code where it is unpickled."""
 
@@ -341,40 +334,6 @@ def test_pickles_planted_inside_a_file_run_nothing(tmp_path: Path, held: str) ->
     for index in (FullTextIndex(folder, persist=False), FullTextIndex(folder)):
         ask(index, made)
     assert not (tmp_path / "RAN").exists()
-
-
-COMMANDS = """
-import contextlib, io, json, sys
-from pathlib import Path
-named, ran = [], []
-def hook(event, arguments):
-    if event == "pickle.find_class":
-        named.append(arguments)
-sys.addaudithook(hook)
-from mdmem.cli.main import run
-DECISION = ["new", "decision", "nav/rules/queue", "--title", "Queue requests", "--body", "A. Rationale: b."]
-LINES = [
-    ["index"], ["search", "threads"], ["retrieve", "threads"], ["context", "use threads"], ["list"],
-    ["show", "nav/architecture/threads"], ["status"], ["check"], ["why", "nav/architecture/threads"], DECISION,
-    ["index"], ["search", "queue"], ["supersede", "nav/architecture/threads", "--title", "T", "--reason", "r", "--body",
-    "x. Rationale: y."], ["verify", "nav/rules/callbacks"], ["mv", "nav/rules/queue", "nav/rules/line"],
-    ["deprecate", "nav/rules/line", "--reason", "r"], ["search", "--query-syntax", "thr*"], ["diff"], ["hygiene"],
-    ["log", "nav/architecture/threads"], ["blame", "nav/architecture/threads"], ["index", "--rebuild"],
-]
-for line in LINES:
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        ran.append((line[0], run(line)))
-print(json.dumps([named, ran]))
-"""
-
-
-def test_no_command_unpickles_what_an_index_has_no_use_for(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
-    command = [sys.executable, "-c", COMMANDS]
-    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=True)
-    named, ran = json.loads(done.stdout)
-    assert [line for line in ran if line[1] > 1] == []
-    assert {tuple(one) for one in named} <= ALLOWED
 
 
 def test_file_in_the_place_of_another_is_damage(tmp_path: Path) -> None:

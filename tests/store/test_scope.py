@@ -18,7 +18,6 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, TreeFile, WorkingTree
 from mdmem.store.workspace.scope import (
-    AmbiguousWingError,
     Filters,
     Scope,
     ScopeAnswer,
@@ -67,6 +66,7 @@ NAMED = {"app": "shared_wings: [lib, base]", "base": SHARED, "lib": SHARED, "oth
         (THREE, {"wings": ("app",)}, "app lib", "app lib"),
         (THREE, {"wings": ("app", "web")}, "app lib web", "app web lib"),
         (THREE, {"wings": ("app",), "all_wings": True}, "app lib web", "app lib"),
+        (THREE, {"all_wings": True}, "app lib web", "lib"),
         # Each with its own shared wings.
         (APART, {"wings": ("app", "web")}, "app lib base web", "app web lib base"),
         (APART, {"wings": ("web", "app")}, "web base lib app", "web app base lib"),
@@ -76,7 +76,8 @@ def test_scope_is_the_active_wing_with_its_shared_ones(
     manifests: dict[str, str], options: dict[str, Any], read: str, binding: str, tmp_path: Path
 ) -> None:
     scope = scope_of(wings(tmp_path, **manifests), **options)
-    assert (scope.wing, " ".join(scope.wings), " ".join(scope.binding_wings)) == (read.split()[0], read, binding)
+    assert (" ".join(scope.wings), " ".join(scope.binding_wings)) == (read, binding)
+    assert scope.wing == (read.split()[0] if "wings" in options or not options.get("all_wings") else None)
     shared = [name for name in scope.wings if SHARED in manifests[name] and name != scope.wing]
     assert list(scope.shared_wings) == shared
 
@@ -98,20 +99,11 @@ def test_active_wing_is_the_one_that_is_about_a_given_path(tmp_path: Path) -> No
     assert named.wing == "app"
 
 
-def test_active_wing_is_ambiguous_where_several_projects_and_none_named(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
-    with pytest.raises(AmbiguousWingError) as raised:
-        scope_of(found)
-    assert str(raised.value).endswith("name one with --wing, or set `default_wing` in mdmem.toml: `app`, `web`")
-    everything = scope_of(found, all_wings=True)
-    assert (everything.wing, everything.wings, everything.binding_wings) == (None, ("app", "lib", "web"), ("lib",))
-
-
 def test_commands_where_the_active_wing_is_ambiguous(tmp_path: Path, capsys: Capture) -> None:
     wings(make_root(tmp_path), app="kind: project", web="kind: project")
     refused = run_here(capsys, "retrieve", cwd=tmp_path)
     assert (refused.code, refused.out) == (2, "")
-    assert "`app`, `web`" in refused.err
+    assert refused.err.endswith("name one with --wing, or set `default_wing` in mdmem.toml: `app`, `web`\n")
     for command in (["list"], ["search", "decided"]):
         ran = run_here(capsys, *command, cwd=tmp_path)
         assert ran.code == 0

@@ -15,6 +15,12 @@ Capture = pytest.CaptureFixture[str]
 RULE, OLD, NEW = "nav/rules/callbacks", "nav/architecture/threads", "nav/architecture/four"
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a repository with the first memory."""
+    return memory(tmp_path)
+
+
 def on_branch(folder: Path) -> Path:
     """Return the first memory with the branch `feature` checked out, which has no commit of its own."""
     memory(folder)
@@ -49,16 +55,14 @@ def standings(rows: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
     return [(row.get("address") or row["id"], row.get("standing")) for row in rows]
 
 
-def test_everything_that_is_committed_on_the_default_branch_is_binding(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_everything_that_is_committed_on_the_default_branch_is_binding(folder: Path, capsys: Capture) -> None:
     items = said(capsys, "retrieve", cwd=folder)["items"]
     assert standings(items) == [(RULE, "binding"), (OLD, "binding")]
     assert "binding" not in run_here(capsys, "list", cwd=folder).out
 
 
 @pytest.mark.parametrize("command", [["list"], ["search", "new"], ["show", "nav/rules/new"], ["retrieve", "new"]])
-def test_new_entry_on_disk_is_uncommitted(command: list[str], tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_new_entry_on_disk_is_uncommitted(command: list[str], folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", "nav/rules/new", "Something new.\n")
     rows = next(value for name, value in said(capsys, *command, cwd=folder).items() if name in _ROWS)
     assert ("nav/rules/new", "uncommitted") in standings(rows)
@@ -157,16 +161,14 @@ def test_entry_that_a_branch_took_away_still_binds(is_committed: bool, tmp_path:
     assert "not on the default branch" in rule["reason"]
 
 
-def test_entry_that_cannot_be_parsed_on_disk_still_binds_and_is_a_problem(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_entry_that_cannot_be_parsed_on_disk_still_binds_and_is_a_problem(folder: Path, capsys: Capture) -> None:
     write(folder, f"memory/{RULE}.md", "no front matter\n")
     answer = said(capsys, "retrieve", cwd=folder)
     assert standings(answer["items"])[0] == (RULE, "binding")
     assert [one["path"] for one in answer["problems"]] == [f"{RULE}.md"]
 
 
-def test_proposed_override_overrides_nothing_yet(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_proposed_override_overrides_nothing_yet(folder: Path, capsys: Capture) -> None:
     write(folder, "memory/shared/README.md", "---\nkind: shared\n---\n")
     write_entry(folder / "memory", "shared/rules/one", "One thread.\n", title="One thread")
     commit_all(folder)
@@ -197,8 +199,7 @@ def test_proposed_amendment_stands_beside_what_it_would_amend(tmp_path: Path, ca
     assert "proposed amendment" not in run_here(capsys, *asked, cwd=folder).out
 
 
-def test_manifest_that_a_branch_changed_takes_no_shared_rule_away(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_manifest_that_a_branch_changed_takes_no_shared_rule_away(folder: Path, capsys: Capture) -> None:
     manifest = "---\nkind: project\nowners: [Ada]\nshared_wings: [{}]\n---\n"
     write(folder, "memory/nav/README.md", manifest.format("shared"))
     write(folder, "memory/shared/README.md", "---\nkind: shared\n---\n")
@@ -209,8 +210,7 @@ def test_manifest_that_a_branch_changed_takes_no_shared_rule_away(tmp_path: Path
     assert ("shared/rules/one", "binding") in standings(items)
 
 
-def test_proposal_gives_way_to_what_binds_in_a_budget(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_proposal_gives_way_to_what_binds_in_a_budget(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", "nav/rules/big", "A long rule. " * 200, type="invariant")
     answer = said(capsys, "retrieve", "--budget", "250", cwd=folder)
     forms = {item["address"]: item["form"] for item in answer["items"]}
@@ -220,8 +220,7 @@ def test_proposal_gives_way_to_what_binds_in_a_budget(tmp_path: Path, capsys: Ca
     assert answer["omitted"] == [{"address": "nav/rules/big", "type": "invariant", "why": "proposed, over the budget"}]
 
 
-def test_proposal_covers_nothing(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_proposal_covers_nothing(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", NEW, "Zebras graze.\n")
     assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is False
     commit_all(folder)
@@ -273,9 +272,8 @@ CLAIM = "nav/rules/claim"
 
 @pytest.mark.parametrize(("agreed", "shown"), [("", [CLAIM, OLD]), ('[lineage]\none_sided = "fact"\n', [CLAIM])])
 def test_branch_does_not_decide_that_a_claim_is_a_fact(
-    agreed: str, shown: list[str], tmp_path: Path, capsys: Capture
+    agreed: str, shown: list[str], folder: Path, capsys: Capture
 ) -> None:
-    folder = memory(tmp_path)
     write_entry(folder / "memory", CLAIM, "Navigation uses what it likes.\n", type="decision", supersedes=OLD)
     write(folder, "memory/mdmem.toml", agreed)
     commit_all(folder)
@@ -297,8 +295,7 @@ def test_bundle_and_context_pack_tell_the_standing(tmp_path: Path, capsys: Captu
     assert "proposed by Ada in" in pack["markdown"]
 
 
-def test_context_pack_has_both_versions_of_a_changed_entry(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_context_pack_has_both_versions_of_a_changed_entry(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", OLD, "Navigation uses eight threads.\n", title="Use eight threads")
     pack = said(capsys, "context", "threads", cwd=folder)
     items = [item["name"] for section in pack["sections"] for item in section["items"]]
@@ -324,15 +321,13 @@ def test_shallow_clone_of_a_branch_tells_what_differs(tmp_path: Path, capsys: Ca
     assert standings(items) == [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
 
 
-def test_without_a_known_default_branch_nothing_is_said(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_without_a_known_default_branch_nothing_is_said(folder: Path, capsys: Capture) -> None:
     git(folder, "branch", "-q", "-m", "main", "develop")
     git(folder, "branch", "other")
     assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, None), (OLD, None)]
 
 
-def test_other_line_ends_on_disk_are_no_change(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_other_line_ends_on_disk_are_no_change(folder: Path, capsys: Capture) -> None:
     write(folder, ".gitattributes", "*.md text eol=crlf\n")
     commit_all(folder)
     for path in (folder / "memory").rglob("*.md"):
@@ -341,8 +336,7 @@ def test_other_line_ends_on_disk_are_no_change(tmp_path: Path, capsys: Capture) 
     assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, "binding"), (OLD, "binding")]
 
 
-def test_files_beside_a_memory_at_the_top_are_no_entries(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_files_beside_a_memory_at_the_top_are_no_entries(folder: Path, capsys: Capture) -> None:
     git(folder, "mv", "memory/nav", "memory/mdmem.toml", ".")
     write(folder, "docs/guide/intro.md", "Prose.\n")
     write(folder, "docs/README.md", "Prose.\n")
@@ -354,8 +348,7 @@ def test_files_beside_a_memory_at_the_top_are_no_entries(tmp_path: Path, capsys:
     assert (standings(answer["items"]), answer["problems"]) == ([(RULE, "binding"), (OLD, "binding")], [])
 
 
-def test_draft_of_the_default_branch_has_no_standing(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_draft_of_the_default_branch_has_no_standing(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", NEW, "Four.\n", status="draft")
     commit_all(folder)
     assert standings(said(capsys, "retrieve", cwd=folder)["proposed"]) == [(NEW, None)]
@@ -407,8 +400,7 @@ def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None
     )
 
 
-def test_merged_decision_overrides_and_contradicts_nothing(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_merged_decision_overrides_and_contradicts_nothing(folder: Path, capsys: Capture) -> None:
     write(folder, "memory/shared/README.md", "---\nkind: shared\n---\n")
     write_entry(folder / "memory", "shared/rules/one", "One thread.\n", title="One thread")
     says = {"overrides": "shared/rules/one", "conflicts_with": OLD, "amends": OLD, "reason": "faster"}
@@ -420,8 +412,7 @@ def test_merged_decision_overrides_and_contradicts_nothing(tmp_path: Path, capsy
     assert "amended_by" not in items[OLD]
 
 
-def test_draft_on_a_branch_stays_a_proposal_until_it_is_merged(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_draft_on_a_branch_stays_a_proposal_until_it_is_merged(folder: Path, capsys: Capture) -> None:
     git(folder, "checkout", "-q", "-b", "feature")
     write_entry(folder / "memory", NEW, "Four.\n", **DRAFT)
     assert standings(said(capsys, "retrieve", cwd=folder)["proposed"]) == [(NEW, "uncommitted")]
@@ -434,9 +425,8 @@ def test_draft_on_a_branch_stays_a_proposal_until_it_is_merged(tmp_path: Path, c
 
 @pytest.mark.parametrize("fields", [{"agent": None}, {"type": "invariant"}, {"superseded_by": OLD}])
 def test_only_an_agents_decision_that_nothing_replaced_is_listed_so(
-    fields: dict[str, str | None], tmp_path: Path, capsys: Capture
+    fields: dict[str, str | None], folder: Path, capsys: Capture
 ) -> None:
-    folder = memory(tmp_path)
     stated = {name: value for name, value in {**DRAFT, **fields}.items() if value is not None}
     write_entry(folder / "memory", NEW, "Four.\n", **stated)
     commit_all(folder)
@@ -496,8 +486,7 @@ def test_approve_merged_ends_a_draft_that_another_of_them_supersedes(tmp_path: P
     assert run_here(capsys, "check", cwd=folder).code == 0
 
 
-def test_approve_merged_without_any_is_a_usage_error(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_approve_merged_without_any_is_a_usage_error(folder: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "approve", "--merged", cwd=folder)
     said_of_it = "mdmem: no merged decision of an agent lacks approval here\n"
     assert (ran.code, ran.err) == (2, said_of_it)

@@ -102,8 +102,10 @@ def _said(ask: Callable[[], str]) -> str:
 APP = Access.to_wings(["app"])
 
 
-def two_wings(folder: Path) -> Path:
-    root = make_root(make_repository(folder) / "memory")
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a root with the wings `app` and `vault`, each with one entry."""
+    root = make_root(make_repository(tmp_path) / "memory")
     write(root, "app/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# app\n")
     write(root, "vault/README.md", "---\nkind: project\nowners: [Ada]\nproject_id: obsidian\n---\n\n# vault\n")
     write_entry(
@@ -113,13 +115,12 @@ def two_wings(folder: Path) -> Path:
     return root
 
 
-def test_nobody_sees_nothing_but_the_settings(tmp_path: Path) -> None:
-    workspace = seen_by(open_root(two_wings(tmp_path)), Access.to_wings([]))
+def test_nobody_sees_nothing_but_the_settings(root: Path) -> None:
+    workspace = seen_by(open_root(root), Access.to_wings([]))
     assert [file.path for file in workspace.tree.files()] == ["mdmem.toml"]
 
 
-def test_shown_entry_has_no_link_to_an_unseen_wing_and_its_file_keeps_them(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_shown_entry_has_no_link_to_an_unseen_wing_and_its_file_keeps_them(root: Path) -> None:
     body = (
         "Granite [see: vault/rules/onyx] and [see: app/rules/slate, vault/rules/onyx].\n"
         "[[vault/rules/onyx]] [[vault/rules/onyx|the rule]] [the file](../../vault/rules/onyx.md).\n"
@@ -154,8 +155,7 @@ def test_shown_entry_has_no_link_to_an_unseen_wing_and_its_file_keeps_them(tmp_p
     assert file.read_bytes() == before
 
 
-def test_relation_that_is_not_shown_survives_an_update_of_its_entity(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_relation_that_is_not_shown_survives_an_update_of_its_entity(root: Path) -> None:
     relations = "[{type: READS, to: vault/rules/onyx}]"
     file = write_entry(
         root, "app/entities/slate", "Slate.\n", type="note", label="entity", entity="Slate", relations=relations
@@ -169,16 +169,14 @@ def test_relation_that_is_not_shown_survives_an_update_of_its_entity(tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../README.md", "a\0.md", "x" * 5000, "x" * 5000 + ".md"])
-def test_name_of_a_file_elsewhere_does_not_tell_whether_it_is_there(tmp_path: Path, name: str) -> None:
-    root = two_wings(tmp_path)
+def test_name_of_a_file_elsewhere_does_not_tell_whether_it_is_there(root: Path, tmp_path: Path, name: str) -> None:
     write(tmp_path, "README.md")
     for workspace in (seen_by(open_root(root), APP), *([open_root(root)] if name != "../README.md" else [])):
         with pytest.raises(NotFoundError, match=r"^there is no entry "):
             show(workspace, [name])
 
 
-def test_check_finds_nothing_wrong_with_links_into_unseen_wings(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_check_finds_nothing_wrong_with_links_into_unseen_wings(root: Path) -> None:
     body = "Gone.\n\nRationale: it is. [see: vault/rules/nothing] [x](../../vault/rules/nothing.md)\n"
     ended = {"status": "deprecated", "deprecated_at": "2026-06-01"}
     write_entry(
@@ -195,15 +193,13 @@ def test_check_finds_nothing_wrong_with_links_into_unseen_wings(tmp_path: Path) 
     assert [one.code for one in check(seen_by(open_root(root), APP), CheckRequest()).findings] == []
 
 
-def test_check_still_finds_what_is_wrong_in_the_wing(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_check_still_finds_what_is_wrong_in_the_wing(root: Path) -> None:
     write_entry(root, "app/rules/gone", title="Gone", see=["app/rules/granit", "vault/rules/onyx"])
     (found,) = check(seen_by(open_root(root), APP), CheckRequest()).findings
     assert (found.code, found.help) == ("dangling-link", "write `app/rules/granite`, or remove the link")
 
 
-def test_history_tells_nothing_of_what_a_commit_did_elsewhere(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_history_tells_nothing_of_what_a_commit_did_elsewhere(root: Path, tmp_path: Path) -> None:
     commit_all(tmp_path, "granite and onyx at once")
     write_entry(root, "app/rules/granite", "Granite holds.\n\nRationale: it was measured.\n", type="invariant")
     commit_all(tmp_path, "granite alone")
@@ -213,8 +209,7 @@ def test_history_tells_nothing_of_what_a_commit_did_elsewhere(tmp_path: Path) ->
     assert [commit.subject for commit in whole.commits] == ["granite alone", "granite and onyx at once"]
 
 
-def test_entry_that_moved_out_of_sight_is_gone(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_entry_that_moved_out_of_sight_is_gone(root: Path, tmp_path: Path) -> None:
     write_entry(root, "app/rules/slate", see=["app/rules/granite"])
     commit_all(tmp_path, "one")
     git(tmp_path, "mv", "memory/app/rules/granite.md", "memory/vault/rules/granite.md")
@@ -224,8 +219,7 @@ def test_entry_that_moved_out_of_sight_is_gone(tmp_path: Path) -> None:
     assert "was deleted in commit" in found.message
 
 
-def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(root: Path, tmp_path: Path) -> None:
     index = FullTextIndex(tmp_path / "index")
     whole = open_root(root).with_index(index)
     assert next(hit.entry.address for hit in search(whole, Question(words="granite")).hits) == "app/rules/granite"
@@ -242,8 +236,7 @@ def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_pat
     assert refresh_index(seen).total == 2
 
 
-def test_caller_of_a_part_has_the_index_of_the_whole_built(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_caller_of_a_part_has_the_index_of_the_whole_built(root: Path, tmp_path: Path) -> None:
     index = FullTextIndex(tmp_path / "index")
     seen = seen_by(open_root(root), APP).with_index(index)
     assert [hit.entry.address for hit in search(seen, Question(words="granite")).hits] == ["app/rules/granite"]
@@ -256,23 +249,21 @@ def _decision(title: str, scope: str = "project") -> dict[str, object]:
 
 
 @pytest.mark.parametrize("project", ["vault", "obsidian", "VAULT", "nowhere", "a/b", "!"])
-def test_saving_elsewhere_is_denied_whatever_is_there(tmp_path: Path, project: str) -> None:
-    saves = Agent(seen_by(open_root(two_wings(tmp_path)), APP))
+def test_saving_elsewhere_is_denied_whatever_is_there(root: Path, project: str) -> None:
+    saves = Agent(seen_by(open_root(root), APP))
     denied = f"Project access denied: {project}"
     assert saves.save_decision(_decision("Use UTC"), project).message == denied
     session = {"objective": "o", "actions_taken": [], "decisions_made": [], "open_items": [], "next_actions": []}
     assert saves.save_session({**session, "save_scope": "project"}, project).message == denied
 
 
-def test_saving_for_all_is_denied_to_who_may_not_write_the_shared_wing(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_saving_for_all_is_denied_to_who_may_not_write_the_shared_wing(root: Path) -> None:
     write(root, "shared/README.md", "---\nkind: shared\n---\n")
     saves = Agent(seen_by(open_root(root), APP))
     assert saves.save_decision(_decision("Use UTC", "global"), "app").message == "Project access denied: global"
 
 
-def test_verb_that_would_write_an_unwritable_wing_is_denied(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_verb_that_would_write_an_unwritable_wing_is_denied(root: Path) -> None:
     workspace = seen_by(open_root(root), Access.to_wings(["app"], may_write=False))
     text = (root / "app/rules/granite.md").read_text()
     with pytest.raises(AccessDeniedError, match=r"^Project access denied: app$"):
@@ -285,8 +276,7 @@ def test_verb_that_would_write_an_unwritable_wing_is_denied(tmp_path: Path) -> N
         )
 
 
-def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_writes_that_wait_for_others_are_not_tried_nor_counted(root: Path) -> None:
     now = datetime(2026, 11, 21, tzinfo=UTC)
     whole = Agent(open_root(root), now=lambda: now, wait=0.0)
     from mdmem.store.state.files import write_lock
@@ -302,8 +292,7 @@ def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -
     assert len(whole.get_save_status(None)["artifact_ids"]) == 1
 
 
-def test_settings_of_unseen_wings_are_no_matter_of_the_caller(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_settings_of_unseen_wings_are_no_matter_of_the_caller(root: Path) -> None:
     write(root, "mdmem.toml", 'default_wing = "obsidian"\nbudget = 77\n[wings.vault.check]\nselect = "no list"\n')
     workspace = seen_by(open_root(root), APP)
     assert (workspace.settings.default_wing, workspace.settings.budget) == (None, 77)
@@ -314,8 +303,7 @@ def test_settings_of_unseen_wings_are_no_matter_of_the_caller(tmp_path: Path) ->
         _ = seen_by(open_root(root), APP).settings
 
 
-def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_repository_around_is_not_read_for_who_sees_a_part(root: Path, tmp_path: Path) -> None:
     write(tmp_path, "README.md", "The vault has onyx.\n")
     for path in root.glob("app/rules/*.md"):
         path.write_text("no front matter\n")
@@ -325,8 +313,7 @@ def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> No
     assert compile_context(seen_by(open_root(root), APP), ContextRequest(goal="onyx"))["fallback"] == []
 
 
-def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_baseline_of_unseen_wings_is_not_told(root: Path) -> None:
     write(root, "mdmem.toml", '[check]\nbaseline = ".known.json"\n')
     record = '{"code": "body-empty", "address": "vault/rules/gone", "count": 1}'
     write(root, ".known.json", f'{{"schema": 1, "findings": [\n{record}\n]}}\n')
@@ -334,8 +321,7 @@ def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
     assert check(seen_by(open_root(root), APP), CheckRequest()).findings == ()
 
 
-def test_hygiene_of_a_part_is_not_recorded_for_the_whole(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
+def test_hygiene_of_a_part_is_not_recorded_for_the_whole(root: Path) -> None:
     run(seen_by(open_root(root), APP))
     whole: Workspace = open_root(root)
     assert (is_hygiene_due(whole, "app"), is_hygiene_due(whole, "vault")) == (False, True)
