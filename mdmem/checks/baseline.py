@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import asdict
 
 from mdmem import SETTINGS_NAME
-from mdmem.checks.check import codes_of, find_check, get_check, nearest_excusable, stated_severity
+from mdmem.checks.check import codes_of, find_check, get_check, nearest_codes, stated_severity
 from mdmem.checks.engine import is_incomplete
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
@@ -24,11 +25,11 @@ from mdmem.store.state.files import leads_away, write_new, write_whole
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 
-SCHEMA = 1
 # The file that is written if neither an option nor the settings name a file.
 USUAL = ".baseline.json"
 _REWRITE = "`mdmem check --update-baseline` writes it again"
 _STALE = "unused-suppression"
+_TIMES = {0: "not at all", 1: "once", 2: "twice"}
 
 # The number of known findings by code and address; a file that is no entry counts by its path.
 Counts = Mapping[tuple[str, str], int]
@@ -43,8 +44,6 @@ class _Record(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(Struct, frozen=True):
-    """The content of a baseline file."""
-
     schema: Literal[1]
     findings: list[_Record]
 
@@ -55,7 +54,7 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
         records = convert(json.loads(content.decode("utf-8-sig")), _File).findings
     except json.JSONDecodeError as error:
         # The usual cause is a merge conflict that was not resolved.
-        message = f"{path}:{error.lineno}: invalid JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
+        message = f"{path}:{error.lineno}: invalid JSON: {error.msg.lower()}; {_REWRITE}"
         raise SettingsError(message, line=error.lineno) from error
     except (RecursionError, ValueError, ValidationError) as error:
         # A ValueError may also come from a number with more digits than Python reads.
@@ -64,10 +63,7 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
     for record in records:
         check, key = find_check(record.code), (record.code, record.address)
         if check is None:
-            close = nearest_excusable(record.code)
-            raise SettingsError(
-                f"{path}: there is no check `{record.code}`; {f'did you mean `{close}`?' if close else _REWRITE}"
-            )
+            raise SettingsError(f"{path}: there is no check `{record.code}`; {nearest_codes(record.code)}")
         if not check.is_excusable:
             raise SettingsError(f"{path}: `{record.code}` cannot be recorded in a baseline; remove the record")
         if key in counts:
@@ -96,12 +92,9 @@ def baseline_of(
 
 def baseline_bytes(counts: Counts) -> bytes:
     """Return the bytes of a baseline that records these counts, one per line, sorted."""
-    lines = (
-        json.dumps({"code": code, "address": address, "count": count}, ensure_ascii=False)
-        for (code, address), count in sorted(counts.items())
-    )
-    listed = ",\n".join(lines)
-    return f'{{"schema": {SCHEMA}, "findings": [\n{listed}\n]}}\n'.encode()
+    records = (_Record(*key, count) for key, count in sorted(counts.items()))
+    listed = ",\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in records)
+    return f'{{"schema": 1, "findings": [\n{listed}\n]}}\n'.encode()
 
 
 def apply_baseline(
@@ -128,7 +121,8 @@ def apply_baseline(
         did_run = check.code in codes and not check.asks_git
         is_chosen = not settings.wings or code in codes_of(settings, address)
         if number < count and did_run and is_chosen:
-            message = f"`{code}` is recorded {_times(count)} for `{address}`, found {_times(number)}"
+            recorded, seen = (_TIMES.get(one, f"{one} times") for one in (count, number))
+            message = f"`{code}` is recorded {recorded} for `{address}`, found {seen}"
             help_, was = "run `mdmem check --update-baseline`", "stale-baseline-entry"
             severity = stated_severity(settings, "", _STALE, was) or get_check(_STALE).severity
             stale.append(Finding(_STALE, message, Place(path), help_, severity=severity, former=was))
@@ -137,10 +131,6 @@ def apply_baseline(
 
 def _key(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.address or finding.place.path
-
-
-def _times(count: int) -> str:
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def without_known(

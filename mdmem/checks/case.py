@@ -16,6 +16,7 @@ from mdmem.checks.prose import FileFacts, Suppression, read_facts, written_items
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.access import Access
 from mdmem.model.entry import Entry
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.globs import any_match, fixed_part
 from mdmem.store.catalog.addresses import full_address, is_entry_place, is_manifest
@@ -139,26 +140,6 @@ class Case(Struct, frozen=True, dict=True):
         return tuple((known[address], document) for address, document in self.documents if address in known)
 
     @cached_property
-    def _fields_by_place(self) -> Callable[[str], dict[Place, tuple[str, int]]]:
-        """Return the function that gives the fields of a file by the places of their keys, values and items."""
-
-        @cache
-        def places(path: str) -> dict[Place, tuple[str, int]]:
-            document, found = self.catalog.document(path), dict[Place, tuple[str, int]]()
-            for name, value in (document.fields or {}).items():
-                for place in (document.place(name), document.place(name, of_key=True)):
-                    found.setdefault(place, (name, 0))
-                for item in range(len(value) if isinstance(value, list) else 0):
-                    found.setdefault(document.place(name, item), (name, item))
-            return found
-
-        return places
-
-    def field_at(self, place: Place) -> tuple[str, int]:
-        """Return the field whose key, value or item is exactly at a place, and the item's index or 0; else "", 0."""
-        return self._fields_by_place(place.path).get(place, ("", 0))
-
-    @cached_property
     def prose_of(self) -> Callable[[str], str]:
         """Return the function that gives the body of an entry with spaces in place of code, so that offsets stay."""
         return cache(lambda address: without_code(self.catalog.document(f"{address}.md").body))
@@ -193,15 +174,12 @@ class Case(Struct, frozen=True, dict=True):
     def links_of(self, address: str) -> Iterator[Link]:
         """Yield the links in the front matter of one entry, sorted by field and item."""
         entry, addresses = self.catalog.entries[address], self.catalog.addresses
-        written = self.file_facts(entry.path).links
-        for name in dict.fromkeys(one.field for one in written):
-            listed = (one for one in written if one.field == name)
-            for meant in entry.links(name):
-                # The entry lacks the invalid items of the file, so skip these.
-                for one in listed:
-                    if one.written == meant or full_address(one.written, address, addresses) == meant:
-                        yield Link(entry, name, one.item, one.written, meant if meant in addresses else None)
-                        break
+        meant = frozenset(link for name in LINK_FIELDS for link in entry.links(name))
+        for one in self.file_facts(entry.path).links:
+            target = full_address(one.written, address, addresses)
+            # The entry lacks the invalid items of the file, such as `n/a`.
+            if (target or one.written) in meant:
+                yield Link(entry, one.field, one.item, one.written, target)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:

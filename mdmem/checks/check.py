@@ -52,7 +52,7 @@ def with_made_fix(finding: Finding) -> Finding:
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One check: its code, its default severity, and the generator that yields its findings.
+    """One check: its code, its default severity, and the generator (`rule`) that yields its findings.
 
     - `per_file`: the findings depend only on the file itself, so they are cached by its content.
     - `asks_git`: the result depends on git, which may know less in another clone.
@@ -83,28 +83,29 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def theme(self) -> str:
-        """Return the title of the check's theme, which is its module."""
-        return THEMES[self._module]
+        """Return the title of the check's theme."""
+        return THEMES[self.module]
 
     @property
-    def _module(self) -> str:
+    def module(self) -> str:
+        """Return the module of the check's rule, which is its theme."""
         return self.rule.__module__.rpartition(".")[2]
 
     @property
     def is_excusable(self) -> bool:
         """Return whether a suppression in a file, or a baseline, may excuse a finding."""
         # Otherwise a change could excuse itself.
-        return not self.incomplete and self._module not in ("change", "run")
+        return not self.incomplete and self.module not in ("change", "run")
 
     @property
     def needs_base(self) -> bool:
         """Return whether the check compares a change with its base."""
-        return self._module == "change"
+        return self.module == "change"
 
     @property
     def weighs_less_when_ended(self) -> bool:
         """Return whether a finding about a deprecated or superseded entry may be one level less severe."""
-        return self._module in ("front_matter", "content", "links", "dates", "scope") and not self.same_when_ended
+        return self.module in ("front_matter", "content", "links", "dates", "scope") and not self.same_when_ended
 
     @property
     def explanation(self) -> str:
@@ -122,12 +123,7 @@ _CHECKS: dict[str, Check] = {}
 
 def check(code: str, severity: Severity, **traits: Any) -> Callable[[Rule], Check]:
     """Return a decorator that registers a generator as a check; it must not print, read files or ask for the time."""
-
-    def register(rule: Rule) -> Check:
-        _CHECKS[code] = Check(code=code, severity=severity, rule=rule, **traits)
-        return _CHECKS[code]
-
-    return register
+    return lambda rule: _CHECKS.setdefault(code, Check(code=code, severity=severity, rule=rule, **traits))
 
 
 @cache
@@ -135,8 +131,8 @@ def get_checks() -> dict[str, Check]:
     """Return every check by code, sorted by theme."""
     for module in THEMES:
         import_module(f"mdmem.checks.rules.{module}")
-    order = list(THEMES.values())
-    return dict(sorted(_CHECKS.items(), key=lambda item: order.index(item[1].theme)))
+    order = list(THEMES)
+    return dict(sorted(_CHECKS.items(), key=lambda item: order.index(item[1].module)))
 
 
 def find_check(code: str) -> Check | None:
@@ -154,15 +150,8 @@ def get_check(code: str) -> Check:
 
 def nearest_codes(code: str) -> str:
     """Return the hint for an unknown code: up to three similar codes, or else the command that lists all codes."""
-    close = difflib.get_close_matches(code, get_checks(), n=3, cutoff=0.4)
-    named = " or ".join(f"`{one}`" for one in close)
-    return f"did you mean {named}?" if close else "`mdmem check --explain all` lists them"
-
-
-def nearest_excusable(code: str) -> str | None:
-    """Return the most similar code that a suppression or a baseline may excuse, or None."""
-    excusable = [one.code for one in get_checks().values() if one.is_excusable]
-    return next(iter(difflib.get_close_matches(code, excusable, n=1, cutoff=0.4)), None)
+    close = " or ".join(f"`{one}`" for one in difflib.get_close_matches(code, get_checks(), n=3, cutoff=0.4))
+    return f"did you mean {close}?" if close else "`mdmem check --explain all` lists them"
 
 
 NO_WING = WingSettings()

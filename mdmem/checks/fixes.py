@@ -68,13 +68,12 @@ def is_slip(written: str, meant: str) -> bool:
     return rest == wanted or wanted in (rest[1:], swapped) or wanted[1:] in (rest, rest[1:])
 
 
-def is_only_cause(document: Document, name: str, item: int) -> bool:
-    """Return whether an item of `superseded_by` is the only explanation why an entry is deprecated."""
+def is_only_cause(document: Document, name: str) -> bool:
+    """Return whether the field `name` is `superseded_by`, and has the only reason why an entry is deprecated."""
     fields = fields_of(document)
     if name != "superseded_by" or fields.get("deprecated_reason") or fields.get("reason"):
         return False
-    value, is_deprecated = fields.get(name), fields.get("status") == Status.DEPRECATED.value
-    return is_deprecated and (not isinstance(value, list) or len(value) <= 1 or item >= len(value))
+    return fields.get("status") == Status.DEPRECATED.value and len(list(written_items(document, name))) <= 1
 
 
 Values = dict[str, "str | Sequence[str] | None"]

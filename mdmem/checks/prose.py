@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from mdmem.checks.check import find_check, nearest_excusable
+from mdmem.checks.check import find_check, nearest_codes
 from mdmem.markdown.parse import BodyLink, Document, body_links, may_have_links
 from mdmem.model.entry import Status
 from mdmem.model.fields import LINK_FIELDS
@@ -182,9 +182,7 @@ def _suppression_fault(code: str, reason: str, how: str) -> tuple[str, str] | No
         return "the comment does not say which check to ignore", _FORM
     check = find_check(code)
     if check is None:
-        close = nearest_excusable(code)
-        help_ = f"write `{close}`" if close else "run `mdmem check --explain all` to see the codes"
-        return f"there is no check `{code}` to ignore", help_
+        return f"there is no check `{code}` to ignore", nearest_codes(code)
     if not check.is_excusable:
         return f"`{code}` cannot be ignored in a file", "fix what it finds, and remove this"
     if not re.search(r"\w", reason):

@@ -104,8 +104,8 @@ class Finding(Struct, frozen=True):
     `severity` is None until the engine sets it. `count` is the number of faults that the finding sums up. `other` is
     the place of the other end of a link. `new` is set if the compared tree does not have the finding. If `quotable` is
     False, the line may contain a secret and must not be printed. `unsaid` distinguishes two findings with the same
-    message, and `cause` says what the fix corrects; neither is shown. `former` is the code in `FORMER_CODES` for this
-    kind of finding.
+    message, and `cause` says what the fix corrects (a field or the kind of a YAML error), with the index `item` in a
+    list; none is shown. `former` is the code in `FORMER_CODES` for this kind of finding.
     """
 
     code: str
@@ -122,6 +122,7 @@ class Finding(Struct, frozen=True):
     unsaid: str = ""
     former: str = ""
     cause: str = ""
+    item: int = 0
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

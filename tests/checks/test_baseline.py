@@ -120,11 +120,11 @@ one = '{"code": "body-empty", "address": "app/rules/a", "count": 1}'
     [
         (
             file_of(one, one.replace("body-empty", "body-emty")),
-            ": there is no check `body-emty`; did you mean `body-empty`?",
+            ": there is no check `body-emty`; did you mean `body-empty` or ",
         ),
         (
             file_of(one.replace("body-empty", "qqqq")),
-            ": there is no check `qqqq`; `mdmem check --update-baseline` writes it again",
+            ": there is no check `qqqq`; `mdmem check --explain all` lists them",
         ),
         (
             file_of(one, one.replace("body-empty", "unreadable")),

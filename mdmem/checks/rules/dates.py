@@ -35,7 +35,7 @@ def date_form(case: Case) -> Iterator[Finding]:
     """
     yield from case.loaded("invalid-date")
     for document, finding in case.loaded_with_document("not-iso"):
-        name, _ = case.field_at(finding.place)
+        name = finding.cause
         found = _YEAR_FIRST.fullmatch(str(fields_of(document).get(name)).strip())
         meant = ""
         with suppress(ValueError):

@@ -6,6 +6,7 @@ import posixpath
 import re
 import shlex
 import unicodedata
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 
 from mdmem import SETTINGS_NAME
@@ -45,7 +46,6 @@ def not_text(case: Case) -> Iterator[Finding]:
     yield from case.loaded("git-lfs-pointer")
 
 
-_MARK = b"\xef\xbb\xbf"
 _ENDS = {"CRLF": re.compile(r"\r\n"), "LF": re.compile(r"(?<!\r)\n"), "CR": re.compile(r"\r(?!\n)")}
 _END = re.compile(rb"\r\n|\r|\n")
 
@@ -65,22 +65,22 @@ def file_form(case: Case) -> Iterator[Finding]:
     """
     for address, document in case.documents:
         text = document.text
-        if document.data.startswith(_MARK):
+        if document.data.startswith(BOM_UTF8):
             message, help_ = "the file begins with a byte order mark", "save it as UTF-8 without the mark"
             found = Finding("", message, Place(document.path), help_, address, former="utf8-bom")
-            yield with_fix(found, "Remove the byte order mark", tuple, [Edit(document.path, 0, len(_MARK), b"")])
-        counts = {name: sum(1 for _ in end.finditer(text)) for name, end in _ENDS.items()} if "\r" in text else {}
-        counts = {name: count for name, count in counts.items() if count}
+            yield with_fix(found, "Remove the byte order mark", tuple, [Edit(document.path, 0, len(BOM_UTF8), b"")])
+        ends = {name: [one.start() for one in end.finditer(text)] for name, end in _ENDS.items() if "\r" in text}
+        counts = {name: len(found) for name, found in ends.items() if found}
         if len(counts) > 1:
             usual = max(counts, key=lambda name: counts[name])
-            offset = min(end.start() for name in counts if name != usual and (end := _ENDS[name].search(text)))
+            offset = min(ends[name][0] for name in counts if name != usual)
             listed = " and ".join(f"{count} in {name}" for name, count in counts.items())
             message, help_ = f"the lines end differently: {listed}", f"save the file with {usual} throughout"
             found = Finding("", message, document.text_place(offset), help_, address, former="mixed-line-endings")
             # Offer no fix if most lines end in CR, which mdmem does not treat as the end of a line.
-            wanted = {"CRLF": b"\r\n", "LF": b"\n", "CR": None}[usual]
-            ends = [end for end in _END.finditer(document.data) if wanted is not None and end.group() != wanted]
-            edits = (Edit(document.path, *end.span(), wanted or b"") for end in ends)
+            wanted = {"CRLF": b"\r\n", "LF": b"\n"}.get(usual)
+            others = [end for end in _END.finditer(document.data) if wanted is not None and end.group() != wanted]
+            edits = (Edit(document.path, *end.span(), wanted or b"") for end in others)
             yield with_fix(found, f"End every line in {usual}", tuple, edits)
         if text.strip() and not text.endswith(("\n", "\r")):
             size, place = len(text), document.text_place(len(text))
@@ -115,8 +115,8 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u05ff\u0620-\u08ff\ufb1d-\ufdff\ufe70-\ufe
 def invisible_characters(case: Case) -> Iterator[Finding]:
     """The file has invisible characters, such as control characters and zero-width spaces.
 
-    They make a key or an address different, or hide what a line says, and terminals execute control characters. In a
-    key, an address or a file name this is an error, elsewhere a warning. Characters that emoji or Thai need are fine.
+    They change a key or an address, or hide what a line says, and terminals execute control characters. In a key, an
+    address or a file name this is an error, elsewhere a warning. Characters that emoji or Thai need are fine.
 
     Fails:
         st\\u200batus: active
@@ -203,15 +203,13 @@ def file_too_large(case: Case) -> Iterator[Finding]:
 def symlink_or_submodule(case: Case) -> Iterator[Finding]:
     """The memory contains a symbolic link, a submodule or another repository, none of which mdmem reads.
 
-    A link gives one entry two addresses, or leads out of the memory to any file of the machine. Files of another
-    repository have another history, and clones lack them.
+    A link gives one entry two addresses, or leads to any file of the machine. Clones lack another repository's files.
 
     Fails:
         app/rules/keys.md -> /home/someone/.ssh/id_ed25519
         shared/    (a submodule: it has a `.git`)
 
-    Fix: replace a link by the file itself, or list the other entry in `see`. Move a repository out of the memory, or
-    copy its entries into the memory as files.
+    Fix: replace a link by the file itself, or list the other entry in `see`. Move a repository out of the memory.
     """
     for file in case.all_files:
         if file.kind is FileKind.SUBMODULE:
@@ -233,14 +231,12 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
 def merge_marker(case: Case) -> Iterator[Finding]:
     """The file has an unresolved merge conflict.
 
-    A reader takes both sides for one rule. Only all three markers at the start of lines count, so a heading underlined
-    with `=` is fine. For a merge that is not made yet, `merge-conflict` reports conflicts.
+    Only all three markers at the start of lines count, so a heading underlined with `=` is fine. For a merge that is
+    not made yet, `merge-conflict` reports conflicts.
 
     Fails:
         <<<<<<< HEAD
-        We store times in UTC.
         =======
-        We store local times.
         >>>>>>> feature
 
     Fix: keep the right text, remove the three markers, and `git add` the file; `mdmem resolve` helps.
@@ -304,9 +300,9 @@ _NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("en
 def unportable_name(case: Case) -> Iterator[Finding]:
     """Windows does not allow the file name, or two names differ only in case or in invisible ways.
 
-    Windows forbids device names (`con`, `aux`, `nul`), characters such as `:`, `?` and `*`, a dot or a space at the
-    end, and names that are not UTF-8; nobody can then check out the repository there. On Windows and macOS, names that
-    differ only in case are one file, and the next commit deletes the other. The same goes for two ways to write an «é».
+    Windows cannot check out device names (`con`, `aux`, `nul`), characters such as `:`, `?` and `*`, a dot or a space
+    at the end, and names that are not UTF-8. On Windows and macOS, names that differ only in case, or in how an «é» is
+    written, are one file, and the next commit deletes the other.
 
     Fails:
         app/rules/aux.md
@@ -319,9 +315,9 @@ def unportable_name(case: Case) -> Iterator[Finding]:
     for place, path in files_and_folders(file.path for file in case.all_files if not is_misnamed(file.path)).items():
         name = place.rsplit("/", 1)[-1]
         if why := why_not_on_windows(name):
-            message, better = f"`{visible(place)}` {why}, which Windows does not allow", None
-            if is_entry_place(path):
-                better = well_formed(_NAME_STYLES[place.count("/")][0], name.removesuffix(".md"))
+            message = f"`{visible(place)}` {why}, which Windows does not allow"
+            kind = _NAME_STYLES[place.count("/")][0] if is_entry_place(path) else ""
+            better = well_formed(kind, name.removesuffix(".md")) if kind else None
             better = better if better and not why_not_on_windows(better) else None
             found = at_path(path, message, renaming(place, path, better), former="path-illegal-on-windows")
             yield with_name(found, case, place, better) if better else found
@@ -337,7 +333,7 @@ def _fold(name: str) -> str:
     return composed(name).lower()
 
 
-def _collisions(case: Case) -> Iterable[tuple[str, str, str, str]]:
+def _collisions(case: Case) -> Iterator[tuple[str, str, str, str]]:
     """Return pairs of files or folders whose names differ only in case or Unicode form, with the first file below each.
 
     The tree and the index are compared separately, since a file that was renamed on disk is in both.
@@ -349,15 +345,13 @@ def _collisions(case: Case) -> Iterable[tuple[str, str, str, str]]:
         wings = {_fold(name) for name in case.catalog.wings}
         # If the root is the top of the repository, the index also has the code, so take only the wings.
         in_index = {path for path in case.facts.tracked if _fold(path.split("/", 1)[0]) in wings}
-    found: dict[tuple[str, str, str, str], None] = {}
     for paths in (on_disk, in_index if in_index != on_disk else ()):
         below, seen = files_and_folders(paths), dict[str, str]()
         for place, path in below.items():
             folder, _, name = place.rpartition("/")
             first = seen.setdefault(f"{folder}/{_fold(name)}", place)
             if first != place:
-                found[first, place, below[first], path] = None
-    return found
+                yield first, place, below[first], path
 
 
 _WHERE = ("in the root", "in a wing but in no room", "below a room")
@@ -397,8 +391,8 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
             target = ""
             if len(folders) > 1:
                 wing, room, *below = folders
-                plain = f"{wing}/{room}/{name}"
-                target = plain if plain not in taken else f"{wing}/{room}/{'-'.join([*below, name])}"
+                target = f"{wing}/{room}/{name}"
+                target = f"{wing}/{room}/{'-'.join([*below, name])}" if target in taken else target
                 help_ = f"move `{path}` to `{target}`, both relative to the memory's root"
             found = at_path(path, message, help_, severity=Severity.ERROR, former="wrong-depth")
             yield with_move(found, case, {path: target}, f"Move it to `{target}`") if target else found
@@ -449,18 +443,15 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
     others = (file.path for file in case.catalog.others if is_expected(file.path))
     read = [*(file.path for file in case.catalog.files), *others]
     ignored = [path for path in read if path in case.facts.ignored and path not in case.facts.tracked]
-    shared = {_wing_of(path) for path in set(read).difference(ignored)} | {""}
+    # The wings of which git has some file, and the wings that were reported, each as `wing/`.
+    shared = {path[: path.find("/") + 1] for path in set(read).difference(ignored)} | {""}
     reported: set[str] = set()
     for path in ignored:
-        wing = _wing_of(path)
+        wing = path[: path.find("/") + 1]
         if wing in shared:
             help_ = f"run `git add -f -- {shlex.quote(case.facts.from_top(path))}` at the repository's top"
             yield at_path(path, "git ignores the file, so it exists only here", help_)
         elif wing not in reported:
             reported.add(wing)
-            message = f"git ignores all of `{wing}`, so it exists only here"
+            message = f"git ignores all of `{wing[:-1]}`, so it exists only here"
             yield at_path(path, message, "remove the pattern from `.gitignore`")
-
-
-def _wing_of(path: str) -> str:
-    return path.split("/")[0] if "/" in path else ""

@@ -22,7 +22,6 @@ from mdmem.model.entry import EntryType, Status
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.model.finding import FORMER_CODES, Edit, Finding, Fix, Severity
 from mdmem.model.spelling import certain_value, known_spelling
-from mdmem.model.text import kind_of
 
 
 @check("front-matter-fence", Severity.ERROR, per_file=True, same_when_ended=True)
@@ -111,8 +110,7 @@ def unknown_field(case: Case) -> Iterator[Finding]:
     `mdmem check --fix` does this if the meaning is certain.
     """
     for document, finding in case.loaded_with_document("key-spelling"):
-        key, _ = case.field_at(finding.place)
-        meant = known_spelling(key)
+        key, meant = finding.cause, known_spelling(finding.cause)
         # If the correct key exists, too, nobody can tell which of the two values is meant.
         is_certain = meant is not None and meant not in fields_of(document)
         yield with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant) if is_certain else finding
@@ -138,10 +136,9 @@ def lost_value(case: Case) -> Iterator[Finding]:
     for document, finding in case.loaded_with_document("empty-value"):
         if (finding.place.path, finding.place.line) in cut:
             continue
-        key, _ = case.field_at(finding.place)
+        key, start = finding.cause, document.line_start(finding.place.line)
         # Offer no fix if the line has a comment.
-        start = document.line_start(finding.place.line)
-        is_plain = key != "" and "#" not in document.text[start : document.line_start(finding.place.line + 1)]
+        is_plain = "#" not in document.text[start : document.line_start(finding.place.line + 1)]
         yield with_fix(finding, f"Remove `{key}`", set_fields, document, {key: None}) if is_plain else finding
 
 
@@ -189,18 +186,13 @@ def invalid_value(case: Case) -> Iterator[Finding]:
     """
     for document, finding in case.loaded_with_document("wrong-type"):
         # Write the value in the form of its field, if the meaning stays the same.
-        name, item = case.field_at(finding.place)
-        value, glob, meant = fields_of(document).get(name), "", ""
-        if name == "applies_to" and isinstance(value, list):
-            glob = str(value[item]).removeprefix(_GLOB)
-        elif name == "applies_to" and isinstance(value, str):
-            meant = value.removeprefix(_GLOB)
-        elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value":
-            meant = str(value[0] or "")
-        if glob:
-            finding = with_fix(finding, f"Write `{glob}`", replace_items, document, name, {item: glob})
-        elif meant:
-            finding = with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant})
+        name, value = finding.cause, fields_of(document).get(finding.cause)
+        if name == "applies_to" and isinstance(value, list | str):
+            glob = str(value[finding.item] if isinstance(value, list) else value).removeprefix(_GLOB)
+            fixed = with_fix(finding, f"Write `{glob}`", replace_items, document, name, {finding.item: glob})
+            finding = fixed if glob else finding
+        elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+            finding = with_fix(finding, f"Write `{name}: {value[0]}`", set_fields, document, {name: value[0]})
         yield finding
     for kind, name, allowed in (("unknown-type", "type", EntryType), ("unknown-status", "status", Status)):
         for document, finding in case.loaded_with_document(kind):

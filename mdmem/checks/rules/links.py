@@ -45,10 +45,9 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
     Fix: remove the field; an absent link field means the same. `mdmem check --fix` does it.
     """
     for document, finding in case.loaded_with_document("link-placeholder"):
-        name, item = case.field_at(finding.place)
-        if name and not is_only_cause(document, name, item):
-            finding = with_fix(finding, f"Remove it from `{name}`", remove_item, document, name, item)
-        yield finding
+        name, title = finding.cause, f"Remove it from `{finding.cause}`"
+        is_fixable = not is_only_cause(document, name)
+        yield with_fix(finding, title, remove_item, document, name, finding.item) if is_fixable else finding
 
 
 class _Fate(Struct, frozen=True):
@@ -296,7 +295,7 @@ def needless_link(case: Case) -> Iterator[Finding]:
             # Offer no fix if the link is the only override, or the only explanation why the entry is deprecated.
             is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
             document = case.catalog.document(link.entry.path)
-            if not is_needed and not is_only_cause(document, link.field, link.item):
+            if not is_needed and not is_only_cause(document, link.field):
                 title = f"Remove it from `{link.field}`"
                 found = with_fix(found, title, remove_item, document, link.field, link.item)
             yield found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from shlex import quote
 
@@ -16,11 +15,9 @@ from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
+from mdmem.store.catalog.addresses import by_number
 from mdmem.store.catalog.model import is_lower, may_speak_for
 
-_ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
-# An entry-id that begins with a number may be meant by any of these words and the number.
-_KINDS = ("adr", "decision", "record")
 _SUPERSESSION = frozenset({"supersedes", "superseded_by"})
 _RELATED = ("amends", "supersedes", "superseded_by", "overrides")
 
@@ -29,8 +26,8 @@ _RELATED = ("amends", "supersedes", "superseded_by", "overrides")
 def amendment_in_prose(case: Case) -> Iterator[Finding]:
     """The text of an entry says that it amends another one, but the field `amends` does not list that entry.
 
-    Answers show an amendment only if it is in the field. The check looks for sentences about the entry itself with a
-    verb such as amends, revises or updates, and a current entry: its address, a link, or its kind and number.
+    Answers show an amendment only if it is in the field. The check looks for sentences with a verb such as amends,
+    revises or updates, and a current entry: its address, a link, or its kind and number.
 
     Fails:
         app/rules/exception.md    This amends app/rules/retry-twice for payments.
@@ -41,13 +38,14 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
     for one in case.references:
         if one.target is not None:
             links.setdefault(one.address, []).append((one.link.offset, one.target))
-    numbered = _entries_by_number(case)
+    numbered = by_number(entries)
     for entry in entries.values():
         amended: dict[str, int] = {}
         for sentence in case.file_facts(entry.path).amendments if case.is_current(entry.address) else ():
             named = [one for one in links.get(entry.address, ()) if sentence.start <= one[0] < sentence.end]
             for offset, name in sentence.names:
-                meant = [name] if name in entries else numbered.get((entry.wing, name), [])
+                meant = [one for one in (name, *numbered.get(name, ())) if one in entries]
+                meant = [one for one in meant if one == name or one.startswith(f"{entry.wing}/")]
                 named += [(offset, meant[0])] if len(meant) == 1 else []
             if named:
                 amended.setdefault(min(named)[1], sentence.offset)
@@ -62,23 +60,13 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
                 yield case.in_body(entry.address, message, help_, offset=offset)
 
 
-def _entries_by_number(case: Case) -> Mapping[tuple[str, str], list[str]]:
-    """Return the entries by wing and number, such as `pep 484`; `0007-use-utc` has each kind in `_KINDS`."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for address, entry in case.catalog.entries.items():
-        if numbered := _ID.match(address.rsplit("/", 1)[-1]):
-            for kind in [numbered[1]] if numbered[1] else _KINDS:
-                found.setdefault((entry.wing, f"{kind} {int(numbered[2])}"), []).append(address)
-    return found
-
-
 @check("amendment-invalid", Severity.ERROR)
 def amendment_invalid(case: Case) -> Iterator[Finding]:
     """An entry amends one of higher authority, one in a wing that it must not change, or one that is not current.
 
     Answers ignore such an amendment. The order of authority is invariant, decision, pattern, note. A project's entry
     may amend entries of its own wing, and shared entries for that project. If the amended entry is no longer current,
-    which is a warning, nobody can tell whether its successor already includes the amendment.
+    the finding is a warning.
 
     Fails:
         app/rules/exception.md    type: note        amends: [app/rules/retry-twice]

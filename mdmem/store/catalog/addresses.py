@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from mdmem import SETTINGS_NAME
 from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import Entry, Flaw, Wing
@@ -194,7 +196,8 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
 def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
     """Return a flaw of the front matter as a finding with its place (line and column) in the file."""
     place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
-    return fault(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
+    found = fault(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
+    return found if flaw.item is None else replace(found, item=flaw.item)
 
 
 _REASONS = {

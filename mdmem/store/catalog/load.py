@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
 
 
-NAME = f"snapshot-13.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
+NAME = f"snapshot-14.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
 """The name of the cache file, by which two versions on one machine do not overwrite each other's file.
 
 Increase the first number if the stored records change. VERSION changes with the fields of entries.
