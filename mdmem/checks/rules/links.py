@@ -66,12 +66,10 @@ class _Fate(Struct, frozen=True):
         if self.unadded:
             return f"run `git add -- {self.unadded}` at the repository's top"
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
+        if not meant:
+            return "correct the path, or remove the link" if from_path else "remove the link, or run `mdmem new`"
         if from_path:
             meant = tuple(posixpath.relpath(f"{one}.md", posixpath.dirname(from_path)) for one in meant)
-        if not meant and from_path:
-            return "correct the path, or remove the link"
-        if not meant:
-            return "remove the link, or write the entry with `mdmem new`"
         is_moved = self.story.endswith(_IN_INDEX) and not from_path
         moving = "; `mdmem mv` moves an entry with its links" if is_moved else ""
         return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
@@ -87,7 +85,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         lost = full_address(written, near, self._lost)
         if lost is not None:
             found = self._lost[lost]
-            return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near, *found)
+            return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near)
         # A number such as `ADR-0004` means the only entry of the room, or else of the wing, with this number.
         known = self._by_number.get(number_in(written) or "", ())
         in_room = [one for one in known if one.startswith(f"{near.rpartition('/')[0]}/")]
@@ -100,13 +98,10 @@ class _MissingTargets(Struct, frozen=True, dict=True):
     def _by_number(self) -> dict[str, list[str]]:
         return by_number(self.case.catalog.addresses)
 
-    def _fate_of_deleted(self, gone: str, near: str, commit: str, moved: str | None) -> _Fate:
+    def _fate_of_deleted(self, gone: str, near: str) -> _Fate:
         """Follow the moves of a file to its current address, or to the commit that deleted it."""
-        present, followed, to = self.case.catalog.addresses, {gone}, (moved or "").removesuffix(".md")
-        while to and to not in present and to not in followed:
-            step = self._lost.get(to)
-            if not isinstance(step, tuple):
-                break
+        present, followed, commit, to = self.case.catalog.addresses, set[str](), "", gone
+        while to and to not in present and to not in followed and isinstance(step := self._lost.get(to), tuple):
             followed.add(to)
             commit, to = step[0], (step[1] or "").removesuffix(".md")
         where = f"commit `{commit}`" if commit else _IN_INDEX
@@ -205,8 +200,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         is_supersession = link.field in ("supersedes", "superseded_by")
         if is_supersession and missing.is_outside(link.written, link.entry.address):
             continue
-        fate = missing.fate(link.written, link.entry.address)
-        is_url = "://" in link.written
+        fate, is_url = missing.fate(link.written, link.entry.address), "://" in link.written
         story = "is a URL and not an address" if is_url else fate.story
         message = f"`{link.field}` contains `{link.written}`, which {story}"
         # Suggest the entries that say they are linked with this one, but that this one does not list, first.
@@ -289,22 +283,20 @@ def needless_link(case: Case) -> Iterator[Finding]:
     for link in case.links:
         address, meant = link.entry.address, link.target or link.written
         earlier = first.setdefault((address, link.field, meant), link)
-        if meant == address and earlier is link:
+        if (earlier is link) != (meant == address):
+            continue
+        document, title = case.catalog.document(link.entry.path), "Remove the second"
+        if earlier is link:
             message, help_ = f"`{link.field}` contains the entry itself", "remove it, or write what was meant"
-            found = case.on_link(link, message, help_, former="self-link")
-            # Offer no fix if the link is the only override, or the only explanation why the entry is deprecated.
-            is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
-            document = case.catalog.document(link.entry.path)
-            if not is_needed and not is_only_cause(document, link.field):
-                title = f"Remove it from `{link.field}`"
-                found = with_fix(found, title, remove_item, document, link.field, link.item)
-            yield found
-        elif meant != address and earlier is not link:
+            found, title = case.on_link(link, message, help_, former="self-link"), f"Remove it from `{link.field}`"
+        else:
             other = case.catalog.place(address, earlier.field, earlier.item)
             message, level, former = f"`{link.field}` contains `{meant}` twice", Severity.WARNING, "duplicate-link"
             found = case.on_link(link, message, "remove this one", other=other, severity=level, former=former)
-            document = case.catalog.document(link.entry.path)
-            yield with_fix(found, "Remove the second", remove_item, document, link.field, link.item)
+        # Offer no fix if the entry itself is the only override, or the only reason why the entry is deprecated.
+        is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
+        is_fixable = meant != address or not (is_needed or is_only_cause(document, link.field))
+        yield with_fix(found, title, remove_item, document, link.field, link.item) if is_fixable else found
 
 
 _ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
@@ -342,23 +334,17 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         elif case.catalog.hides_path(one.path) or not _is_lost(one, one.path, present, case.facts):
             continue
         fate = missing.fate(written, one.address)
-        if case.facts is not None and one.path is not None and one.path.startswith("../"):
+        story, help_ = fate.story, fate.help(from_path=one.address if one.path else "")
+        if case.facts is not None and written.startswith("../"):
             story, help_ = "is not a file that git tracks", "`git add` it, correct the path, or remove the link"
-        else:
-            story, help_ = fate.story, fate.help(from_path=one.address if one.path else "")
-        found = case.on_link(one, f"`{one.link.target}` {story}", help_)
-        meant = _certainly_meant(fate, written)
+        found, meant = case.on_link(one, f"`{one.link.target}` {story}", help_), fate.certain
+        if not meant and len(fate.meant) == 1:
+            # Correct the only similar address if just its folder or one letter differs, but no number, since
+            # `retry-v1` and `retry-v2` are two entries.
+            wanted, near = (name.removesuffix(".md").rsplit("/", 1)[-1] for name in (written, *fate.meant))
+            is_same = is_slip(wanted, near) and _NUMBER.findall(wanted) == _NUMBER.findall(near)
+            meant = fate.meant[0] if is_same else None
         yield with_link(found, case, one, meant) if meant else found
-
-
-def _certainly_meant(fate: _Fate, written: str) -> str | None:
-    """Return where the file moved, or the only similar address if just its folder or one letter differs; else None."""
-    if fate.certain or len(fate.meant) != 1:
-        return fate.certain
-    wanted, near = (address.removesuffix(".md").rsplit("/", 1)[-1] for address in (written, fate.meant[0]))
-    # The numbers must be equal, since `retry-v1` and `retry-v2` are two entries.
-    same_numbers = _NUMBER.findall(wanted) == _NUMBER.findall(near)
-    return fate.meant[0] if same_numbers and is_slip(wanted, near) else None
 
 
 def _is_lost(found: Reference, path: str, present: frozenset[str], facts: GitFacts | None) -> bool:
@@ -391,11 +377,10 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
         address, target = link.address, link.target
         if target not in lineage.successors or not lineage.is_current(address):
             continue
-        if isinstance(link, Link) and (
-            link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")
-        ):
-            continue
+        field = link.field if isinstance(link, Link) else ""
         heads = lineage.heads(target)
+        if field in _HISTORY or (field == "produced" and case.catalog.entries[address].label == "session"):
+            continue
         if target in heads or address in heads or target in lineage.ancestors(address):
             continue
         named = " and ".join(f"`{head}`" for head in heads)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mdmem.checks.case import Case
 from mdmem.checks.check import check, with_made_fix
 from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
-from mdmem.markdown.patch import add_items, replace_items, set_fields
+from mdmem.markdown.patch import add_items, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.model.finding import Edit, Finding, Place, Severity
 from mdmem.store.catalog.links import Edge, EdgeKind
@@ -57,9 +57,9 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         app/rules/old.md    status: active
 
     Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
-    --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and one of two
-    things is true: the old entry is not current, or the current change added the link to an entry that is neither new
-    nor imported. `--unsafe-fixes` also adds the others. If only a part was superseded, write `amends` instead.
+    --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and the old
+    entry is not current, or this change added the link to an entry that is neither new nor imported. `--unsafe-fixes`
+    adds the others. If only a part was superseded, write `amends` instead.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -78,10 +78,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         place, other = case.link_place(old, "superseded_by", named[0]), case.link_place(claimant, "supersedes", old)
         found = Finding("", message, place, help_, old, other, former="supersession-mismatch")
         document, title = case.catalog.document(f"{old}.md"), f"Write `{claimant}` as the successor"
-        if len(case.catalog.entries[old].superseded_by) == 1:
-            yield with_fix(found, title, replace_items, document, "superseded_by", {0: claimant}, is_safe=False)
-        else:
-            yield with_fix(found, title, set_fields, document, {"superseded_by": [claimant]}, is_safe=False)
+        yield with_fix(found, title, set_fields, document, {"superseded_by": [claimant]}, is_safe=False)
 
 
 def _missing_back(case: Case, edge: Edge) -> Finding:
@@ -97,10 +94,9 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
         amends = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still applies"
         return replace(found, help=f"{amends}; else {help_}")
     # If the new entry has less authority, a person must decide whether it ends the old one.
-    is_safe = new.type.rank <= old.type.rank
-    is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
-    why = ", since this change links it" if is_safe else ""
-    title = f"Add `superseded_by` to `{edge.old}.md`{f', which deprecates it{why}' if old.is_in_force else ''}"
+    has_rank = new.type.rank <= old.type.rank
+    is_safe = has_rank and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
+    title = f"Add `superseded_by` to `{edge.old}.md`{', which deprecates it' if old.is_in_force else ''}"
     found = with_made_fix(with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe))
     return replace(found, help=f"to give the reason, too, {help_}") if found.fix and is_safe else found
 
@@ -163,16 +159,16 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     """An entry lists a successor that is still a draft, or that was deprecated before the entry itself.
 
     A draft has no effect until somebody approves it, so neither rule applies. The old entry may list a draft if it has
-    its own reason, or another, current successor. After a merge, the successor may have been deprecated in one branch.
-    If it was deprecated after the old entry, `chain-without-head` reports that.
+    its own reason, or another, current successor. If the successor was deprecated after the old entry,
+    `chain-without-head` reports that.
 
     Fails:
         app/rules/new.md    status: draft         supersedes: [app/rules/old]
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
-    Fix: run `mdmem approve` for the draft, or write `status: active` in the old entry and remove `superseded_by` and
-    `deprecated_at`. If the successor is deprecated, list the current entry instead. `--unsafe-fixes` makes the old
-    entry active, unless it was imported and the successor is a draft.
+    Fix: run `mdmem approve` for the draft, list the current entry instead, or write `status: active` in the old entry
+    and remove `superseded_by` and `deprecated_at`. `--unsafe-fixes` makes the old entry active, unless it was imported
+    and the successor is a draft.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -249,8 +245,9 @@ def two_successors(case: Case) -> Iterator[Finding]:
         needless, through = next(pairs, ("", ""))
         help_ = f"remove `{old}` from `supersedes` of all but one; for a split, list all of them here and add `reason`"
         if needless:
-            why = f"it supersedes `{through}`, and that is enough"
-            help_ = f"remove `{old}` from `supersedes` in `{needless}.md`: {why}"
+            help_ = (
+                f"remove `{old}` from `supersedes` in `{needless}.md`: it supersedes `{through}`, which is enough"
+            )
         message = f"{len(successors)} entries supersede it: {_named(successors)}"
         other = _at_new(case, stated[-1]) if stated else None
         found = case.on_entry(case.catalog.entries[old], message, help_, field="superseded_by", other=other)
@@ -313,8 +310,8 @@ def chain_without_head(case: Case) -> Iterator[Finding]:
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
         app/rules/new.md    status: deprecated    deprecated_reason: the service was shut down
 
-    Fix: write the entry that applies now with `supersedes: [app/rules/new]`, and list it in `superseded_by` of the last
-    entry. Or keep the gap and say so in the last entry: `ignore: {chain-without-head: the subject is gone}`.
+    Fix: write the entry that applies now with `supersedes: [app/rules/new]`, and list it in `superseded_by` there. Or
+    keep the gap and say so in the last entry: `ignore: {chain-without-head: the subject is gone}`.
     """
     lineage, entries = case.catalog.lineage, case.catalog.entries
     seen: set[str] = set()
@@ -326,8 +323,7 @@ def chain_without_head(case: Case) -> Iterator[Finding]:
             continue
         seen.add(last.address)
         message = f"not current, and no current entry replaces it or `{edge.old}`, which it superseded"
-        why = "`ignore: {chain-without-head: <why the gap is meant>}`"
-        help_ = f"add `superseded_by` with the current entry, or {why}"
+        help_ = "add `superseded_by` with the current entry, or `ignore: {chain-without-head: <why the gap is meant>}`"
         yield case.on_entry(last, message, help_, field="status", other=_at_old(case, edge))
 
 
@@ -392,8 +388,8 @@ def successor_older(case: Case) -> Iterator[Finding]:
     Fix: correct `created_at`, or reverse the link in both entries.
     """
     for _, new, old in _consistent(case):
-        if new.created_at and old.created_at and day_of(new.created_at) < day_of(old.created_at):
-            first, later = day_of(new.created_at), day_of(old.created_at)
+        first, later = (one.created_at and day_of(one.created_at) for one in (new, old))
+        if first and later and first < later:
             message = f"created on {first}, but supersedes `{old.address}`, created on {later}"
             help_ = "correct `created_at`, or reverse the link in both files"
             other = case.catalog.place(old.address, "created_at")
