@@ -18,8 +18,8 @@ from mdmem.store.catalog.changes import Changed, first_difference
 def deleted_in_force(case: Case) -> Iterator[Finding]:
     """The change deletes a current entry.
 
-    Readers find neither the rule nor why it no longer applies. An entry that moved (at least half of its text is at a
-    new address in the same change) is not reported. Drafts, deprecated and superseded entries may be deleted.
+    Readers find neither the rule nor why it no longer applies. Drafts, deprecated and superseded entries may be
+    deleted, and an entry may move (at least half of its text is at a new address in the same change).
 
     Fails:
         git rm app/rules/use-utc.md     (status: active in the base)
@@ -33,9 +33,8 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
     for entry in case.changes.gone:
         if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
-            supersede = f"`mdmem supersede {quote(entry.address)} --title TEXT --reason TEXT`"
-            ways = f"`mdmem deprecate {quote(entry.address)} --reason TEXT` or {supersede}"
-            help_ = f"restore the file, then use {ways}"
+            help_ = f"restore the file, then use `mdmem deprecate {quote(entry.address)} --reason TEXT`"
+            help_ += f" or `mdmem supersede {quote(entry.address)} --title TEXT --reason TEXT`"
             yield Finding("", message, Place(entry.path), help_, entry.address)
 
 
@@ -65,9 +64,8 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
         address, version = one.after.address, (one.before.version or 1) + 1
         what = "title" if one.keeps_text else "text"
         message = f"the {what} of a current {one.before.type} changed, and its `version` did not"
-        slip = f"for a corrected slip run `mdmem edit --editorial {quote(address)}`"
-        put = f"`mdmem supersede {quote(address)} --title TEXT --reason TEXT`"
-        help_ = f"supersede it instead, with {put}, or write `version: {version}`; {slip}"
+        help_ = f"supersede it instead, with `mdmem supersede {quote(address)} --title TEXT --reason TEXT`, or write"
+        help_ += f" `version: {version}`; for a corrected slip run `mdmem edit --editorial {quote(address)}`"
         place = case.catalog.place(address, "title") if one.keeps_text else _first_reworded(case, one)
         level = Severity.ERROR if one.before.type is EntryType.INVARIANT else Severity.WARNING
         yield Finding("", message, place, help_, address, severity=level)
@@ -164,9 +162,8 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
                 yield case.on_entry(one.after, message, help_, field="created_at", former="created-at-changed")
         kind, new = one.before.type, one.after.type
         if kind is not new:
-            put = f"`mdmem supersede {quote(one.after.address)} --type {new} --title TEXT --reason TEXT`"
-            message = f"the type was `{kind}` and is `{new}`"
-            help_ = f"restore `type: {kind}`; to make it a {new}, supersede it by a new entry: {put}"
+            message, help_ = f"the type was `{kind}` and is `{new}`", f"restore `type: {kind}`; to make it a {new}, run"
+            help_ += f" `mdmem supersede {quote(one.after.address)} --type {new} --title TEXT --reason TEXT`"
             yield case.on_entry(one.after, message, help_, field="type", former="type-changed")
 
 
@@ -184,8 +181,8 @@ def activated_by_agent(case: Case) -> Iterator[Finding]:
     Fix: write `status: draft` and let a person run `mdmem approve`, which writes `approved_by`.
     """
     for entry, agent in _activated_by_agents(case):
-        how = "only its agent approved it" if entry.approved_by else "no person approved it"
         help_ = f"write `status: draft`, then let a person run `mdmem approve {quote(entry.address)}`"
+        how = "only its agent approved it" if entry.approved_by else "no person approved it"
         message = f"became {entry.status}, and {how}: `agent` is `{agent}`"
         yield case.on_entry(entry, message, help_, field="status")
 

@@ -12,7 +12,7 @@ from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
 from mdmem.checks.fixes import fields_of, is_imported, with_fix
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import EntryType, Status, day_of, instant_of, parse_moment
+from mdmem.model.entry import EntryType, Status, day_of, instant_of, last_review, parse_moment
 from mdmem.model.fields import DATE_FIELDS
 from mdmem.model.finding import Finding, Severity
 
@@ -24,7 +24,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 def date_form(case: Case) -> Iterator[Finding]:
     """A date does not exist, is not in ISO 8601 form, or is a time without a UTC offset.
 
-    A date that cannot be parsed counts as missing. A time without an offset is read as UTC, which is an info.
+    A date that cannot be parsed counts as missing. A time without an offset is an info, and is read as UTC.
 
     Fails:
         created_at: 05.03.2026
@@ -36,11 +36,11 @@ def date_form(case: Case) -> Iterator[Finding]:
     yield from case.loaded("invalid-date")
     for document, finding in case.loaded_with_document("not-iso"):
         name = finding.cause
-        found = _YEAR_FIRST.fullmatch(str(fields_of(document).get(name)).strip())
-        meant = ""
-        with suppress(ValueError):
-            meant = date(int(found[1]), int(found[3]), int(found[4])).isoformat() if found else ""
-        yield with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
+        if found := _YEAR_FIRST.fullmatch(str(fields_of(document).get(name)).strip()):
+            with suppress(ValueError):
+                meant = date(int(found[1]), int(found[3]), int(found[4])).isoformat()
+                finding = with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant})
+        yield finding
     for entry, _ in case.entries:
         for name in DATE_FIELDS:
             moment = getattr(entry, name)
@@ -102,24 +102,25 @@ _TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
 def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     """A deprecated entry has no `deprecated_at`.
 
-    Without the date nobody can tell whether the entry applied on a given day, for example to a build of last March.
+    Without the date nobody can tell whether the entry applied on a given day.
 
     Fails:
         status: deprecated     (and no `deprecated_at`)
 
-    Fix: add `deprecated_at` with the day on which the entry was deprecated; often that is the `created_at` of its
-    successor. `mdmem check --fix` uses the day of the commit that changed the status. For an imported decision that was
-    rejected or withdrawn, it uses `created_at`.
+    Fix: add `deprecated_at` with the day of the deprecation; often that is the `created_at` of the successor. `mdmem
+    check --fix` uses the day of the commit that changed the status, and `created_at` for an imported decision that was
+    rejected or withdrawn.
     """
     ended = (entry for entry in case.catalog.entries.values() if entry.status is Status.DEPRECATED)
     undated = [entry for entry in ended if not entry.deprecated_at and "deprecated_at" not in entry.unread]
     # An import may leave many such entries, so read their files together.
     documents = dict(case.catalog.documents([entry.address for entry in undated]))
     for entry in undated:
-        message = "the entry is deprecated without `deprecated_at`"
-        found = case.on_entry(
-            entry, message, "add `deprecated_at: YYYY-MM-DD`, the day of its deprecation", field="status"
+        message, help_ = (
+            "the entry is deprecated without `deprecated_at`",
+            "add `deprecated_at: YYYY-MM-DD`, its last day",
         )
+        found = case.on_entry(entry, message, help_, field="status")
         # The day is known from git, or for an imported decision that was rejected.
         stated = case.facts.ended.get(entry.path) if case.facts else None
         known = date.fromisoformat(stated) if stated is not None else None
@@ -127,7 +128,7 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
         if known is None and is_rejected and entry.created_at is not None and is_imported(case, entry.address):
             known = day_of(entry.created_at)
         earlier = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
-        if known is not None and known <= case.today and all(known >= day for day in earlier):
+        if known is not None and max(known, *earlier) == known <= case.today:
             values = {"deprecated_at": known.isoformat()}
             found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, documents[entry.address], values)
         yield found
@@ -150,8 +151,8 @@ def review_overdue(case: Case) -> Iterator[Finding]:
         if entry.type is EntryType.NOTE or entry.verified_at is None or not case.is_current(entry.address):
             continue
         # An entry that was created later counts as verified then.
-        seen = max(day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None)
-        if seen < oldest:
+        seen = last_review(entry)
+        if seen is not None and seen < oldest:
             help_ = f"compare it with the code, then run `mdmem verify {quote(entry.address)}`"
             yield case.on_entry(entry, f"not verified for {(case.today - seen).days} days", help_, field="verified_at")
 

@@ -18,8 +18,8 @@ from mdmem.store.settings import Settings, WingSettings
 def nothing_checked(case: Case) -> Iterator[Finding]:
     """The memory has no entries, so nothing was checked.
 
-    The cause may be a wrong `--root`, a moved folder, or a checkout without the memory. In CI the finding is an error.
-    In a new memory, which has only settings and manifests, it is an info.
+    The `--root` may be wrong, or the checkout may lack the memory. In CI the finding is an error. In a new memory, which
+    has only settings and manifests, it is an info.
 
     Fails:
         memory/mdmem.toml     (and no file at memory/<wing>/<room>/<entry-id>.md)
@@ -30,22 +30,19 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
         return
     manifests = {f"{name}/{MANIFEST}" for name, wing in case.catalog.wings.items() if wing.has_manifest}
     strays = sum(file.path.endswith(".md") and file.path not in manifests for file in case.catalog.others)
-    if manifests and not strays:
-        help_ = "write a first entry with `mdmem new`"
-        yield Finding("", "empty so far", Place(SETTINGS_NAME), help_, severity=Severity.INFO)
-        return
     found = f", though {strays} Markdown file{'s lie' if strays > 1 else ' lies'} elsewhere" if strays else ""
-    message = f"there is no file at `wing/room/entry-id.md`{found}"
+    message, level = f"there is no file at `wing/room/entry-id.md`{found}", Severity.ERROR if case.in_ci else None
+    if manifests and not strays:
+        message, level = "empty so far", Severity.INFO
     help_ = "give the right folder with `--root`, or write an entry with `mdmem new`"
-    yield Finding("", message, Place(SETTINGS_NAME), help_, severity=Severity.ERROR if case.in_ci else None)
+    yield Finding("", message, Place(SETTINGS_NAME), help_, severity=level)
 
 
 @check("git-unavailable", Severity.ERROR, incomplete=True)
 def git_unavailable(case: Case) -> Iterator[Finding]:
     """Git failed, or does not have the tree to compare with, so the check is incomplete.
 
-    Possible causes: git distrusts the owner of the repository or is too old, or a shallow clone lacks the branch or the
-    merge base.
+    Git may be too old or distrust the owner of the repository, or a shallow clone may lack the branch or merge base.
 
     Fails:
         mdmem check --base origin/main     (in a shallow clone that lacks it)

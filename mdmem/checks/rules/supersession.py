@@ -245,9 +245,7 @@ def two_successors(case: Case) -> Iterator[Finding]:
         needless, through = next(pairs, ("", ""))
         help_ = f"remove `{old}` from `supersedes` of all but one; for a split, list all of them here and add `reason`"
         if needless:
-            help_ = (
-                f"remove `{old}` from `supersedes` in `{needless}.md`: it supersedes `{through}`, which is enough"
-            )
+            help_ = f"remove `{old}` from `supersedes` in `{needless}.md`: it supersedes `{through}`, which is enough"
         message = f"{len(successors)} entries supersede it: {_named(successors)}"
         other = _at_new(case, stated[-1]) if stated else None
         found = case.on_entry(case.catalog.entries[old], message, help_, field="superseded_by", other=other)
