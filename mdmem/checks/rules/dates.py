@@ -116,10 +116,8 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     # An import may leave many such entries, so read their files together.
     documents = dict(case.catalog.documents([entry.address for entry in undated]))
     for entry in undated:
-        message, help_ = (
-            "the entry is deprecated without `deprecated_at`",
-            "add `deprecated_at: YYYY-MM-DD`, its last day",
-        )
+        message = "the entry is deprecated without `deprecated_at`"
+        help_ = "add `deprecated_at: YYYY-MM-DD`, the day of its deprecation"
         found = case.on_entry(entry, message, help_, field="status")
         # The day is known from git, or for an imported decision that was rejected.
         stated = case.facts.ended.get(entry.path) if case.facts else None
@@ -128,7 +126,7 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
         if known is None and is_rejected and entry.created_at is not None and is_imported(case, entry.address):
             known = day_of(entry.created_at)
         earlier = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
-        if known is not None and max(known, *earlier) == known <= case.today:
+        if known is not None and known <= case.today and all(known >= day for day in earlier):
             values = {"deprecated_at": known.isoformat()}
             found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, documents[entry.address], values)
         yield found

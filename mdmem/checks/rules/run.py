@@ -18,8 +18,8 @@ from mdmem.store.settings import Settings, WingSettings
 def nothing_checked(case: Case) -> Iterator[Finding]:
     """The memory has no entries, so nothing was checked.
 
-    The `--root` may be wrong, or the checkout may lack the memory. In CI the finding is an error. In a new memory, which
-    has only settings and manifests, it is an info.
+    The `--root` may be wrong, or the checkout may lack the memory. In CI the finding is an error. In a new memory with
+    only settings and manifests it is an info.
 
     Fails:
         memory/mdmem.toml     (and no file at memory/<wing>/<room>/<entry-id>.md)
