@@ -109,20 +109,16 @@ def run_checks(
     by_wing: bool = True,
     without: Collection[str] = (),
     is_debugging: bool = False,
-    step: Callable[[int], None] | None = None,
 ) -> list[Finding]:
     """Return the findings that no suppression excuses, with severity, sorted by file, place and code.
 
     With `by_wing`, a check runs only for files whose wing's settings enable it. Findings with a former code in
-    `without` are left out. A check that crashes becomes a finding, unless `is_debugging`. `step` gets the number of
-    finished checks.
+    `without` are left out. A check that crashes becomes a finding, unless `is_debugging`.
     """
     run = _Run(case, by_wing=by_wing, without=without)
-    for number, code in enumerate(codes, 1):
+    for code in codes:
         if code != _UNUSED:
             run.take(get_check(code), is_debugging=is_debugging)
-        if step is not None:
-            step(number)
     if _UNUSED in codes:
         run.take_unused()
     return sorted(set(run.found), key=lambda finding: finding.sort_key)
@@ -281,7 +277,7 @@ _NAME = "checks.mdmem"
 # The only libraries outside this package that the findings of a single file depend on.
 _LIBRARIES = ("yaml", "pydantic_core")
 # The number of documents that are in memory at the same time.
-_CHUNK = 2_000
+_CHUNK = 1_000
 
 _Known = dict[str, FileFacts]
 
@@ -293,15 +289,24 @@ class FileCache(Struct):
     is_written: bool = True
     _known: _Known | None = None
 
-    def with_facts(self, case: Case) -> Case:
-        """Return a case with the facts of its files; unchanged for a caller who sees only some wings."""
+    def with_facts(self, case: Case, progress: Callable[[int, int], None] | None = None) -> Case:
+        """Return a case with the facts of its files; unchanged for a caller who sees only some wings.
+
+        `progress` gets the numbers of known and of all files. Reading the files takes most of the time of a check.
+        """
         if case.catalog.access.is_narrow:
             return case
         if self._known is None:
             self._known = read_packed(self.folder / _NAME, _version(), _Known) or {}
         keys = {path: f"{digest} {path}" for path, digest in case.catalog.file_digests.items()}
         found = {path: self._known[key] for path, key in keys.items() if key in self._known}
-        made = _make_facts(case, [path for path in keys if path not in found])
+        made, missing = _Known(), [path for path in keys if path not in found]
+        for start in range(0, len(missing), _CHUNK):
+            if progress is not None:
+                progress(len(found) + start, len(keys))
+            made |= _make_facts(case, missing[start : start + _CHUNK])
+        if progress is not None:
+            progress(len(keys), len(keys))
         found |= made
         if made:
             self._known |= {keys[path]: facts for path, facts in made.items()}
@@ -323,23 +328,20 @@ def _version() -> str:
 
 
 def _make_facts(whole: Case, paths: Sequence[str]) -> _Known:
-    """Return the facts of the files that did not change since the listing. If a check crashes, leave some files out."""
+    """Return the facts of the files that did not change since the listing; none if a check crashes."""
+    case = replace(whole, catalog=whole.catalog.with_own_documents(), cached={}, focus=frozenset(paths))
+    findings: dict[str, list[Finding]] = {}
+    for check in get_checks().values():
+        found = try_check(check, case) if check.per_file else []
+        if isinstance(found, Exception):
+            return {}
+        for one in found:
+            findings.setdefault(one.place.path, []).append(one)
     made: _Known = {}
-    for start in range(0, len(paths), _CHUNK):
-        part = paths[start : start + _CHUNK]
-        case = replace(whole, catalog=whole.catalog.with_own_documents(), cached={}, focus=frozenset(part))
-        findings: dict[str, list[Finding]] = {}
-        for check in get_checks().values():
-            found = try_check(check, case) if check.per_file else []
-            if isinstance(found, Exception):
-                break
-            for one in found:
-                findings.setdefault(one.place.path, []).append(one)
-        else:
-            for path in part:
-                own = findings.get(path, []) if is_entry_place(path) else []
-                digest = case.catalog.digest_of(path, case.catalog.document(path).data)
-                is_own = all(one.fix is None or one.fix.paths == (path,) for one in own)
-                if is_own and digest == whole.catalog.file_digests[path]:
-                    made[path] = replace(case.file_facts(path), findings=tuple(own))
+    for path in paths:
+        own = findings.get(path, []) if is_entry_place(path) else []
+        digest = case.catalog.digest_of(path, case.catalog.document(path).data)
+        is_own = all(one.fix is None or one.fix.paths == (path,) for one in own)
+        if is_own and digest == whole.catalog.file_digests[path]:
+            made[path] = replace(case.file_facts(path), findings=tuple(own))
     return made

@@ -232,7 +232,6 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         # Run this check even if the change itself switches the check off.
         codes = tuple(code for code in get_checks() if code == _LOOSENED or code in codes)
     if request.progress is not None:
-        # Show the progress before reading the files, which is a quarter of the work.
         request.progress(0, len(workspace.tree.files()))
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)
@@ -275,11 +274,8 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     cache = FileCache(workspace.cache_folder)
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
-        one = cache.with_facts(one)
-        files, progress = len(one.catalog.files), request.progress
-        step = None if progress is None else lambda done: progress(files * done // len(some), files)
-        by_wing, is_debugging = not request.select, request.is_debugging
-        return run_checks(one, some, by_wing=by_wing, without=request.ignore, is_debugging=is_debugging, step=step)
+        one, by_wing = cache.with_facts(one, request.progress), not request.select
+        return run_checks(one, some, by_wing=by_wing, without=request.ignore, is_debugging=request.is_debugging)
 
     # For a file with a merge conflict, report only the conflict, which causes all other findings.
     found = [one for one in found_in(case, codes) if one.code == _CONFLICT or one.place.path not in case.unmerged]

@@ -20,7 +20,7 @@ from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
 from mdmem.markdown.parse import first_heading, without_fenced
 from mdmem.model.entry import REVIEW_REASON, EntryType, Status, title_of
 from mdmem.model.fields import PLACEHOLDERS
-from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Severity
 
 _TEMPLATE_HELP = "replace it by your own words, or remove it"
 _NAMES = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by"})
@@ -74,9 +74,9 @@ _SECTION = re.compile(
 def unclear_title(case: Case) -> Iterator[Finding]:
     """The title is missing, has more than 100 characters, or differs from the heading of the body.
 
-    Lists and search results show only the title, on one line. Without title and heading it is made from the file name.
-    If the heading differs, people and agents speak of two rules; markup, case, punctuation, numbers such as `ADR-0012:`
-    and headings of sections such as `Context` are ignored.
+    Lists and search results show only the title. Without title and heading it is made from the file name. If the
+    heading differs, people speak of two rules; markup, case, punctuation, numbers such as `ADR-0012:` and headings of
+    sections such as `Context` are ignored.
 
     Fails:
         title: Use PostgreSQL for orders
@@ -94,15 +94,11 @@ def unclear_title(case: Case) -> Iterator[Finding]:
         if len(entry.title) > _LIMIT:
             message = f"the title has {len(entry.title)} characters, over {_LIMIT}"
             help_ = "name the subject and the choice; the rule itself goes into the body"
-            offset, place = document.body.find(entry.title), Place(document.path)
-            if stated or offset >= 0:
-                place = document.place("title") if stated else document.body_place(offset, len(entry.title))
+            offset, place = document.body.find(entry.title), document.place("title")
+            if not stated and offset >= 0:
+                place = document.body_place(offset, len(entry.title))
             yield Finding("", message, place, help_, entry.address, former="title-too-long")
-        heading = _HEADING.search(document.body) if stated and not is_unread else None
-        if heading is not None and any(fence in document.body[: heading.start()] for fence in ("```", "~~~")):
-            # Find the heading in the text without code, but take it from the body, since it may contain code itself.
-            outside = _HEADING.search(case.prose_of(entry.address))
-            heading = _HEADING.match(document.body, outside.start()) if outside else None
+        heading = _HEADING.search(without_fenced(document.body)) if stated and not is_unread else None
         if heading is None:
             continue
         # Not a regular expression, which could take hours on a heading with many spaces.
@@ -134,8 +130,6 @@ _SOFT = re.compile(
 )
 # A text without any of these words is in another language, which the check does not understand.
 _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b", re.IGNORECASE)
-
-
 _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 
@@ -143,14 +137,14 @@ _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 def invariant_wording(case: Case) -> Iterator[Finding]:
     """The wording of an invariant leaves open whether a change violates it, or states more than one rule.
 
-    With "prefer", "try to", "should" or "where possible", no change violates it. Write must, must not, never, always or
-    only. The check ignores the reasons. Several sentences with must are an info, since each rule needs its own entry.
+    With "prefer", "try to", "should" or "where possible", no change violates it. The check ignores the reasons. Several
+    sentences with must are an info, since each rule needs its own entry.
 
     Fails:
         Callbacks should not block the executor where possible.
 
-    Fix: write "A callback must not block the executor", or make the entry a pattern. Give each rule its own entry and
-    link them with `see`, unless the sentences are one rule.
+    Fix: write "A callback must not block the executor", with must, must not, never, always or only, or make the entry a
+    pattern. Give each rule its own entry and link them with `see`, unless the sentences are one rule.
     """
     for entry, _ in case.entries:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
@@ -229,9 +223,9 @@ _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "
 def entry_too_long(case: Case) -> Iterator[Finding]:
     """An entry is longer than the limit for its type.
 
-    Invariants are never shortened, so a long entry leaves less room for others in an answer. The limits are 400 tokens
-    for an invariant, 1200 for a decision or a pattern, 2000 for a note; a token is 4 bytes of UTF-8. The check runs
-    only if the settings enable it: by limits in `[check.entry_tokens]`, a severity for it, or `select`.
+    A long entry leaves less room for others in an answer. The limits are 400 tokens for an invariant, 1200 for a
+    decision or a pattern, 2000 for a note; a token is 4 bytes of UTF-8. The check runs only if the settings enable it:
+    by limits in `[check.entry_tokens]`, a severity for it, or `select`.
 
     Fails:
         an invariant with the minutes of the meeting that decided it

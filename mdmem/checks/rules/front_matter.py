@@ -28,8 +28,8 @@ from mdmem.model.spelling import certain_value, known_spelling
 def front_matter_fence(case: Case) -> Iterator[Finding]:
     """The file has no front matter, or its front matter does not begin and end with a line that is exactly `---`.
 
-    Without `type` and `status`, mdmem does not read the file as an entry. Programs differ in whether they accept
-    `----`, `+++`, `...`, or `---` with a space after it. Of two front matters only the first is read.
+    Without `type` and `status`, mdmem does not read the file as an entry. Only some programs accept `----`, `+++`,
+    `...`, or `---` with a space after it. Of two front matters only the first is read.
 
     Fails:
         status: active
@@ -268,7 +268,6 @@ _BLANK = re.compile(r"^[ \t]*\r?$", re.MULTILINE)
 _INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*#", re.MULTILINE)
 _FIELD = re.compile(r"^([a-z_]+):", re.MULTILINE)
-_FIRST_LINE = re.compile(r"[^\r\n]*")
 _LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
 _PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
 _ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
@@ -315,12 +314,12 @@ def with_exact_fences(document: Document, finding: Finding) -> Finding:
 
 def _exact(document: Document, finding: Finding) -> Edit:
     text = document.text
-    opening = len(text) - len(text.lstrip())
-    if finding.place.line == 1 and opening and text[:opening].strip(" \t") and "\n" in text[:opening]:
-        return replace_span(document, 0, text.rindex("\n", 0, opening) + 1, "")[0]
+    above = text[: len(text) - len(text.lstrip())].rpartition("\n")
+    if finding.place.line == 1 and above[1]:
+        # Remove the blank lines above the fence.
+        return replace_span(document, 0, len(above[0]) + 1, "")[0]
     start = document.line_start(finding.place.line)
-    line = _FIRST_LINE.match(text, start)
-    return replace_span(document, start, line.end() if line else start, "---")[0]
+    return replace_span(document, start, start + len(text[start:].partition("\n")[0].rstrip("\r")), "---")[0]
 
 
 def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
