@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -41,7 +40,7 @@ class ReviewRequest(Struct, frozen=True, kw_only=True):
     """The change to review, and the questions to ask before and after the change.
 
     `span` is `A..B`, `A...B`, or one revision that is compared with the working tree (default: HEAD). With `base`, the
-    tree is compared with the commit where it left that branch. Both trees answer the `queries`.
+    tree is compared with the commit where it left that branch.
     """
 
     span: str | None = None
@@ -75,7 +74,29 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     """Return the effects of a change. Raises UsageError for a malformed span, GitError, UnknownRevisionError."""
     span = _parse_span(workspace, request)
     before, after = _load_side(workspace, span.before, span.before_name), _load_side(workspace, span.after, "")
-    report = compare_trees(before.tree, after.tree, today=workspace.today, files=partial(_tracked, after.workspace))
+    at = after.workspace
+
+    def tracked() -> Collection[str]:
+        repository = at.location.get_repository()
+        if at.snapshot.revision is not None:
+            return [blob.path for blob in list_revision(repository, resolve(repository, at.snapshot.revision), "")]
+        return list_tracked(with_hook_index(repository, at.environment, at.cwd))
+
+    merging = None
+    if request.with_check:
+        if span.into is not None:
+            what = f"merging {span.after.revision} into {span.into}"
+            merged = at.at(Snapshot(span.after.revision, merge_into=span.into))
+            found = check(merged, CheckRequest(with_info=False))
+        else:
+            # If the files are not a commit, check the files themselves.
+            base = span.before.revision if span.before is not None else None
+            what = f"{at.tree.name} against {span.before_name or base}"
+            found = check(at, CheckRequest(base=base, with_info=False))
+        new = sorted((one for one in found.findings if one.new), key=lambda one: (one.weight.rank, one.sort_key))
+        older = len(found.findings) - len(new)
+        merging = Merging(what, span.into is not None, tuple(new), older, found.incomplete)
+    report = compare_trees(before.tree, after.tree, today=workspace.today, files=tracked)
     unread = [Unread("before", one.place.path, one.code, one.message) for one in before.faults]
     unread += [Unread("after", one.place.path, one.code, one.message) for one in after.faults]
     return replace(
@@ -83,7 +104,7 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
         page_url=before.tree.settings.diff_url,
         remarks=tuple(dict.fromkeys((*span.remarks, *before.remarks, *after.remarks))),
         unread=(*unread, *report.unread),
-        merging=_check_merge(span, after) if request.with_check else None,
+        merging=merging,
         answers=tuple(
             AnswerPair(one, _answer(before, one, request.wings), _answer(after, one, request.wings))
             for one in request.queries
@@ -131,9 +152,8 @@ def _remark_if_behind(workspace: Workspace, first: str, second: str, instead: st
 def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
     """Return the change of a branch since the commit where it left `base`."""
     commit = merge_base(workspace.location.get_repository(), base, tip)
-    is_commit = not after.is_working_tree and not after.staged
     name = f"{base} at the merge base ({commit[:10]})"
-    return _Span(Snapshot(commit), after, name, into=base if is_commit else None)
+    return _Span(Snapshot(commit), after, name, into=base if after.revision is not None else None)
 
 
 def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _Side:
@@ -151,29 +171,6 @@ def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _S
     return _Side(at, TreeSide(name, at.catalog, settings), remarks, tuple(faults))
 
 
-def _tracked(at: Workspace) -> Collection[str]:
-    """Return the tracked files of the repository at a snapshot, with one call of git."""
-    repository = at.location.get_repository()
-    if at.snapshot.revision is not None:
-        return [blob.path for blob in list_revision(repository, resolve(repository, at.snapshot.revision), "")]
-    return list_tracked(with_hook_index(repository, at.environment, at.cwd))
-
-
-def _check_merge(span: _Span, after: _Side) -> Merging:
-    """Return the new findings in the result of the merge. If the files are not a commit, check the files themselves."""
-    at = after.workspace
-    if span.into is not None:
-        what = f"merging {span.after.revision} into {span.into}"
-        snapshot = Snapshot(span.after.revision, merge_into=span.into)
-        report = check(at.at(snapshot), CheckRequest(with_info=False))
-    else:
-        base = span.before.revision if span.before is not None else None
-        what = f"{at.tree.name} against {span.before_name or base}"
-        report = check(at, CheckRequest(base=base, with_info=False))
-    new = sorted((one for one in report.findings if one.new), key=lambda one: (one.weight.rank, one.sort_key))
-    return Merging(what, span.into is not None, tuple(new), len(report.findings) - len(new), report.incomplete)
-
-
 def _answer(side: _Side, question: str, wings: tuple[str, ...]) -> Answered:
     """Return the answer of one side as if the change was merged: proposals on that side count as accepted."""
     tree, asked = side.tree, Question(words=question, filters=Filters(wings=wings))
@@ -182,5 +179,5 @@ def _answer(side: _Side, question: str, wings: tuple[str, ...]) -> Answered:
     except MdmemError as error:
         return Answered(error=str(error))
     # Every answer includes the invariants of the scope, so only the other matches are compared.
-    matching = [tree.ref_of(item.entry) for item in found.items if item.matches or item.score > 0]
+    matching = [tree.ref(item.entry.address) for item in found.items if item.matches or item.score > 0]
     return Answered(tuple(matching[:_ANSWERED]), found.basis.covered, len(found.basis.problems))
