@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
@@ -34,14 +35,15 @@ class HistoryStep(Struct, frozen=True, kw_only=True):
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
-    """The history of an entry, newest first.
+    """The history of an entry: its commits, newest first, or the commit that last set each field, then the body.
 
-    `is_cut` says that a shallow clone lacks the beginning. `stance` compares the file on disk with
-    the default branch, and is None for an entry that is deleted or cannot be parsed.
+    `is_cut` says that a shallow clone lacks the beginning. `stance` compares the file on disk with the default branch;
+    it is None for an entry that is deleted or cannot be parsed.
     """
 
     address: str
-    steps: tuple[HistoryStep, ...]
+    steps: tuple[HistoryStep, ...] = ()
+    fields: tuple[FieldBlame, ...] = ()
     is_cut: bool = False
     stance: Stance | None = None
 
@@ -52,14 +54,6 @@ class FieldBlame(Struct, frozen=True, kw_only=True):
     name: str
     value: str
     change: FileRevision | None
-
-
-class BlameReport(Struct, frozen=True, kw_only=True):
-    """The commit that last set each field, then the body; `is_cut` says that a shallow clone lacks older commits."""
-
-    address: str
-    fields: tuple[FieldBlame, ...]
-    is_cut: bool = False
 
 
 class _Version(Struct, frozen=True):
@@ -105,30 +99,22 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
     return visible_commits(workspace, found)
 
 
-def blame(workspace: Workspace, name: str) -> BlameReport:
+def blame(workspace: Workspace, name: str) -> LogReport:
     """Return the commit that last set each field of an entry and its body, also before moves; raises as `log` does."""
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)
     document = workspace.catalog.document(f"{address}.md")
-    versions = _versions(workspace, repository, address)
-    shown = {name: _text(value) for name, value in workspace.catalog.shown_fields(document).items()}
-    fields = tuple(
-        FieldBlame(name=name, value=value, change=_last_set(versions, name, _value(document, name)))
-        for name, value in {**shown, BODY: ""}.items()
-    )
-    return BlameReport(address=address, fields=fields, is_cut=_is_cut(repository, versions))
-
-
-def _last_set(versions: Sequence[_Version], name: str, now: Any) -> FileRevision | None:
-    """Return the commit that gave a field its current value, or None if the value is not committed."""
-    found: FileRevision | None = None
-    for version in versions:
-        if version.after is None or _value(version.after, name) != now:
-            return found
-        found = version.change
-        if version.before is None or _value(version.before, name) != now:
-            return found
-    return found
+    versions, fields = _versions(workspace, repository, address), list[FieldBlame]()
+    for field, value in {**workspace.catalog.shown_fields(document), BODY: None}.items():
+        now, found = _value(document, field), None
+        for version in versions:
+            if version.after is None or _value(version.after, field) != now:
+                break
+            found = version.change
+            if version.before is None or _value(version.before, field) != now:
+                break
+        fields.append(FieldBlame(name=field, value=_text(value), change=found))
+    return LogReport(address=address, fields=tuple(fields), is_cut=_is_cut(repository, versions))
 
 
 def _value(document: Document, name: str) -> Any:
@@ -137,9 +123,16 @@ def _value(document: Document, name: str) -> Any:
 
 
 def _versions(workspace: Workspace, repository: Repository, address: str) -> list[_Version]:
+    """Return the commits of an entry, newest first, and those of the original file of an imported entry."""
     path = f"{workspace.location.prefix}{address}.md"
     changes = _visible(workspace, file_changes(repository, path, until=workspace.snapshot.revision))
-    changes += _before_import(workspace, repository, changes)
+    first = changes[-1] if changes and not workspace.access.is_narrow else None
+    if first is not None and first.before is None and first.after is not None:
+        # Git does not show the import as a move.
+        ((_, content),) = read_blobs(repository, [first.after])
+        origin = origin_in((content or b"").decode("utf-8", "replace"))
+        with suppress(UnknownRevisionError):
+            changes += file_changes(repository, origin.path, until=f"{first.commit}^1") if origin is not None else ()
     blobs = dict.fromkeys(blob for one in changes for blob in (one.before, one.after) if blob is not None)
     contents = dict(read_blobs(repository, list(blobs)))
 
@@ -149,21 +142,6 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
         return found if found is not None and found.fields is not None else None
 
     return [_Version(one, document(one.before), document(one.after)) for one in changes]
-
-
-def _before_import(workspace: Workspace, repository: Repository, changes: Sequence[FileRevision]) -> list[FileRevision]:
-    """Return the history of the original file of an imported entry, unless git shows the import as a move."""
-    first = changes[-1] if changes else None
-    if first is None or first.before is not None or first.after is None or workspace.access.is_narrow:
-        return []
-    content = dict(read_blobs(repository, [first.after]))[first.after]
-    origin = origin_in((content or b"").decode("utf-8", "replace"))
-    if origin is None:
-        return []
-    try:
-        return list(file_changes(repository, origin.path, until=f"{first.commit}^1"))
-    except UnknownRevisionError:
-        return []
 
 
 def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
@@ -272,7 +250,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
     """Return the chain of supersessions that contains an entry, with the commits of each file. Raises NotFoundError."""
     address, catalog = resolve_name(workspace, name), workspace.catalog
     entries, lineage = catalog.entries, catalog.lineage
-    members = lineage.chain(address)
+    entry, members = entries[address], lineage.chain(address)
     commits = _commits(workspace, members)
     claims: dict[str, list[str]] = {}
     for old in members:
@@ -280,7 +258,10 @@ def why(workspace: Workspace, name: str) -> WhyReport:
             claims.setdefault(claimant, []).append(old)
     claimed = sorted({old for olds in claims.values() for old in olds})
     pairs = ((old, other) for old in claimed for other in lineage.successors.get(old, ()) if other not in members)
-    contradicted = {*entries[address].contradicts, *(one for one in entries if address in entries[one].contradicts)}
+    successors = (one for member in members for one in entries[member].superseded_by)
+    claiming = (one for one, other in entries.items() if address in other.supersedes)
+    overriding = (one for one, other in entries.items() if address in other.overrides)
+    contradicted = {*entry.contradicts, *(one for one, other in entries.items() if address in other.contradicts)}
     return WhyReport(
         address=address,
         chain=tuple(
@@ -289,23 +270,17 @@ def why(workspace: Workspace, name: str) -> WhyReport:
                 current=lineage.is_current(member),
                 replaced=lineage.predecessors.get(member, ()),
                 claims=tuple(claims.get(member, ())),
-                commits=commits.get(member, ()),
+                commits=tuple(commits.get(member, ())),
             )
             for member in members
         ),
         heads=lineage.heads(address),
-        draft=entries[address].status is Status.DRAFT,
+        draft=entry.status is Status.DRAFT,
         contradictory=address in lineage.contradictory,
-        unread=tuple(
-            link for member in members for link in entries[member].superseded_by if f"{link}.md" in catalog.broken
-        ),
-        drafts=tuple(
-            one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes
-        ),
-        overrides=entries[address].overrides,
-        overridden_by=tuple(
-            one.address for one in entries.values() if address in one.overrides and lineage.is_current(one.address)
-        ),
+        unread=tuple(one for one in successors if f"{one}.md" in catalog.broken),
+        drafts=tuple(one for one in claiming if entries[one].status is Status.DRAFT),
+        overrides=entry.overrides,
+        overridden_by=tuple(filter(lineage.is_current, overriding)),
         conflicts=tuple(sorted(filter(lineage.is_current, contradicted))),
         claimed_by=lineage.claimed_by(address),
         amends=catalog.derived.amends(address),
@@ -314,16 +289,13 @@ def why(workspace: Workspace, name: str) -> WhyReport:
     )
 
 
-def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tuple[Commit, ...]]:
-    repository, prefix = workspace.location.repository, workspace.location.prefix
-    if repository is None:
-        return {}
-    paths = {f"{prefix}{address}.md": address for address in addresses}
+def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, list[Commit]]:
     found: dict[str, list[Commit]] = {}
-    revision = workspace.snapshot.revision
-    until = resolve(repository, revision) if revision is not None else None
-    for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
-        for path in commit.paths:
-            if path in paths:
+    if (repository := workspace.location.repository) is not None:
+        paths = {f"{workspace.location.prefix}{address}.md": address for address in addresses}
+        revision = workspace.snapshot.revision
+        until = resolve(repository, revision) if revision is not None else None
+        for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
+            for path in paths.keys() & set(commit.paths):
                 found.setdefault(paths[path], []).append(commit)
-    return {address: tuple(commits) for address, commits in found.items()}
+    return found

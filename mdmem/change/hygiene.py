@@ -6,12 +6,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from datetime import date
+from itertools import chain
 from math import ceil
 from shlex import quote
 from typing import Any
 
 from msgspec import Struct, field, to_builtins
-from msgspec.structs import replace
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes
@@ -72,9 +72,9 @@ class StaleItem(Struct, frozen=True):
 class HygieneReport(Struct, frozen=True, kw_only=True):
     """The entries that need maintenance, the writes that did not complete, and what the run recorded.
 
-    `near` are pairs of similar rules. `drifted` are groups of notes about entities with the same name. `blocked` are
-    the writes that mdmem stopped because of a similar entry. `titles` has the titles of all examined entries.
-    `recorded` are the manifests that the run wrote. `findings` is not part of the MCP contract.
+    `near` are pairs of similar rules, `drifted` groups of notes about entities of one name, and `blocked` the writes
+    that a similar entry stopped. `titles` are those of all examined entries, and `recorded` the manifests that the run
+    wrote. `findings` is not part of the MCP contract.
     """
 
     checked_at: date
@@ -164,13 +164,11 @@ def _find_changed_code(workspace: Workspace, current: Iterable[Entry], remarks: 
     days = activity.days
     covered = {glob: list(all_matches([glob], days)) for glob in globs}
     for entry, day in asked:
-        newer = {path for glob in entry.applies_to for path in covered[glob] if days[path] > day}
-        if newer:
-            last = max(days[path] for path in newer)
-            path = min(path for path in newer if days[path] == last)
+        if newer := {path for glob in entry.applies_to for path in covered[glob] if days[path] > day}:
+            path = min(newer, key=lambda one: (-days[one].toordinal(), one))
             more = f", with {len(newer) - 1} more" if len(newer) > 1 else ""
             verb = "verified" if entry.verified_at is not None else "written"
-            message = f"`{path}` changed on {last}{more}, after it was {verb} on {day}"
+            message = f"`{path}` changed on {days[path]}{more}, after it was {verb} on {day}"
             help_ = f"compare it with the code, then type `mdmem verify {quote(entry.address)}`, or supersede it"
             place = workspace.whole_catalog.place(entry.address, "applies_to")
             yield Finding("unverified-since-change", message, place, help_, entry.address)
@@ -184,12 +182,10 @@ def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
     """Answer the MCP tool. A project without a wing needs no maintenance, but it may have pending writes."""
-    if not project_id or find_wing(project_id, workspace.catalog.wings) is not None:
-        return hygiene_fields(run(workspace, project_id or None, scope, pending_only=check_pending_only))
-    remarks = [f"there is no wing for the project `{project_id}` yet"]
-    return hygiene_fields(
-        _with_pending(HygieneReport(checked_at=workspace.today), workspace, project_id, scope, remarks)
-    )
+    if project_id and find_wing(project_id, workspace.catalog.wings) is None:
+        remarks = [f"there is no wing for the project `{project_id}` yet"]
+        return hygiene_fields(_report(workspace, project_id, scope, remarks))
+    return hygiene_fields(run(workspace, project_id or None, scope, pending_only=check_pending_only))
 
 
 def run(
@@ -205,22 +201,20 @@ def run(
 
     `wing` is a name or a `project_id`, and None means all wings. `scope` narrows the run: `global` means the shared
     wings that `wing` reads, `project` means `wing` itself, and `focus` means only the entries with a `focus` field.
-    With `record`, the day is written into the manifests. `commit` says whether to commit (None: the settings).
+    With `record`, the day is written into the manifests, and committed or not (`commit`; None: the settings).
 
     A run over one project is full for that project's wings only. A run over entries with a focus, or over pending
     writes only, is never full. Raises UsageError for an unknown wing, and the errors of `write` with `record`.
     """
     is_full = not pending_only and scope != "focus" and workspace.snapshot.is_working_tree
     if record and not is_full:
-        raise UsageError(
-            "only a full run over files on disk can be recorded; leave out --record, or what narrows the run"
-        )
+        hint = "leave out --record, or what narrows the run"
+        raise UsageError(f"only a full run over files on disk can be recorded; {hint}")
     remarks: list[str] = []
     if pending_only:
         if wing is not None:
             get_wing(wing, workspace.catalog.wings)
-        report = HygieneReport(checked_at=workspace.today, pending_only=True)
-        return _with_pending(report, workspace, wing, scope, remarks)
+        return _report(workspace, wing, scope, remarks, pending_only=True)
     catalog, known = workspace.whole_catalog, workspace.whole_catalog.wings
     if wing is None:
         is_meant = {None: (True, False), "global": (True,)}.get(scope, (False,))
@@ -232,7 +226,7 @@ def run(
         wings = frozenset({get_wing(wing, known)})
     # Each wing of another repository is maintained in that repository.
     wings -= catalog.fetched_wings
-    report = _examine(workspace, wings, remarks, wing=wing, scope=scope)
+    found = _examine(workspace, wings, remarks, wing=wing, scope=scope)
     if is_full:
         is_everything = wing is None and scope is None and not workspace.access.is_narrow
         try:
@@ -242,13 +236,13 @@ def run(
             remarks.append(f"this run could not be recorded in {workspace.state_folder}: {reason}")
     if record:
         written = _record_in_manifests(workspace, wings, remarks, commit=commit)
-        report = replace(report, recorded=tuple(one.path for one in written.changes), commit=written.commit)
-    return _with_pending(report, workspace, wing, scope, remarks)
+        found |= {"recorded": tuple(one.path for one in written.changes), "commit": written.commit}
+    return _report(workspace, wing, scope, remarks, **found)
 
 
 def _examine(
     workspace: Workspace, wings: Collection[str], remarks: list[str], *, wing: str | None, scope: str | None
-) -> HygieneReport:
+) -> dict[str, Any]:
     """Return what needs maintenance in some wings, also among drafts, since two agents may write the same rule."""
     catalog, today, lineage = workspace.whole_catalog, workspace.today, workspace.whole_catalog.lineage
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
@@ -281,42 +275,34 @@ def _examine(
         and age >= limit
         and (one.type is EntryType.PATTERN or not _supersedes(catalog, one))
     ]
-    stale_items.sort(key=lambda item: (-item.age_days, item.id))
     codes = [code for code in chosen_codes(workspace.settings) if code in _CHECKED]
     found = visible_findings(catalog, run_checks(Case(catalog, workspace.settings, today), codes))
     stale = {("review-overdue", one.id) for one in stale_items}
     addresses = {one.address for one in current}
     findings = [one for one in found if one.address in addresses and (one.code, one.address) not in stale]
     findings += _find_changed_code(workspace, current, remarks)
-    return HygieneReport(
-        checked_at=today,
-        duplicates=tuple(sorted(duplicates)),
-        near=_find_near(compared, text, duplicates),
-        drifted=tuple(sorted(drifted)),
-        stale_items=tuple(stale_items),
-        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
-        titles={one.address: one.title for one in current} | {one.address: f"{one.title} (draft)" for one in drafts},
-    )
+    return {
+        "duplicates": tuple(sorted(duplicates)),
+        "near": _find_near(compared, text, duplicates),
+        "drifted": tuple(sorted(drifted)),
+        "stale_items": tuple(sorted(stale_items, key=lambda item: (-item.age_days, item.id))),
+        "findings": tuple(sorted(findings, key=lambda one: one.sort_key)),
+        "titles": {one.address: one.title for one in current} | {one.address: f"{one.title} (draft)" for one in drafts},
+    }
 
 
-def _with_pending(
-    report: HygieneReport, workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str]
+def _report(
+    workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str], **parts: Any
 ) -> HygieneReport:
-    """Return the report with the request, the writes that failed or that a similar entry stopped, and all remarks."""
+    """Return the report: the given parts, and the writes that failed or that a similar entry stopped."""
     found = WaitingSaves()
     try:
         found = waiting_saves(workspace, project=wing, scope=scope)
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
     remarks += [f"{path} cannot be read; it may be a pending write" for path in found.unreadable]
-    return replace(
-        report,
-        project_id=wing,
-        scope=scope,
-        unresolved=found.pending,
-        blocked=found.blocked,
-        remarks=tuple(remarks),
-    )
+    parts |= {"unresolved": found.pending, "blocked": found.blocked, "remarks": tuple(remarks)}
+    return HygieneReport(checked_at=workspace.today, project_id=wing, scope=scope, **parts)
 
 
 def _record_in_manifests(
@@ -342,6 +328,7 @@ def _record_in_manifests(
 def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
     """Return the JSON keys of the tool `run_hygiene`, then the groups behind the numbers, and the findings."""
     outdated, obsolete = hygiene.stale(NodeLabel.DECISION), hygiene.stale(NodeLabel.PATTERN)
+    waiting = [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked]
     fields = {
         "project_id": hygiene.project_id,
         "scope": hygiene.scope,
@@ -349,14 +336,14 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
         "outdated_decisions": len(outdated),
         "obsolete_patterns": len(obsolete),
         "entity_drift_count": len(hygiene.drifted),
-        "unresolved_saves": len(hygiene.unresolved) + len(hygiene.blocked),
+        "unresolved_saves": len(waiting),
         "stale_items": to_builtins(hygiene.stale_items),
         "candidate_ids": {
-            "duplicate_decisions": _flat(hygiene.duplicates),
+            "duplicate_decisions": sorted(chain.from_iterable(hygiene.duplicates)),
             "outdated_decisions": outdated,
             "obsolete_patterns": obsolete,
-            "entity_drift": _flat(hygiene.drifted),
-            "unresolved_saves": [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked],
+            "entity_drift": sorted(chain.from_iterable(hygiene.drifted)),
+            "unresolved_saves": waiting,
         },
         "checked_at": hygiene.checked_at.isoformat(),
         "duplicate_groups": [list(group) for group in hygiene.duplicates],
@@ -390,9 +377,4 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
             "read the `candidate_id` of a blocked save, then save it again with `supersedes` or `distinct_from`; let a "
             "person keep one entry of a group: `mdmem supersede ADDRESS --by KEPT --reason WHY` for each of the others"
         )
-    recorded = {"recorded": list(hygiene.recorded), "commit": hygiene.commit, "remarks": list(hygiene.remarks)}
-    return fields | recorded
-
-
-def _flat(groups: Groups) -> list[str]:
-    return sorted(address for group in groups for address in group)
+    return fields | {"recorded": list(hygiene.recorded), "commit": hygiene.commit, "remarks": list(hygiene.remarks)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -18,7 +18,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.markdown.parse import parse_document
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Status
 from mdmem.store.catalog.addresses import full_address, interpret
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
@@ -105,8 +105,7 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     """Return the conflicts: unmerged files, files with conflict markers, and entries that two others supersede."""
     found, paths = _find(workspace)
     location, repository = workspace.location, workspace.location.repository
-    operation = state_of(repository) if repository is not None else None
-    fixed: set[str] = set()
+    operation, fixed = state_of(repository) if repository is not None else None, set[str]()
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
     if repository is not None and operation is not None:
@@ -117,7 +116,7 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
         states = list_file_status(repository, [f"{location.prefix}{path}" for path in sorted(linked | caused)])
         unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
         touched |= {path.removeprefix(location.prefix) for path in unstaged}
-    steps = completing_commands(workspace, sorted(touched | fixed))
+    steps = _completing_commands(workspace, touched | fixed)
     return MergeConflicts(tuple(found), operation, ("mdmem check --fix", *steps) if fixed else steps)
 
 
@@ -137,7 +136,7 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     for old in sorted(split):
         if (path := f"{old}.md") not in paths:
             successors, kind = _successors(workspace.catalog, old), ConflictKind.SUCCESSORS
-            choices = tuple(_choices_of_successors(old, successors))
+            choices = _choices_of_successors(old, successors)
             found.append(MergeConflict(path=path, kind=kind, successors=successors, choices=choices))
     return sorted(found, key=lambda one: one.path), paths
 
@@ -165,13 +164,14 @@ def _check_paths(workspace: Workspace, unmerged: Collection[str]) -> tuple[set[s
     return {one.place.path for one in staged.findings if one.new}, fixed
 
 
-def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+def _completing_commands(workspace: Workspace, paths: Collection[str]) -> tuple[str, ...]:
     """Return the commands that stage the given files and let git continue; none if nothing is in progress."""
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
-    if operation is None or repository is None:
+    if operation is None:
         return ()
-    return (*([_git_command(workspace, "add", *paths)] if paths else []), f"git {operation} --continue")
+    staging = [_git_command(workspace, "add", *sorted(paths))] if paths else []
+    return (*staging, f"git {operation} --continue")
 
 
 def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
@@ -191,14 +191,14 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
     """Return the sorted entries that supersede `old` by either file, without drafts and one-sided deprecated ones."""
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
-    claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
-
-    def counts(entry: Entry) -> bool:
-        is_abandoned = entry.status is Status.DEPRECATED and not entry.superseded_by and entry.address not in named
-        return entry.status is not Status.DRAFT and not is_abandoned
-
-    found = (one for one in named | claiming if one in catalog.entries)
-    return tuple(sorted(one for one in found if counts(catalog.entries[one])))
+    found = (one for one in catalog.entries.values() if old in one.supersedes or one.address in named)
+    counted = (
+        one.address
+        for one in found
+        if one.status is not Status.DEPRECATED or one.superseded_by or one.address in named
+        if one.status is not Status.DRAFT
+    )
+    return tuple(sorted(counted))
 
 
 def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:
@@ -222,7 +222,7 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     # If both sides list all successors, the entry is split on purpose.
     stated = (interpret(side).entry for side in sides)
     if len(successors) > 1 and not all(one is not None and one.declares_split(addresses) for one in stated):
-        kind, choices = ConflictKind.SUCCESSORS, tuple(_choices_of_successors(address, successors))
+        kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(address, successors)
     else:
         successors = ()
         choices = tuple(Resolution(f"keep {side}", f"mdmem resolve {address} --take {side}") for side in ConflictSide)
@@ -235,8 +235,9 @@ def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -
     side_of: dict[str, ConflictSide] = {}
     for one in fields:
         if one.name == "superseded_by":
-            side_of |= dict.fromkeys(_links(one.theirs), ConflictSide.THEIRS)
-            side_of |= dict.fromkeys(_links(one.ours), ConflictSide.OURS)
+            for side, value in ((ConflictSide.THEIRS, one.theirs), (ConflictSide.OURS, one.ours)):
+                links = value if isinstance(value, list) else [value] if value else []
+                side_of |= dict.fromkeys(map(str, links), side)
     addresses = {*successors_of(catalog, old), *(one for one in side_of if one in catalog.entries)}
     entries = (catalog.entries[address] for address in sorted(addresses))
     return tuple(
@@ -244,22 +245,17 @@ def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -
     )
 
 
-def _links(value: Any) -> list[str]:
-    return [str(link) for link in value] if isinstance(value, list) else [str(value)] if value else []
-
-
-def _choices_of_successors(old: str, successors: Sequence[SuccessorSide]) -> Iterator[Resolution]:
-    command = f"mdmem resolve {shlex.quote(old)}"
+def _choices_of_successors(old: str, successors: Sequence[SuccessorSide]) -> tuple[Resolution, ...]:
+    command, found = f"mdmem resolve {shlex.quote(old)}", list[Resolution]()
     names = [one.address for one in successors]
     for one in names:
         others = [other for other in names if other != one]
         does = f"{one} supersedes it; {' and '.join(others)} {'is' if len(others) == 1 else 'are'} deprecated"
-        yield Resolution(does, f"{command} --take {shlex.quote(one)} --reason TEXT")
+        found.append(Resolution(does, f"{command} --take {shlex.quote(one)} --reason TEXT"))
     for one, other in (names, names[::-1]) if len(names) == 2 else ():
-        yield Resolution(
-            f"{one} supersedes it, then {other} supersedes {one}", f"{command} --behind {shlex.quote(one)}"
-        )
-    yield Resolution("all of them supersede it, each for a part", f"{command} --split --reason TEXT")
+        does = f"{one} supersedes it, then {other} supersedes {one}"
+        found.append(Resolution(does, f"{command} --behind {shlex.quote(one)}"))
+    return (*found, Resolution("all of them supersede it, each for a part", f"{command} --split --reason TEXT"))
 
 
 class ResolveRequest(Struct, frozen=True, kw_only=True):
@@ -310,7 +306,7 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     written = write(workspace, lambda _: change_set, options)
     left = [one for one in _find(workspace)[0] if one.path != conflict.path]
     if left or written.is_dry:
-        steps = completing_commands(workspace, sorted({change.to for change in written.changes}))
+        steps = _completing_commands(workspace, {change.to for change in written.changes})
     else:
         steps = find_conflicts(workspace.reread()).then
     remarks = [*written.remarks, *(f"then: {one}" for one in (steps[:-1] if left else steps))]
@@ -324,29 +320,26 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
 
 
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
-    path, side = conflict.path, request.side
-    if len(conflict.successors) < 2:
-        if not has_hunks(before):
+    path, side, successors = conflict.path, request.side, conflict.successors
+    if not has_hunks(before) and (side is not None or len(successors) < 2):
+        if len(successors) < 2:
             keep = _git_command(workspace, "add", path)
             raise UsageError(f"`{path}` has no conflict markers any more; `{keep}` keeps it as it is")
+        hint = f"type `--take ADDRESS` with one of {' or '.join(one.address for one in successors)}"
+        raise UsageError(f"`{path}` has no conflict markers, so `{side}` cannot be taken; {hint}")
+    if len(successors) < 2:
         if side is None:
             raise UsageError(f"the sides of {path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
         change = Change(path, path, before, take_side(before, side))
         return ChangeSet((change,), actions=(WriteAction(Verb.UPDATE, conflict.address),))
-    if side is not None and not has_hunks(before):
-        listed = " or ".join(one.address for one in conflict.successors)
-        hint = f"type `--take ADDRESS` with one of {listed}"
-        raise UsageError(f"`{path}` has no conflict markers, so `{side}` cannot be taken; {hint}")
     if side is None:
         behind = resolve_name(workspace, request.behind) if request.behind is not None else None
         take = resolve_name(workspace, request.take) if request.take is not None else None
         request = replace(request, behind=behind, take=take)
         if more := [f"`{one.name}`" for one in conflict.fields if one.name not in _SUPERSESSION_FIELDS]:
-            raise UsageError(
-                f"the sides of {path} differ in {' and '.join(more)}, too; edit that first, or `--take` a side"
-            )
-        chosen = request.take or request.behind or ""
-        sides = (one.side for one in conflict.successors if one.address.endswith(chosen) and one.side)
+            hint = "edit that first, or `--take` a side"
+            raise UsageError(f"the sides of {path} differ in {' and '.join(more)}, too; {hint}")
+        sides = (one.side for one in successors if one.address.endswith(take or behind or "") and one.side)
         side = next(sides, ConflictSide.OURS)
     after = take_side(before, side)
     overlaid = TreeView(workspace.tree, changed={path: after})
@@ -359,15 +352,16 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
 
 def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: ResolveRequest, today: date) -> ChangeSet:
     """Return the changes that keep one successor, chain two successors, or let each supersede a part of the entry."""
-    old, successors = conflict.address, successors_of(catalog, conflict.address)
+    old, successors, entries = conflict.address, successors_of(catalog, conflict.address), catalog.entries
     if request.split:
         why = required_reason(request.reason, "say why")
         if len(successors) < 2:
             raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
         values = {one: _claim(catalog, one, old) for one in successors}
-        values[old] = ended_fields(catalog.entries[old], today, by=successors) | {"deprecated_reason": why}
-        actions: tuple[WriteAction, ...] = (WriteAction(Verb.UPDATE, old),)
-        return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why))
+        values[old] = ended_fields(entries[old], today, by=successors) | {"deprecated_reason": why}
+        return _patching(
+            catalog, values, ChangeSet(actions=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
+        )
     chosen = request.behind or request.take or ""
     if request.side is not None:
         named = [one.address for one in conflict.successors if one.side is request.side]
@@ -378,19 +372,18 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
     if chosen not in successors:
         did = f"; {join_addresses(successors)} did" if successors else ""
         raise UsageError(f"{chosen} did not supersede {old}{did}")
-    others = [one for one in successors if one != chosen]
-    values = {old: ended_fields(catalog.entries[old], today, by=[chosen])}
+    others, ended = [one for one in successors if one != chosen], ended_fields(entries[old], today, by=[chosen])
     if request.behind is not None:
-        return _chain(catalog, values, old, chosen, others, today)
+        return _chain(catalog, old, chosen, others, ended, today)
     why = required_reason(request.reason, "say why") if others else ""
-    values = {chosen: _claim(catalog, chosen, old), **values}
-    values |= {one: {"deprecated_reason": why, **ended_fields(catalog.entries[one], today)} for one in others}
+    values = {chosen: _claim(catalog, chosen, old), old: ended}
+    values |= {one: {"deprecated_reason": why, **ended_fields(entries[one], today)} for one in others}
     actions = (WriteAction(Verb.SUPERSEDE, old, chosen), *(WriteAction(Verb.DEPRECATE, one) for one in others))
     return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why or None))
 
 
 def _chain(
-    catalog: Catalog, values: dict[str, dict[str, Value]], old: str, first: str, others: Sequence[str], today: date
+    catalog: Catalog, old: str, first: str, others: Sequence[str], ended: dict[str, Value], today: date
 ) -> ChangeSet:
     """Return the changes after which `first` supersedes the entry, and the other successor supersedes `first`."""
     if len(others) != 1:
@@ -403,14 +396,13 @@ def _chain(
     written = written_links(catalog.document(then.path), "supersedes")
     links = [link for link in written if full_address(link, then.address, catalog.addresses) != old]
     behind = _claim(catalog, first, old) | ended_fields(catalog.entries[first], today, by=[then.address])
-    values = {then.address: {"supersedes": [*links, first]}, first: behind, **values}
     change_set = ChangeSet(
         actions=(WriteAction(Verb.SUPERSEDE, first, then.address),),
         supersedes=(old, first),
         reason=then.reason,
         remarks=(f"{then.address} is current now",),
     )
-    return _patching(catalog, values, change_set)
+    return _patching(catalog, {then.address: {"supersedes": [*links, first]}, first: behind, old: ended}, change_set)
 
 
 def _patching(catalog: Catalog, values: dict[str, dict[str, Value]], change_set: ChangeSet) -> ChangeSet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mdmem.change.history import BlameReport, ChainLink, LogReport, WhyReport
+from mdmem.change.history import ChainLink, LogReport, WhyReport
 from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
@@ -59,7 +59,7 @@ def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
     }
 
 
-def blame_text(blame: BlameReport, style: Style) -> str:
+def blame_text(blame: LogReport, style: Style) -> str:
     """Return a line for each field and the body with the day, commit and author that last set it, or `uncommitted`."""
     lines = []
     for one in blame.fields:
@@ -71,7 +71,7 @@ def blame_text(blame: BlameReport, style: Style) -> str:
     return "\n".join([*lines, *([style.dim(_CUT)] if blame.is_cut else [])])
 
 
-def blame_json(blame: BlameReport) -> dict[str, Any]:
+def blame_json(blame: LogReport) -> dict[str, Any]:
     """Return the fields and the body as in the file, each with the commit that last set it (`set_by`, or None)."""
     fields = [
         {**record_json(one, "name", "value"), "set_by": record_json(one.change, *_COMMIT) if one.change else None}

@@ -93,7 +93,10 @@ def subject_of(actions: Sequence[WriteAction]) -> str:
     if len(whole) <= _WIDTH:
         return whole
     # The trailers contain the full addresses, so the subject may have only the entry-ids.
-    return _cut(f"{action.verb} {joining.join(address.rsplit('/', 1)[-1] for address in addresses)}")
+    ids = [address.rsplit("/", 1)[-1] for address in addresses]
+    if action.verb is Verb.MOVE and action.other and ids[0] == ids[1] != "":
+        ids[1] = f"{action.other.rsplit('/', 1)[0]}/"
+    return _cut(f"{action.verb} {joining.join(ids)}")
 
 
 def commit_message(

@@ -104,7 +104,7 @@ REFUSED = [
     (["deprecate", OLD], 2, "mdmem deprecate: Missing option '--reason' / '-m'."),
     (["deprecate", OLD, "-m", " "], 2, "mdmem: say why it is deprecated: --reason TEXT"),
     (["deprecate", "thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
-    (["deprecate", "gone", "-m", "x"], 2, "mdmem: nav/architecture/gone is deprecated already; `mdmem why nav/arch"),
+    (["deprecate", "gone", "-m", "x"], 2, "mdmem: nav/architecture/gone is deprecated; `mdmem why nav/arch"),
     (["doubt", OLD], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end one"),
     (["doubt", OLD, "-m", "x", "--done"], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end"),
     (["doubt", OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
