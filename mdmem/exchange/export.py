@@ -57,19 +57,11 @@ _RELATIONS = (("supersedes", "Supersedes", "Superseded by"), ("amends", "Amends"
 
 
 class _Record(Struct, frozen=True):
-    """A decision with the number of its record."""
+    """A decision with the file name and the numbered title of its record."""
 
-    number: int
     entry: Entry
-
-    @property
-    def path(self) -> str:
-        name = self.entry.address.rsplit("/", 1)[1]
-        return f"{self.number:04d}-{_NUMBER.sub('', name, count=1) or name}.md"
-
-    @property
-    def title(self) -> str:
-        return f"{self.number}. {' '.join(self.entry.title.split())}"
+    path: str
+    title: str
 
     @property
     def link(self) -> str:
@@ -82,21 +74,23 @@ def _record_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     entries = list_entries(workspace, Filters(wings=wings, include_drafts=True, include_deprecated=True))
     decisions = [one for one in entries if one.type is EntryType.DECISION]
     decisions.sort(key=lambda one: (instant_of(one.created_at).timestamp() if one.created_at else 0.0, one.address))
-    records = {entry.address: _Record(number, entry) for number, entry in enumerate(decisions, 1)}
+    records = {}
+    for number, entry in enumerate(decisions, 1):
+        name = entry.address.rsplit("/", 1)[1]
+        path = f"{number:04d}-{_NUMBER.sub('', name, count=1) or name}.md"
+        records[entry.address] = _Record(entry, path, f"{number}. {' '.join(entry.title.split())}")
     # The lines about other records, by address.
-    relations: dict[str, list[str]] = {}
+    relations: dict[str, list[str]] = {one: [] for one in records}
     for address, record in records.items():
         # A draft does not supersede anything yet.
         for name, newer, older in _RELATIONS if record.entry.status is not Status.DRAFT else ():
-            for other in (records[one] for one in dict.fromkeys(record.entry.links(name)) if one in records):
-                relations.setdefault(address, []).append(f"{newer} {other.link}")
+            for other in (one for one in dict.fromkeys(record.entry.links(name)) if one in records):
+                relations[address].append(f"{newer} {records[other].link}")
                 # A one-sided supersession leaves the older entry as it is: current, or superseded by another entry.
-                is_fact = address in workspace.catalog.lineage.successors.get(other.entry.address, ())
-                if name != "supersedes" or (is_fact and other.entry.status is Status.DEPRECATED):
-                    relations.setdefault(other.entry.address, []).append(f"{older} {record.link}")
-    files = [
-        _record_file(records, relations.get(shown.entry.address, []), shown) for shown in in_full(workspace, decisions)
-    ]
+                is_fact = address in workspace.catalog.lineage.successors.get(other, ())
+                if name != "supersedes" or (is_fact and records[other].entry.status is Status.DEPRECATED):
+                    relations[other].append(f"{older} {record.link}")
+    files = [_record_file(records, relations[shown.entry.address], shown) for shown in in_full(workspace, decisions)]
     rest = len(entries) - len(decisions)
     return files, (f"{rest} of another type left out: these records are decisions",) if rest else ()
 
@@ -105,17 +99,19 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
     """Return the record of an entry, with the lines about its relations to other records."""
     entry, record = shown.entry, records[shown.entry.address]
     status = {Status.DRAFT: "proposed", Status.DEPRECATED: "deprecated"}.get(entry.status, "accepted")
-    facts = [f"- Status: {status}"]
+    stated, by = status.capitalize(), ""
     if entry.status is Status.DEPRECATED and entry.superseded_by:
-        status = "superseded"
-        heads = [records[one].path for one in entry.superseded_by if one in records]
-        facts = [f"- Status: superseded{f' by [{heads[0][:-3]}]({heads[0]})' if heads else ''}"]
-    if entry.created_at is not None:
-        facts.append(f"- Date: {day_of(entry.created_at).isoformat()}")
-    if entry.owner:
-        facts.append(f"- Deciders: {' '.join(entry.owner.split())}")
-    if entry.tags:
-        facts.append(f"- Tags: {', '.join(entry.tags)}")
+        status, stated = "superseded", "Superseded"
+        paths = [records[one].path for one in entry.superseded_by if one in records]
+        by = f" by [{paths[0][:-3]}]({paths[0]})" if paths else ""
+    elif status == "deprecated" and entry.deprecated_at is not None:
+        stated += f" on {day_of(entry.deprecated_at)}"
+    facts = {
+        "Status": status + by,
+        "Date": day_of(entry.created_at).isoformat() if entry.created_at is not None else "",
+        "Deciders": " ".join((entry.owner or "").split()),
+        "Tags": ", ".join(entry.tags),
+    }
     parts, at = [], 0
     # Links between entries lead to their records. Those to other files stay as they are.
     for link in body_links(with_whole_labels(without_code(shown.body))):
@@ -127,16 +123,15 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
             at = link.offset + link.width
     body = "".join([*parts, shown.body[at:]]).strip()
     first, _, rest = body.partition("\n")
-    is_title = first.startswith("# ") and " ".join(first[2:].split()) == " ".join(entry.title.split())
+    if first.startswith("# ") and " ".join(first[2:].split()) == " ".join(entry.title.split()):
+        body = rest.strip()
     text = _SEE.sub(
-        lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0],
-        rest.strip() if is_title else body,
+        lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0], body
     )
     text = text if _HEADING.match(text) else f"## Decision\n\n{text}"
-    ended = entry.deprecated_at if status == "deprecated" else None
-    stated = f"{status.capitalize()} on {day_of(ended)}" if ended is not None else status.capitalize()
+    listed = [f"- {name}: {value}" for name, value in facts.items() if value]
+    head = "\n".join([f"# {record.title}", "", *listed, "", opening(f"of {entry.address}; change that entry")])
     about = "\n\n".join([stated, *relations])
-    head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{text}\n\n{END}\n")
 
 
@@ -161,8 +156,8 @@ def _rule_files(form: str, workspace: Workspace, wings: tuple[str, ...]) -> _Fil
         return [ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True)], remarks
     files = []
     for globs, lines in rules.items():
+        about = f"Rules for {', '.join(globs) or 'this repository'}"
         if form == "cursor-rules":
-            about = f"Rules for {', '.join(globs)}" if globs else "Rules for this repository"
             front = [f"description: {json.dumps(about, ensure_ascii=False)}"]
             front += [f"globs: {_client_globs(globs)}", "alwaysApply: false"] if globs else ["alwaysApply: true"]
             files.append(ExportedFile(_CURSOR_FILES.replace("*", _name(globs)), _page(lines, front)))
