@@ -27,7 +27,7 @@ from mdmem.exchange.record import (
 )
 from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status
 from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
-from mdmem.markdown.parse import blank, without_code
+from mdmem.markdown.parse import without_code, without_fenced
 from mdmem.model.entry import EntryType, Holder, Kind, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import meant_value, synonym
@@ -108,7 +108,6 @@ _LINE = re.compile(
 )
 # The key of a further fact on the same line.
 _NEXT_KEY = re.compile(rf"(?<![\s|,;\xb7])[\s|,;\xb7]++[*_`]{{0,3}}({_WORDS})[*_`]{{0,3}}[ \t]*:[*_]{{0,3}}")
-_CODE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 
@@ -133,7 +132,7 @@ class Fact(Struct, frozen=True):
 def _facts_in(section: Section) -> tuple[list[Fact], str]:
     """Return the facts of a section, and its text with blanks for facts, comments and rows of tables."""
     rest, facts = without_comments(section.text), []
-    for found in _LINE.finditer(_CODE.sub(lambda code: blank(code[0]), rest)):
+    for found in _LINE.finditer(without_fenced(rest)):
         value, *others = _NEXT_KEY.split(found["value"])
         pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
         pairs = [(" ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split()), value) for key, value in pairs]

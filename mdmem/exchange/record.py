@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from mdmem.markdown.parse import blank
 from mdmem.model.entry import EntryType, NoSuchDayError, NotIsoError, Status, parse_moment
 
 WHOLE, SCHEMA = "json", 1
@@ -218,19 +219,15 @@ def read_date(text: str) -> tuple[str, str] | None:
     return None
 
 
-_VISIBLE = re.compile(r"\S")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _LABEL = re.compile(r"\[[^\[\]]*\](?=\()")
 
 
 def without_comments(text: str) -> str:
     """Return a text with HTML comments replaced by blanks. All other characters keep their offset."""
-    parts: list[str] = []
-    at = 0
-    # If no end is found once, no later comment has an end either.
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts += (text[at:start], _VISIBLE.sub(" ", text[start : end + 3]))
-        at = end + 3
-    return "".join([*parts, text[at:]])
+    # No comment ends after the last `-->`. Searching there would take quadratic time.
+    end = text.rfind("-->") + 3
+    return _COMMENT.sub(lambda found: blank(found[0]), text[:end]) + text[end:]
 
 
 def with_whole_labels(text: str) -> str:
