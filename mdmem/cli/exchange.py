@@ -25,6 +25,7 @@ from mdmem.cli.common import (
 )
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
+from mdmem.exchange.dialects import DIALECTS
 from mdmem.exchange.export import FORMS, export, memory_document
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
@@ -37,13 +38,11 @@ from mdmem.store.workspace.addresses import from_here
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.write import WriteOptions
 
-_DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
-
 
 @click.command("import")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option(
-    "--from", "dialect", type=click.Choice(_DIALECTS), help="The tool that wrote the files.  [default: recognised]"
+    "--from", "dialect", type=click.Choice(DIALECTS), help="The tool that wrote the files.  [default: recognised]"
 )
 @click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete.place, help="Where the entries go.")
 @click.option("--move", "moves", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any
 
@@ -337,35 +337,6 @@ def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
             yield Cut(*section.span, stated.claims)
 
 
-_RELATION = re.compile(
-    r"^[ \t]*[-*+][ \t]+(?P<verb>[A-Za-z][\w -]{0,40}?)[ \t]+\[\[(?P<target>[^\[\]\n|#]+)", re.MULTILINE
-)
-_OBSERVATION = re.compile(r"^[ \t]*[-*+][ \t]+\[[a-z][\w -]*\][ \t]+\S", re.MULTILINE)
-
-
-def _read_basic_memory(source: SourceFile) -> Iterator[ForeignRecord]:
-    """Yield the record of a note. Its relations (wiki links) become links, and they also stay in the text."""
-    claims: dict[Claim, None] = {}
-    for found in _RELATION.finditer(without_code(source.body)):
-        kind = kind_of_key(found["verb"]) or ClaimKind.SEE
-        claims[Claim(kind, found["target"].strip(), is_in_text=True)] = None
-    yield _plain_record(source, [*claims])
-
-
-_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
-
-
-def _read_log4brains(source: SourceFile) -> Iterator[ForeignRecord]:
-    """Yield a record. Its tags may be separated by blanks, and its date may be in the file name."""
-    record = decision_record(source)
-    record.fields["tags"] = tuple(dict.fromkeys(word for tag in record.fields.get("tags", ()) for word in tag.split()))
-    found = _DAY.match(source.stem)
-    if record.created_at is None and found is not None:
-        record.created_at = "-".join(found.groups())
-        record.guesses["created_at"] = Guess("the day in the file's name")
-    yield record
-
-
 _MADR_HEADINGS = re.compile(
     r"context and problem statement|considered (?:options|alternatives)|decision (?:outcome|drivers)"
     r"|pros and cons of the (?:options|alternatives)"
@@ -512,45 +483,45 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
     return tuple(kept)[:_MOST_GLOBS], tuple(messages)
 
 
-class Dialect(Struct, frozen=True):
-    """The file format of one tool: a test that recognises a file, and a function that reads its records."""
-
-    name: str
-    fits: Callable[[SourceFile, Outline], bool]
-    read: Callable[[SourceFile], Iterable[ForeignRecord]]
-
-
-# The most specific dialect comes first.
-_ALL = (
-    Dialect("instructions", lambda source, _: is_instructions(source), _read_instructions),
-    Dialect(
-        "basic-memory",
-        lambda source, _: (
-            "permalink" in source.fields or bool(_OBSERVATION.search(source.body) and _RELATION.search(source.body))
-        ),
-        _read_basic_memory,
-    ),
-    # log4brains writes MADR records with a date in the file name.
-    Dialect(
-        "log4brains",
-        lambda source, outline: _DAY.match(source.stem) is not None and is_madr(source, outline),
-        _read_log4brains,
-    ),
-    Dialect("madr", is_madr, lambda source: [decision_record(source)]),
-    # Nygard's format has a section about the status, and one about the context or decision.
-    Dialect(
-        "adr-tools",
-        lambda _, outline: (
-            outline.status is not None and any(one.name in ("context", "decision") for one in outline.sections)
-        ),
-        lambda source: [decision_record(source)],
-    ),
-    Dialect("markdown", lambda *_: True, lambda source: [_plain_record(source)]),
+DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
+_RELATION = re.compile(
+    r"^[ \t]*[-*+][ \t]+(?P<verb>[A-Za-z][\w -]{0,40}?)[ \t]+\[\[(?P<target>[^\[\]\n|#]+)", re.MULTILINE
 )
-DIALECTS: Mapping[str, Dialect] = {one.name: one for one in _ALL}
+_OBSERVATION = re.compile(r"^[ \t]*[-*+][ \t]+\[[a-z][\w -]*\][ \t]+\S", re.MULTILINE)
+_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
 
 
-def dialect_of(source: SourceFile) -> Dialect:
-    """Return the first dialect that matches a file. The last dialect, plain Markdown, matches every file."""
+def dialect_of(source: SourceFile) -> str:
+    """Return the most specific dialect that a file matches. Plain Markdown matches every file."""
     outline = Outline(source.body)
-    return next(one for one in DIALECTS.values() if one.fits(source, outline))
+    if is_instructions(source):
+        return "instructions"
+    if "permalink" in source.fields or (_OBSERVATION.search(source.body) and _RELATION.search(source.body)):
+        return "basic-memory"
+    if is_madr(source, outline):
+        # log4brains writes MADR records with a date in the file name.
+        return "log4brains" if _DAY.match(source.stem) else "madr"
+    # Nygard's format has a section about the status, and one about the context or decision.
+    is_nygard = outline.status is not None and any(one.name in ("context", "decision") for one in outline.sections)
+    return "adr-tools" if is_nygard else "markdown"
+
+
+def read_records(source: SourceFile, dialect: str) -> list[ForeignRecord]:
+    """Return the records in a file of a dialect."""
+    if dialect == "instructions":
+        return list(_read_instructions(source))
+    if dialect == "markdown":
+        return [_plain_record(source)]
+    if dialect == "basic-memory":
+        # Relations are wiki links. They become links of the entry, and they also stay in the text.
+        found = _RELATION.finditer(without_code(source.body))
+        kinds = ((kind_of_key(one["verb"]) or ClaimKind.SEE, one["target"].strip()) for one in found)
+        return [_plain_record(source, [Claim(kind, target, is_in_text=True) for kind, target in kinds])]
+    record = decision_record(source)
+    if dialect == "log4brains":
+        # Its tags may be separated by blanks, and its date may be in the file name.
+        record.fields["tags"] = tuple(dict.fromkeys(" ".join(record.fields.get("tags", ())).split()))
+        if record.created_at is None and (day := _DAY.match(source.stem)) is not None:
+            record.created_at = "-".join(day.groups())
+            record.guesses["created_at"] = Guess("the day in the file's name")
+    return [record]

@@ -68,18 +68,17 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
     """
     if request.leaves_pointer and not request.moves:
         raise UsageError("--pointer is about the files that --move moves; use both, or neither")
-    plan, planned = plan_import(workspace, request)
+    plans: list[tuple[Intake, ChangeSet]] = []
 
     def change_set(fresh: Workspace) -> ChangeSet:
-        nonlocal plan, planned
-        if fresh is not workspace:
-            plan, planned = plan_import(fresh, request)
-        return planned
+        plans.append(plan_import(fresh, request))
+        return plans[-1][1]
 
     gone: list[str] = []
     # A move writes the new files first. After an interruption both exist, and the same command completes the move.
     commit = False if request.moves else options.commit
     written = write(workspace, change_set, WriteOptions(is_dry=options.is_dry, commit=commit))
+    plan, planned = plans[-1]
     remarks = list(plan.remarks)
     if request.moves:
         gone, tracked, kept = _move(workspace, plan, leaves_pointer=request.leaves_pointer, is_dry=options.is_dry)

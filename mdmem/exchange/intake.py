@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
-from mdmem.exchange.dialects import DIALECTS, Outline, dialect_of, is_instructions, is_madr
+from mdmem.exchange.dialects import Outline, dialect_of, is_instructions, is_madr, read_records
 from mdmem.exchange.record import SCHEMA, WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError, number_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
@@ -112,19 +112,19 @@ class Intake:
         self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, messages=[str(why)]))
 
     def _take(self, source: SourceFile) -> None:
-        dialect = DIALECTS[self._request.dialect] if self._request.dialect is not None else dialect_of(source)
-        is_for_client = dialect.name == "instructions"
+        dialect = self._request.dialect or dialect_of(source)
+        is_for_client = dialect == "instructions"
         if not is_for_client:
             exported = _EXPORTED.search(source.body)
             if exported is not None and exported[1] in self._workspace.catalog.addresses:
                 raise UnfitError(f"was exported by mdmem from {exported[1]}, so it needs no import")
             source = replace(source, body=_MARKER.sub("", source.body))
-        records = list(dialect.read(source))
+        records = read_records(source, dialect)
         if not records and self._request.paths:
             raise UnfitError("contains only what mdmem wrote, or what it includes from other files")
         is_taken = bool(records)
         for record in records:
-            record.dialect = dialect.name
+            record.dialect = dialect
             try:
                 is_taken = self._take_record(record) and is_taken
             except UnfitError as error:
@@ -225,17 +225,17 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
             folders.setdefault(one.folder, []).append(one)
     records: set[str] = set()
     for ones in folders.values():
-        likely = [
-            one for one in ones if _is_numbered(one) or "status" in one.fields or _is_record(Outline(one.body), one)
-        ]
+        likely = [one for one in ones if _looks_like_record(one)]
         if ones[0].is_in_records or (is_named and 2 * len(likely) >= len(ones)):
             are_numbered = 2 * sum(map(_is_numbered, ones)) > len(ones)
             records.update(one.path for one in (likely if are_numbered else ones))
     return [replace(one, is_in_records=one.path in records) for one in sources]
 
 
-def _is_record(outline: Outline, source: SourceFile) -> bool:
-    return outline.status is not None or is_madr(source, outline)
+def _looks_like_record(source: SourceFile) -> bool:
+    outline = Outline(source.body)
+    has_status = "status" in source.fields or outline.status is not None
+    return has_status or _is_numbered(source) or is_madr(source, outline)
 
 
 def _is_numbered(source: SourceFile) -> bool:
