@@ -281,14 +281,13 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
         if record.status is not Status.DEPRECATED or record.fields.get("deprecated_at"):
             continue
         later = [days[one] for one in record.successors if one in days]
-        if record.reading.day is not None:
-            record.fields["deprecated_at"] = record.reading.day
-        elif later:
-            record.fields["deprecated_at"] = max(min(later), str(record.created_at))
-            record.guesses["deprecated_at"] = Guess("the date of its successor")
-        elif record.reading.is_refused:
-            record.fields["deprecated_at"] = str(record.created_at)
-            record.guesses["deprecated_at"] = Guess("the date of the record")
+        ended, why = record.reading.day, ""
+        if ended is None and later:
+            ended, why = max(min(later), str(record.created_at)), "the date of its successor"
+        elif ended is None and record.reading.is_refused:
+            ended, why = str(record.created_at), "the date of the record"
+        record.fields |= {"deprecated_at": ended} if ended else {}
+        record.guesses |= {"deprecated_at": Guess(why)} if why else {}
 
 
 def _compose(fields: _Fields, body: str, *, newline: str) -> str:

@@ -152,6 +152,17 @@ def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, caps
     assert set(texts(source)) == {"app/rules/one.md"}
 
 
+def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
+    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    old = write(tmp_path, "docs/adr/0001-one.md", "# 1. One\n\n## Decision\n\nOf the record.\n")
+    assert run_here(capsys, "import", "--root", "memory", cwd=tmp_path).out.startswith("imported 1 entry ")
+    old.rename(old.with_name("0001-only-one.md"))
+    ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
+    said = "has the text of docs/adr/0001-one.md, from which app/architecture/0001-one was imported"
+    assert (said in ran.out, "imported 0 entries; 1 skipped" in ran.out, len(texts(root))) == (True, True, 1)
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("with_server", [False, True])
 def test_lines_for_agents_of_this_and_earlier_versions_are_not_imported(

@@ -123,17 +123,11 @@ def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[s
     assert good.returncode == 0, said(good)
 
 
-def guarded_twice(folder: Path, framework: list[str]) -> Path:
-    """Return a memory with our own hooks, which a framework that runs our check then moved aside."""
-    guard(memory(folder))
+def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framework: list[str], tmp_path: Path) -> None:
+    folder = guard(memory(tmp_path / "p"))
     write_framework(folder, f"{MDMEM} check --staged")
     commit_all(folder)
     assert run(folder, *framework, "install").returncode == 0
-    return folder
-
-
-def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framework: list[str], tmp_path: Path) -> None:
-    folder = guarded_twice(tmp_path / "p", framework)
     name = "pre-commit" if "pre_commit" in framework else "prek"
     runs = f"run by {name}, whose configuration mentions mdmem"
     status = said(run(folder, sys.executable, "-m", "mdmem", "hooks", "status"))
