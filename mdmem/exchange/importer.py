@@ -281,13 +281,13 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
         if record.status is not Status.DEPRECATED or record.fields.get("deprecated_at"):
             continue
         later = [days[one] for one in record.successors if one in days]
-        ended, why = record.reading.day, ""
+        ended, reason = record.reading.day, ""
         if ended is None and later:
-            ended, why = max(min(later), str(record.created_at)), "the date of its successor"
+            ended, reason = max(min(later), str(record.created_at)), "the date of its successor"
         elif ended is None and record.reading.is_refused:
-            ended, why = str(record.created_at), "the date of the record"
+            ended, reason = str(record.created_at), "the date of the record"
         record.fields |= {"deprecated_at": ended} if ended else {}
-        record.guesses |= {"deprecated_at": Guess(why)} if why else {}
+        record.guesses |= {"deprecated_at": Guess(reason)} if reason else {}
 
 
 def _compose(fields: _Fields, body: str, *, newline: str) -> str:
