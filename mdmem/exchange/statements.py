@@ -59,8 +59,9 @@ _NAME = re.compile(
 _MARKS = re.compile(r"[*`~|]|(?<!\w)_+|_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]")
 
 
-# A number without a word may mean something else.
-_MERE_NUMBER = re.compile(r"\W*\d+")
+def _is_mere_number(reference: Claim) -> bool:
+    """Return whether a reference is a number without a word, such as `35` or `#35`, which may mean something else."""
+    return not reference.is_path and re.fullmatch(r"\W*\d+", reference.target) is not None
 
 
 class _Sentence(Struct, frozen=True):
@@ -172,20 +173,17 @@ def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], b
         is_plain = all(_PLAIN.fullmatch(word.strip(":.")) for word in words)
         if not (is_plain or _IN_PART.search(item["words"]) or words[-1] == "of"):
             break
-        is_number = not reference.is_path and _MERE_NUMBER.fullmatch(reference.target) is not None
-        if _REPOSITORY.match(clause, item.end()) or (is_number and _COUNT.match(clause, item.start("sign"))):
+        is_count = _is_mere_number(reference) and _COUNT.match(clause, item.start("sign"))
+        if is_count or _REPOSITORY.match(clause, item.end()):
             break
-        at = item.end()
-        limits = not is_plain or bool(note and (in_part or _IN_PART.search(note) or _QUALIFIES.match(note)))
-        is_whole = is_whole and not limits and not note.strip(" \ue000-\ue0ff")
         if objects and not words and not item["lead"].strip(" :(-\u2013\u2014"):
             # A number followed by a link to the same record. The link is more certain.
             objects[-1] = (reference if reference.is_path else objects[-1][0], objects[-1][1])
-        elif is_number and not is_ending and not verb.startswith("amend"):
-            # After other verbs a plain number is not a record: `Updated 2020`.
-            is_whole = False
         else:
+            limits = not is_plain or bool(note and (in_part or _IN_PART.search(note) or _QUALIFIES.match(note)))
+            is_whole = is_whole and not limits and not note.strip(" \ue000-\ue0ff")
             objects.append((reference, limits))
+        at = item.end()
     rest = "" if _REMARK.match(clause, at) else clause[at:].strip(" .;)")
     is_aside = rest.startswith(("-", "\u2013", "\u2014", "("))
     in_part = in_part or bool(_QUALIFIES.match(rest) or (is_aside and _IN_PART.search(rest)))
@@ -196,8 +194,10 @@ def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], b
             qualifier=sentence.written(clause) if in_part or limits else "",
         )
         for reference, limits in objects
+        # After other verbs a plain number is not a record: `Updated 2020`.
+        if is_ending or verb.startswith("amend") or not _is_mere_number(reference)
     )
-    return claims, is_whole and not rest and claims != ()
+    return claims, is_whole and not rest and 0 < len(claims) == len(objects)
 
 
 _KEY = re.compile(
@@ -225,8 +225,8 @@ def _words_of(key: str) -> str:
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
     """Return the claims in the value of a key. A key without a kind has `see` claims, but not by mere numbers."""
     if kind_of_key(key) is None:
-        found = (one for one, _ in _sentence_of(written).signs.values() if one is not None)
-        return tuple(one for one in found if one.is_path or not _MERE_NUMBER.fullmatch(one.target))
+        found = (one for one, _ in _sentence_of(written).signs.values())
+        return tuple(one for one in found if one is not None and not _is_mere_number(one))
     verb = re.sub(r"(?<=[ds])by\b", " by", _words_of(key))
     sentence = _sentence_of(f"{verb} {written}")
     return _relation_in(sentence, sentence.text)[0]
