@@ -194,17 +194,20 @@ class Outline:
         self.title = title
         self.status = next((one for one in sections if one.level and _STATUS.match(one.name)), None)
         above = sections[: sections.index(title) + 1 if title is not None else 1]
-        about = [one for one in sections if one.name in _ABOUT or one is self.status]
+        about = [one for one in sections if one.name in _ABOUT]
         self.facts: dict[Fact, None] = {}
         self.head: dict[Section, str] = {}
         for section in dict.fromkeys((*above, *about)):
             facts, self.head[section] = _facts_in(section)
             self.facts |= dict.fromkeys(facts)
+        # A list or table with the status, as in MADR.
+        self.is_listed = any(one.key == "status" for one in self.facts)
         self.stated = ""
         if self.status is not None:
             # The status may be inside the heading, as in `## Status: Accepted`.
             value = re.sub(r"^\W*[\w ]*status\s*[:=\u2013\u2014 -]*", "", self.status.heading, flags=re.IGNORECASE)
-            rest = self.head[self.status] if self.status in above else self.head.pop(self.status)
+            facts, rest = _facts_in(self.status)
+            self.facts |= dict.fromkeys(facts)
             self.stated = f"{value}\n\n{rest}"
 
 
@@ -257,8 +260,8 @@ def decision_record(
     )
     record.cuts = tuple(_cuts(outline, record))
     _give_status(record, unstated if decision_sections(outline.sections) or reading.claims else Status.DRAFT)
-    is_rule = type_.is_rule and record.status is Status.ACTIVE
-    if is_rule and reading.status is None and not (reading.claims or record.messages):
+    is_active = record.status is Status.ACTIVE and (type_.is_rule or source.is_in_records)
+    if is_active and reading.status is None and not (reading.claims or record.messages):
         parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
         hint = _HINT.search("\n".join((heading, *(without_comments(one.text) for one in parts))))
         if hint is not None:
@@ -347,8 +350,7 @@ _MADR_KEYS = frozenset({"deciders", "decision-makers", "decision_makers", "consu
 def is_madr(source: SourceFile, outline: Outline) -> bool:
     """Return whether a file has the headings, the list or the keys of a MADR template."""
     has_headings = any(_MADR_HEADINGS.match(one.name) for one in outline.sections)
-    is_listed = any(fact.key == "status" for fact in outline.facts)
-    return has_headings or is_listed or not _MADR_KEYS.isdisjoint(source.fields)
+    return has_headings or outline.is_listed or not _MADR_KEYS.isdisjoint(source.fields)
 
 
 # mdmem's labels `session` and `entity` need fields that another tool's note does not have.
