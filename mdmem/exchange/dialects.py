@@ -136,11 +136,12 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
         value, *others = _NEXT_KEY.split(found["value"])
         pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
         pairs = [(" ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split()), value) for key, value in pairs]
-        if not all(_is_fact(*pair) for pair in pairs):
-            pairs = [(pairs[0][0], found["value"])]
         if not _is_fact(*pairs[0]):
             continue
-        is_line = len(pairs) == 1 and not found["quote"] and "|" not in found[0]
+        # Further facts must be certain. Otherwise a status keeps the whole line.
+        if not all(_is_fact(*pair) and (pair[0] not in _DATES or read_date(pair[1])) for pair in pairs[1:]):
+            pairs = [(pairs[0][0], value if pairs[0][0] in _OTHERS else found["value"])]
+        is_line = pairs[0][1] == found["value"] and not found["quote"] and "|" not in found[0]
         for key, value in pairs:
             plain = re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", value.strip().rstrip("\\| \t")).strip()
             facts.append(Fact(key, plain, section.start + found.start(), section.start + found.end(), is_line))

@@ -107,6 +107,7 @@ PLACES: dict[str, Form] = {
         "Title: A title\n\n**Owner:** Ada, Bo | **Date:** 2024-02-01, **Status:** Superseded\n\nWe do.\n",
         {"title": "A title", "owner": "Ada, Bo", "created_at": "2024-02-01", **ENDED},
     ),
+    "owner-and-more": ("# A title\n\nStatus: Accepted\nOwner: Ada | Team: x\n\nWe do.\n", {"owner": "Ada", **ACTIVE}),
     # Invalid YAML, because of the colon in the title.
     "quotes-in-a-title": (
         "---\ntitle: Caches: the so-called \"hot\"\nowner: 'it'\n---\n# T\n\nWe do.\n",
