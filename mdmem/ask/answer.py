@@ -87,8 +87,8 @@ class Item(Struct, frozen=True, kw_only=True):
     words or applies to a given path. `on_path` is true if `applies_to` matches a given path, and `names_path` if the
     text mentions it. `unconditional` is true for an invariant that every answer of the scope includes. `stance`
     compares the entry with the default branch; None if that is not known.
-    Later steps fill `reasons` and the relations to other entries with their titles, then `mentions`, `form` and
-    `content`.
+    Later steps fill `reasons` and the relations to other entries with their titles, then `mentions`, `form`, `content`
+    and `note`, which a session stores to remember what it has seen.
     """
 
     entry: Entry
@@ -116,6 +116,7 @@ class Item(Struct, frozen=True, kw_only=True):
     mentions: tuple[Mention, ...] = ()
     form: Form = Form.LINE
     content: str = ""
+    note: str = ""
 
     @property
     def address(self) -> str:

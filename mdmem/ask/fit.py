@@ -53,6 +53,7 @@ from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraph
 from mdmem.ask.session import WHOLE as ALL
 from mdmem.markdown.body import BYTES_A_TOKEN, content_of, size_of, tokens_of
 from mdmem.model.entry import EntryType
+from mdmem.store.workspace.proposals import View
 from mdmem.store.workspace.workspace import Workspace
 
 OMITTED_LISTED = 50
@@ -64,60 +65,34 @@ _AROUND = 40
 _LINE = 120
 
 
-class Texts(Struct, frozen=True):
-    """The memory from which texts are read; `searches` says whether the full text may be searched for mentions."""
-
-    workspace: Workspace
-    searches: bool
-
-    def body(self, address: str) -> str:
-        """Return the body of an entry; raises GoneError if its file was deleted meanwhile."""
-        return self.workspace.catalog.body(address)
-
-    def digest(self, address: str) -> str:
-        """Return the digest of an entry's file; empty if there is no such entry."""
-        return self.workspace.catalog.digests.get(address, "")
-
-    def mentions(self, item: Item, *, searches: bool) -> tuple[Mention, ...]:
-        """Return the lines to print under an item; without `searches`, only links count as mentions.
-
-        The result is empty if the item is another version of the entry than the one in the memory.
-        """
-        if self.workspace.catalog.entries.get(item.address) != item.entry:
-            return ()
-        return Mentions(self.workspace, self.searches and searches).of(item.entry, item.relations)
-
-
 def fit(
     found: Answer,
     question: Question,
     budget: int,
     *,
-    texts: Texts,
-    proposed: Texts | None = None,
+    view: View,
     shown: Shown = NOTHING_SHOWN,
     is_short: bool = False,
 ) -> tuple[Answer, dict[str, str]]:
     """Return the answer within a budget in tokens, and the notes for the session.
 
     Unconditional invariants are always shown, even over the budget. They are whole, or one line if the session has seen
-    them. They are also one line if they apply only to some files and weakly match a question without paths. `proposed`
-    are the texts of drafts and proposed versions, if they differ from `texts`. `is_short` is for one of several
-    questions in a call.
+    them. They are also one line if they apply only to some files and weakly match a question without paths. `is_short`
+    is for one of several questions in a call.
     """
     is_uncovered = bool(found.weights) and found.basis.coverage is Coverage.NONE
     usual = UNCOVERED_SLOTS if is_uncovered else SLOTS
     slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else usual
-    fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, texts, shown)
+    fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, view.effective, shown)
     fitting.place_invariants()
     fitting.place_on_path()
     fitting.place_matches()
     fitting.place_lines()
-    drafts = _Fitting(found, question, fitting.limit, slots, proposed or texts, shown, used=fitting.used)
-    drafts.place_proposed()
+    drafts = _Fitting(found, question, fitting.limit, slots, view.checkout, shown, used=fitting.used)
+    not_proposed = list(drafts.place_proposed())
     order = {item.address: at for at, item in enumerate(found.items)}
     items = sorted(fitting.placed.values(), key=lambda one: (one.entry.type.rank, order.get(one.address, len(order))))
-    omitted = [*found.basis.omitted, *fitting.left_out(), *drafts.left_out_proposed()]
+    omitted = [*found.basis.omitted, *fitting.left_out(), *not_proposed]
 
     # There may be thousands of weak matches, so they are only counted.
     best = (one for one in omitted if one.why in (OVER_BUDGET, WEAK))
@@ -142,7 +117,7 @@ def fit(
             omitted_counts=sum_counts(counts),
         ),
     )
-    return answer, fitting.notes | drafts.notes
+    return answer, {one.address: one.note for one in (*items, *answer.proposed) if one.note}
 
 
 class _Fitting(Struct, dict=True):
@@ -155,10 +130,9 @@ class _Fitting(Struct, dict=True):
     question: Question
     limit: int
     slots: Slots
-    texts: Texts
+    workspace: Workspace
     shown: Shown
     placed: dict[str, Item] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
     used: int = 0
     beyond: int = 0
 
@@ -200,7 +174,8 @@ class _Fitting(Struct, dict=True):
                     bool(item.entry.applies_to) and not self.question.paths and self._is_weak(item, FAR_SHARE)
                 )
                 placed = self._line(item) if is_elsewhere else self._whole(item, searches=False)
-                self.beyond += self._put(placed)
+                self.placed[item.address] = placed
+                self.beyond += self._size(placed)
 
     def place_on_path(self) -> None:
         """Place the rules and patterns that apply to a given path: whole, else as an excerpt, else as a line."""
@@ -216,7 +191,8 @@ class _Fitting(Struct, dict=True):
 
         Matches that the session has already seen are one line, and do not count for the ranks of the others.
         """
-        strong = [one for one in self._strong_matches() if one.address not in self.placed]
+        strong = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
+        strong = [one for one in strong if one.address not in self.placed]
         matches = list(islice((one for one in strong if not self._is_already_shown(one)), _BEST))
         for item in takewhile(lambda one: one is not matches[-1], strong) if matches else strong[:_BEST]:
             if self._is_already_shown(item):
@@ -270,28 +246,21 @@ class _Fitting(Struct, dict=True):
             if not self._place(limit, [self._line(item)]):
                 break
         for item in self.found.unmatched if self.is_usual else ():
-            self._place(self.limit, [self._line(item, is_described=True)])
+            self._place(self.limit, [self._line(item)])
 
-    def place_proposed(self) -> None:
-        """Place the best drafts, each as a short excerpt, else as a line."""
-        for item in self._nearest_proposed():
-            described = self.found.describe_proposed(item)
-            forms = [self._line(described, is_described=True)]
-            if item.unconditional or item.on_path or item.score >= NEAR_SHARE * self._best_of_all():
-                forms.insert(0, self._excerpt(described, self.excerpts[-1], is_described=True))
-            self._place(self.limit, forms)
-
-    def _nearest_proposed(self) -> list[Item]:
-        """Return the best drafts without weak matches, in the order of `found.proposed`."""
-        nearest = sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]
-        return [one for one in self._strong_proposed() if one in nearest]
-
-    def _strong_proposed(self) -> list[Item]:
-        least = NEAR_SHARE * self._best_of_all()
-        return [one for one in self.found.proposed if one.unconditional or one.on_path or one.score >= least]
-
-    def _best_of_all(self) -> float:
-        return max((one.score for one in (*self.found.items, *self.found.proposed)), default=0.0)
+    def place_proposed(self) -> Iterator[Omission]:
+        """Place the best drafts, each as a short excerpt, else as a line; yield the others with the reason."""
+        scores = (one.score for one in (*self.found.items, *self.found.proposed))
+        least = NEAR_SHARE * max(scores, default=0.0)
+        nearest = {one.address for one in sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]}
+        for item in self.found.proposed:
+            why = OVER_BUDGET if item.address in nearest else f"over the {MOST_PROPOSED} drafts that are shown"
+            if not (item.unconditional or item.on_path or item.score >= least):
+                why = WEAK
+            one = self.found.describe_proposed(item)
+            forms = (form(one) for form in (lambda one: self._excerpt(one, self.excerpts[-1]), self._line))
+            if why != OVER_BUDGET or not self._place(self.limit, forms):
+                yield item.omission(f"proposed, {why}")
 
     def left_out(self) -> Iterator[Omission]:
         """Yield the items that were not placed, with the reason.
@@ -303,40 +272,19 @@ class _Fitting(Struct, dict=True):
                 is_weak = self._is_weak(item) or (self.has_selected_lines and not self._is_near(item))
                 why = NOT_CURRENT if not item.current else WEAK if is_weak else OVER_BUDGET
                 why = f"proposed, {why}" if item.is_proposal else why
-                yield Omission(item.address, item.entry.type.value, why)
+                yield item.omission(why)
         for item in self.found.unmatched:
             if item.address not in self.placed:
-                yield Omission(item.address, item.entry.type.value, item.reason)
-
-    def left_out_proposed(self) -> Iterator[Omission]:
-        """Yield the drafts that were not placed, with the reason."""
-        nearest, strong = (
-            {one.address for one in some} for some in (self._nearest_proposed(), self._strong_proposed())
-        )
-        beyond = f"over the {MOST_PROPOSED} drafts that are shown"
-        for item in self.found.proposed:
-            if item.address not in self.placed:
-                why = OVER_BUDGET if item.address in nearest else beyond if item.address in strong else WEAK
-                yield Omission(item.address, item.entry.type.value, f"proposed, {why}")
+                yield item.omission(item.reason)
 
     def _by_fit(self) -> Sequence[Item]:
         """Return the items by score, or in the order of authority if the question has no words."""
         return sorted(self.found.items, key=fit_key) if self.found.weights else self.found.items
 
-    def _strong_matches(self) -> list[Item]:
-        """Return the matches that are not weak, best first, without the unconditional invariants."""
-        strong = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
-        return [one for one in strong if not one.unconditional or one.is_proposal]
-
     def _is_already_shown(self, item: Item) -> bool:
         """Return whether the session has already seen everything that this answer would show of an entry."""
-        known = parts_shown(self.shown.get(item.address, ""), self.texts.digest(item.address))
-        if not known or known >= ALL:
-            return bool(known)
-        content = content_of(item.entry, body := self.texts.body(item.address))
-        size = self.excerpts[0]
-        is_long = size_of(content) > max(WHOLE, size)
-        return not unseen(excerpt(item.entry, body, size, self.found.weights) if is_long else content, known)
+        known = self._known(item)
+        return bool(known) and (known >= ALL or not unseen(self._shortened(item, self.excerpts[0])[0], known))
 
     def _is_near(self, item: Item) -> bool:
         return item.on_path or item.names_path or item.score >= NEAR_SHARE * self.best
@@ -354,62 +302,67 @@ class _Fitting(Struct, dict=True):
         for item in forms:
             size = self._size(item)
             if self.used + size <= limit:
-                self.used += self._put(item)
+                self.used += size
+                self.placed[item.address] = item
                 return True
-            # This form is not shown, so the session must not remember it.
-            self.notes.pop(item.address, None)
         return False
 
-    def _put(self, item: Item) -> int:
-        self.placed[item.address] = item
-        if item.form.is_line:
-            # A larger form may have been tried before. It is not shown, so the session must not remember it.
-            self.notes.pop(item.address, None)
-        return self._size(item)
+    def _known(self, item: Item) -> frozenset[str]:
+        """Return the marks of the paragraphs of an entry that the session has already seen."""
+        return parts_shown(self.shown.get(item.address, ""), self._digest(item))
+
+    def _digest(self, item: Item) -> str:
+        return self.workspace.catalog.digests.get(item.address, "")
+
+    def _described(self, item: Item) -> Item:
+        return item if item.reasons else self.found.describe(item)
+
+    def _shortened(self, item: Item, size: int) -> tuple[str, Form]:
+        body = self.workspace.catalog.body(item.address)
+        content = content_of(item.entry, body)
+        if size_of(content) > max(WHOLE, size):
+            return excerpt(item.entry, body, size, self.found.weights), Form.SUMMARY
+        return content, Form.FULL
 
     def _whole(self, item: Item, *, searches: bool = True) -> Item:
-        described = self.found.describe(item)
-        content = content_of(item.entry, self.texts.body(item.address))
-        return self._with_content(described, content, Form.FULL, searches=searches)
+        content = content_of(item.entry, self.workspace.catalog.body(item.address))
+        return self._with_content(item, content, Form.FULL, searches=searches)
 
-    def _excerpt(self, item: Item, size: int, *, searches: bool = False, is_described: bool = False) -> Item:
-        described = item if is_described else self.found.describe(item)
-        body = self.texts.body(item.address)
-        content, form = content_of(item.entry, body), Form.FULL
-        if size_of(content) > max(WHOLE, size):
-            content, form = excerpt(item.entry, body, size, self.found.weights), Form.SUMMARY
-        return self._with_content(described, content, form, searches=searches)
+    def _excerpt(self, item: Item, size: int, *, searches: bool = False) -> Item:
+        return self._with_content(item, *self._shortened(item, size), searches=searches)
 
     def _with_content(self, item: Item, content: str, form: Form, *, searches: bool) -> Item:
         """Return an item with its content, without the paragraphs that the session has already seen.
 
-        The first sentences of the decision stay, since a passage alone could be read as the rule.
+        The first sentences of the decision stay, since a passage alone could be read as the rule. Without `searches`,
+        only links count as mentions. Another version of the entry than the one in the memory has no mentions.
         """
-        digest = self.texts.digest(item.address)
-        known = parts_shown(self.shown.get(item.address, ""), digest)
-        fresh = unseen(content, known) if known else content
+        item, known, mentions = self._described(item), self._known(item), tuple[Mention, ...]()
+        fresh = unseen(content, known)
         if known and not fresh:
             return replace(item, form=Form.GIVEN)
         if known and not fresh.startswith(paragraphs_of(content)[0]):
-            fresh = f"{rule_of(self.texts.body(item.address))}\n\n{fresh}"
-        self.notes[item.address] = note_of(
-            digest, ALL if form is Form.FULL else known | marks_of(paragraphs_of(content))
-        )
+            fresh = f"{rule_of(self.workspace.catalog.body(item.address))}\n\n{fresh}"
+        note = note_of(self._digest(item), ALL if form is Form.FULL else known | marks_of(paragraphs_of(content)))
         form = Form.SUMMARY if fresh != content else form
-        return replace(item, content=fresh, form=form, mentions=self.texts.mentions(item, searches=searches))
+        if self.workspace.catalog.entries.get(item.address) == item.entry:
+            searches = searches and bool(self.found.weights) and not self.found.basis.degraded
+            mentions = Mentions(self.workspace, searches).of(item.entry, item.relations)
+        return replace(item, content=fresh, form=form, mentions=mentions, note=note)
 
-    def _line(self, item: Item, *, is_described: bool = False) -> Item:
-        described = item if is_described else self.found.describe(item)
-        digest = self.texts.digest(item.address)
-        if parts_shown(self.shown.get(item.address, ""), digest):
-            return replace(described, form=Form.GIVEN)
+    def _line(self, item: Item) -> Item:
+        item = self._described(item)
+        if self._known(item):
+            return replace(item, form=Form.GIVEN)
         # A one-sided supersession is always shown together with the entry that it mentions.
-        claims = ((how, address) for how in ("claimed_by", "claims") for address in getattr(described, how))
-        mentions = tuple(Mention(RELATIONS[how], address, described.titles[address]) for how, address in claims)
-        body = self.texts.body(item.address)
-        rule = rule_of(body) if item.unconditional else ""
-        rule += " …" if rule and len(rule) < len(" ".join(body.split())) and not rule.endswith("…") else ""
-        return replace(described, form=Form.LINE, content=rule, mentions=mentions)
+        claims = ((how, address) for how in ("claimed_by", "claims") for address in getattr(item, how))
+        mentions = tuple(Mention(RELATIONS[how], address, item.titles[address]) for how, address in claims)
+        rule = ""
+        if item.unconditional:
+            body = self.workspace.catalog.body(item.address)
+            rule = rule_of(body)
+            rule += " …" if rule and len(rule) < len(" ".join(body.split())) and not rule.endswith("…") else ""
+        return replace(item, form=Form.LINE, content=rule, mentions=mentions)
 
     def _size(self, item: Item) -> int:
         """Return the size of an item as text, in bytes."""

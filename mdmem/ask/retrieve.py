@@ -25,7 +25,7 @@ from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, entri
 from mdmem.ask.contradictions import contradictions_among
 from mdmem.ask.coverage import coverage_of, weights_of
 from mdmem.ask.fallback import answer_elsewhere, outside
-from mdmem.ask.fit import Texts, fit
+from mdmem.ask.fit import fit
 from mdmem.ask.limits import FEW_DECISIONS, SHORT_BUDGET
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Coverage, Question
@@ -235,16 +235,7 @@ def _answer(
     unread = _best_unread(view.effective, question, found)
     found = replace(found, basis=replace(found.basis, unread=unread, absent=absent))
     limit = budget if budget is not None else SHORT_BUDGET if is_short else reading.settings.budget
-    searches = bool(found.weights) and not found.basis.degraded
-    answer, notes = fit(
-        found,
-        question,
-        limit,
-        texts=Texts(view.effective, searches),
-        proposed=Texts(view.checkout, searches),
-        shown=shown,
-        is_short=is_short,
-    )
+    answer, notes = fit(found, question, limit, view=view, shown=shown, is_short=is_short)
     if is_short:
         return answer, notes
     # A caller who may read only a part of the memory gets no lines from the rest of the repository.

@@ -43,6 +43,6 @@ def paragraphs_of(content: str) -> list[str]:
 
 def unseen(content: str, shown: frozenset[str]) -> str:
     """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones."""
-    if shown >= WHOLE:
-        return ""
+    if shown >= WHOLE or not shown:
+        return "" if shown else content
     return "\n\n".join(part for part in paragraphs_of(content) if not marks_of([part]) <= shown)
