@@ -57,12 +57,7 @@ CREATE TABLE wing (
     is_shared boolean NOT NULL DEFAULT false,
     owners text[] NOT NULL DEFAULT '{}',
     documents integer NOT NULL DEFAULT 0 CHECK (documents >= 0),
-    passages integer NOT NULL DEFAULT 0 CHECK (passages >= 0),
-    lengths bigint[] NOT NULL DEFAULT '{}',
     CHECK (array_position(owners, NULL) IS NULL AND coalesce(array_ndims(owners), 1) = 1),
-    CHECK (documents BETWEEN 0 AND 10000000 AND passages BETWEEN 0 AND 1000000000),
-    CHECK (array_position(lengths, NULL) IS NULL AND coalesce(array_ndims(lengths), 1) = 1
-        AND 0 <= ALL (lengths) AND 1000000000000 >= ALL (lengths)),
     CHECK (commit ~ '^[0-9a-f]{1,64}$'),
     CHECK (num_nonnulls(source, source_path, commit, tree) = CASE WHEN repository_id IS NULL THEN 4 ELSE 0 END)
 );
@@ -83,8 +78,7 @@ CREATE INDEX pin_wing ON pin (wing_id);
 
 -- A file of a wing: an entry, a manifest, a file that cannot be parsed, or one that is only listed (`content` is null).
 -- `path` counts from the wing's folder. `words` finds an entry; the columns of an entry are null in other files.
--- `has_short_links` says that the meaning of its links may depend on which other files exist. (Migration 3 drops `record`,
--- `terms` and `lengths`.)
+-- `has_short_links` says that the meaning of its links may depend on which other files exist.
 CREATE TABLE file (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
@@ -101,22 +95,15 @@ CREATE TABLE file (
     focus text,
     tags text[],
     has_short_links boolean NOT NULL DEFAULT false,
-    record bytea,
-    terms jsonb,
-    lengths bytea,
     words tsvector,
     UNIQUE (wing_id, path),
     UNIQUE (wing_id, id),
     CHECK (kind IN ('file', 'symlink', 'submodule', 'unreadable', 'unmerged')),
-    CHECK (type IS NULL OR (kind = 'file' AND num_nulls(blob, content, status, title) = 0)),
-    CHECK (kind <> 'file' OR content IS NOT NULL OR record IS NULL),
-    CHECK (jsonb_typeof(terms) = 'object')
+    CHECK (type IS NULL OR (kind = 'file' AND num_nulls(blob, content, status, title) = 0))
 );
-ALTER TABLE file ALTER terms SET STORAGE EXTERNAL;
 -- A search visits thousands of rows and reads few of them, so that long values are stored out of line.
 ALTER TABLE file SET (toast_tuple_target = 128), ALTER path SET STORAGE MAIN, ALTER blob SET STORAGE MAIN,
-    ALTER title SET STORAGE MAIN, ALTER room SET STORAGE MAIN, ALTER owner SET STORAGE MAIN, ALTER tags SET STORAGE MAIN,
-    ALTER lengths SET STORAGE MAIN;
+    ALTER title SET STORAGE MAIN, ALTER room SET STORAGE MAIN, ALTER owner SET STORAGE MAIN, ALTER tags SET STORAGE MAIN;
 -- Without the list of pending entries, which each search would have to scan.
 CREATE INDEX file_words ON file USING gin (words) WITH (fastupdate = off);
 -- The entries of a sample: one of 64 tells how common a word is.

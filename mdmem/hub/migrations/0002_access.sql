@@ -143,33 +143,6 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     )
 $$;
 
--- (Migration 3 replaces this function.)
-CREATE FUNCTION candidate(asked tsquery, wings integer[], most integer, is_of_sample boolean DEFAULT false)
-RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, mdmem_hub, pg_temp
-SET enable_seqscan = off SET plan_cache_mode = force_custom_plan AS $$
-DECLARE
-    is_all boolean := wings IS NULL AND sees_all();
-    seen integer[] := ARRAY(
-        SELECT one FROM visible_wing() AS one WHERE NOT is_all AND (wings IS NULL OR one = ANY (wings))
-    );
-    narrow tsquery := asked;
-BEGIN
-    IF numnode(asked) = 0 THEN
-        RETURN;
-    END IF;
-    IF is_all THEN
-        RETURN QUERY SELECT id FROM file
-            WHERE words @@ asked AND (NOT is_of_sample OR words @@ ''' sample'''::tsquery) LIMIT greatest(most, 0);
-        RETURN;
-    END IF;
-    IF cardinality(seen) BETWEEN 1 AND 32 THEN
-        narrow := asked && (SELECT string_agg(quote_literal(' w' || one), ' | ') FROM unnest(seen) AS one)::tsquery;
-    END IF;
-    RETURN QUERY SELECT id FROM file JOIN unnest(seen) AS one ON one = file.wing_id + 0
-        WHERE words @@ narrow AND (NOT is_of_sample OR words @@ ''' sample'''::tsquery) LIMIT greatest(most, 0);
-END $$;
-
 -- Pin a wing of another repository, and return its id and whether it is new, so that its rows are still to be sent.
 -- Only somebody who has the files knows the hash of their contents: nobody comes to see a wing by naming it, and a forged
 -- wing never replaces the true one.
@@ -282,5 +255,5 @@ GRANT SELECT ON former_name, push, migration TO PUBLIC;
 GRANT INSERT, UPDATE (is_left) ON push TO PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA mdmem_hub FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION visible_scope, visible_repository, pushable_repository, reads_whole, visible_pin, visible_wing,
-    pushable_wing, repository_named, settings_of, is_known_token, is_owner, candidate, pinned_wing, unpin TO PUBLIC;
+    pushable_wing, repository_named, settings_of, is_known_token, is_owner, pinned_wing, unpin TO PUBLIC;
 GRANT USAGE ON SCHEMA mdmem_hub TO PUBLIC;

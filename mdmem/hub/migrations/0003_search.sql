@@ -1,8 +1,9 @@
--- The hub finds entries by their words. How an entry stands to others is asked of its repository, so that packed entries,
--- passages and their lengths go. What was pushed before is found by the words that it has.
-DROP FUNCTION candidate(tsquery, integer[], integer, boolean);
-ALTER TABLE file DROP COLUMN record, DROP COLUMN terms, DROP COLUMN lengths;
-ALTER TABLE wing DROP COLUMN passages, DROP COLUMN lengths, ADD CHECK (documents BETWEEN 0 AND 10000000);
+-- The hub finds entries by their words. How an entry stands to others is asked of its repository. A hub that an earlier
+-- version made has packed entries, passages and their lengths, which go. What was pushed is found by its words.
+DROP FUNCTION IF EXISTS candidate(tsquery, integer[], integer, boolean);
+ALTER TABLE file DROP COLUMN IF EXISTS record, DROP COLUMN IF EXISTS terms, DROP COLUMN IF EXISTS lengths;
+ALTER TABLE wing DROP COLUMN IF EXISTS passages, DROP COLUMN IF EXISTS lengths,
+    ADD CHECK (documents BETWEEN 0 AND 10000000);
 
 -- Count the visible entries that hold a word, at most 4000. In a large hub a sample tells how common a common word is: the
 -- mark ' sample' is in one entry of 64. `+ 0` keeps PostgreSQL from the index of wings.
