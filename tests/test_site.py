@@ -354,15 +354,6 @@ def test_only_what_a_build_wrote_is_removed_and_a_list_that_is_none_counts_as_no
         shutil.rmtree(out)
 
 
-def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, out = decided(tmp_path / "a"), tmp_path / "site"
-    monkeypatch.setattr("mdmem.site.pages.contradictions_among", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        build(opened(folder), SiteRequest(out=out))
-    monkeypatch.undo()
-    assert built(folder, out) == built(folder, tmp_path / "other")
-
-
 def test_the_search_has_the_text_of_each_entry_and_leads_to_the_current_one(tmp_path: Path) -> None:
     folder = decided(tmp_path / "a")
     body = f"# Use one thread\n\nWe **decided** on [a link](x.md).\n\n{'word ' * 200}Zebras wait.\n"

@@ -5,7 +5,6 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import psycopg
 import pytest
@@ -14,7 +13,6 @@ from pushes import Typed, pushed, rows, state
 
 from mdmem.errors import UsageError
 from mdmem.hub.connection import HubError, HubRaceError, Limits, connected
-from mdmem.hub.contents import Contents
 
 
 @pytest.fixture(autouse=True)
@@ -106,31 +104,6 @@ def test_whoever_waits_too_long_for_another_push_is_told(dsn: str, changed: Path
         with pytest.raises(HubRaceError, match="another process") as raised:
             pushed(dsn, changed, lock_seconds=0.05)
     assert raised.value.exit_code == 4
-
-
-def test_a_server_that_stops_in_the_middle_has_all_or_nothing(
-    dsn: str, changed: Path, server: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, batches = state(dsn), Contents.batches
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        # The tests' server says that something is kept before it is.
-        connection.execute("CHECKPOINT")
-
-    def stopping(*asked: Any) -> Iterator[Any]:
-        yield from batches(*asked)
-        server.stop()
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Contents, "batches", stopping)
-        with pytest.raises(HubError, match=r"the hub does not answer|ended the connection"):
-            pushed(dsn, changed)
-    try:
-        with pytest.raises(HubError, match="the hub does not answer"):
-            pushed(dsn, changed)
-    finally:
-        server.start()
-    assert state(dsn) == before
-    assert pushed(dsn, changed).added == 3
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "\ud800"])

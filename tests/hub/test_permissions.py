@@ -284,6 +284,7 @@ WRITES = (
     ("SET ROLE postgres", DENIED),
     ("SET LOCAL row_security = off; SELECT FROM file", DENIED),
     ("TRUNCATE file", DENIED),
+    ("DELETE FROM repository", DENIED),
     # What is not seen is not changed, and nothing says so.
     ("UPDATE file SET title = 'x' WHERE wing_id IN (1, 2, 4)", None),
     ("DELETE FROM file WHERE wing_id IN (1, 2, 4)", None),

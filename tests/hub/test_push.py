@@ -2,8 +2,8 @@
 
 import shutil
 import subprocess
-import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -295,17 +295,8 @@ def test_two_memories_of_a_repository_are_two(dsn: str, tmp_path: Path) -> None:
 def test_twenty_at_once_leave_the_newest_once(dsn: str, tmp_path: Path) -> None:
     folder = memory(tmp_path / "shop")
     commits = [committed(folder, f"number{number}") for number in range(5)]
-    results: list[PushResult] = []
-
-    def send(commit: str) -> None:
-        results.append(pushed(dsn, folder / "memory", commit=commit))
-
-    threads = [threading.Thread(target=send, args=[commit]) for commit in commits * 4]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert len(results) == 20
+    with ThreadPoolExecutor(20) as pool:
+        results = list(pool.map(lambda commit: pushed(dsn, folder / "memory", commit=commit), commits * 4))
     (name, commit, serial), *more = at(dsn)
     assert (name, commit, more) == ("shop", commits[-1], [])
     assert serial == sum(not one.is_unchanged for one in results) == rows(dsn, "SELECT count(*) FROM push")[0][0]

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -132,40 +132,22 @@ def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: 
         for act in (lambda: rename(connection, "shop", "mine"), lambda: forget(connection, "shop")):
             with pytest.raises(UsageError, match="only the hub's owner"):
                 act()
-        # The database says so, too, whatever program asks.
-        for statement in ("UPDATE repository SET name = 'mine'", "DELETE FROM repository"):
-            with connection.transaction(), pytest.raises(psycopg.errors.InsufficientPrivilege):
-                connection.execute(statement)
 
 
 def test_two_make_them_at_once(empty_dsn: str) -> None:
-    failed: list[HubError] = []
+    def make(_: int) -> None:
+        with connected(empty_dsn) as connection:
+            init(connection)
 
-    def make() -> None:
-        try:
-            with connected(empty_dsn) as connection:
-                init(connection)
-        except HubError as error:
-            failed.append(error)
-
-    both = [threading.Thread(target=make) for _ in range(2)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
-    assert failed == []
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(make, range(2))) == [None, None]
 
 
-@pytest.mark.parametrize(("version", "advice"), [(EXPECTED + 1, "install a newer"), (0, "hub init")])
-def test_another_version_is_refused(dsn: str, version: int, advice: str) -> None:
+def test_a_newer_hub_and_none_are_refused(dsn: str, empty_dsn: str) -> None:
     with connected(dsn) as connection, connection.transaction(force_rollback=True):
-        connection.execute("DELETE FROM migration")
-        connection.execute("INSERT INTO migration VALUES (%s)", (version,))
-        with pytest.raises(HubError, match=advice):
+        connection.execute("INSERT INTO migration VALUES (%s)", (EXPECTED + 1,))
+        with pytest.raises(HubError, match="install a newer"):
             require(connection)
-
-
-def test_no_hub_is_said(empty_dsn: str) -> None:
     with pytest.raises(HubError, match="no hub in this database"), connected(empty_dsn) as connection:
         require(connection)
 

@@ -266,29 +266,6 @@ def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Pat
         assert {tool.name for tool in found.tools} == set(PROFILES[listed])
 
 
-def test_an_answer_keeps_to_the_setting_and_its_rest_is_asked_for(root: Path) -> None:
-    write(root, "mdmem.toml", "[server]\nanswer_bytes = 2000\n")
-    for number in range(12):
-        write_entry(root, f"nav/notes/n{number:02}", f"About the gyroscope. {'x' * 300}\n", type="note")
-    server = server_over(root)
-
-    arguments = {"format": "json", "query": "gyroscope", "budget": 9_000}
-
-    async def read_all(client: Client) -> list[str]:
-        found, cursor = [], None
-        while True:
-            answer = facts(await client.call_tool("retrieve", {**arguments, "cursor": cursor}))
-            assert len(json.dumps(answer, separators=(",", ":"))) <= 2_000
-            found += [item["address"] for item in answer["items"]]
-            cursor = answer.get("cursor")
-            if not cursor:
-                return found
-
-    found = with_client(server, read_all)
-    assert found[0] == "nav/rules/callbacks"
-    assert sum(address.startswith("nav/notes/") for address in found) == 12
-
-
 def test_a_file_that_cannot_be_read_stands_first(root: Path) -> None:
     write(root, "nav/rules/torn.md", "---\ntype: invariant\n")
     assert next(iter(asked(server_over(root), "retrieve", query="zebra"))) == "problems"

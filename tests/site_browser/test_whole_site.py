@@ -43,18 +43,13 @@ def test_no_page_asks_outside_complains_or_scrolls_sideways_on_a_phone(examples:
     assert wide == []
 
 
-def test_a_served_page_keeps_to_its_server(tmp_path: Path, visiting: Visiting) -> None:
-    with served(decided(tmp_path / "a")) as server, visiting(allowed=server.address) as visit:
-        for page in ("", "code.html", "timeline.html", f"entries/{OLD}.html"):
+def test_a_served_page_keeps_to_its_server_and_follows_the_files(tmp_path: Path, visiting: Visiting) -> None:
+    folder = decided(tmp_path / "a")
+    with served(folder) as server, visiting(allowed=server.address) as visit:
+        for page in ("", "code.html", "timeline.html", f"entries/{OLD}.html", f"entries/{NEW}.html"):
             # An open page waits for changes, so that it is never idle.
             visit.page.goto(f"{server.address}{page}")
             assert visit.page.locator("h1").inner_text()
-
-
-def test_an_open_page_follows_the_files(tmp_path: Path, visiting: Visiting) -> None:
-    folder = decided(tmp_path / "a")
-    with served(folder) as server, visiting(allowed=server.address) as visit:
-        visit.page.goto(f"{server.address}entries/{NEW}.html")
         path = folder / f"memory/{NEW}.md"
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
         visit.page.get_by_role("heading", name="Use ten threads").wait_for(timeout=20_000)
