@@ -137,10 +137,7 @@ def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iter
 
 
 def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
-    """Run a function in a transaction and return its result; after a conflict with another transaction, run it again.
-
-    After four conflicts, the error is raised.
-    """
+    """Run a function in a transaction and return its result; repeat it up to three times after a conflict."""
     psycopg = _psycopg()
     for left in reversed(range(_TRIES)):
         try:

@@ -209,10 +209,7 @@ class Contents:
         return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 
     def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
-        """Yield the files of a wing at some paths, parsed and analysed, in lists of at most 200.
-
-        Raises EnvironmentFaultError if git cannot read a file.
-        """
+        """Yield the files of a wing at some paths, parsed and analysed, in lists of at most 200."""
         asked = [wing.files[path] for path in sorted(paths)]
         for start in range(0, len(asked), _BATCH):
             batch = asked[start : start + _BATCH]

@@ -96,10 +96,7 @@ def open_copy(connection: HubConnection, name: str, **opening: Any) -> CopyWorks
 def load_copy(
     cursor: Any, key: CopyKey, *, environment: Mapping[str, str], today: date, progress: Progress | None = None
 ) -> CopyWorkspace:
-    """Return a copy as a workspace. All files are read at once, as they are in this transaction.
-
-    The search index and the parsed entries are cached in the user's folder.
-    """
+    """Return a copy as a workspace, with all files as in this transaction; its index is in the user's cache."""
     repository, commit = key.repository, key.repository.commit or ""
     settings, tracked, pushed_at = one_row(
         cursor.execute("SELECT settings_of(id), tracked, pushed_at FROM repository WHERE id = %s", (repository.id,))

@@ -192,10 +192,7 @@ class _Listed(NamedTuple):
 def _transfer(
     cursor: Any, repository: int, contents: Contents, *, is_whole: bool
 ) -> tuple[int, int, int, int, tuple[str, ...]]:
-    """Update the rows of a repository to a commit, and return the counts for a `PushResult`.
-
-    All rows are sent again if their format changed, or with `is_whole`.
-    """
+    """Update the rows of a repository to a commit, all with `is_whole`; return the counts for a `PushResult`."""
     rows = cursor.execute("SELECT name, id, format FROM wing WHERE repository_id = %s", (repository,)).fetchall()
     had = {name: (id_, format_) for name, id_, format_ in rows}
     own = {name: wing for name, wing in contents.wings.items() if wing.source is None}

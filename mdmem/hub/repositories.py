@@ -102,10 +102,7 @@ def own_names(location: Location, remote: str | None) -> tuple[str, str]:
 
 
 def require_owner(cursor: Any, does: str) -> None:
-    """Raise UsageError unless the caller is the hub's owner or a member of that role; no grant gives these rights.
-
-    `does` is the end of the message, such as `renames a repository`.
-    """
+    """Raise UsageError unless the caller is the hub's owner or a member of that role; `does` ends the message."""
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise UsageError(f"only the hub's owner role, or a member of it, {does}; connect with such a role")
 
@@ -147,10 +144,7 @@ def not_to_push(name: str) -> UsageError:
 
 
 def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
-    """Return the repository of a memory, by the given name or the default names.
-
-    Raises NotFoundError if nothing was pushed under these names, or the caller may not see it.
-    """
+    """Return a memory's repository, by the given name or the default ones; raises NotFoundError without a push."""
     names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
@@ -159,10 +153,7 @@ def own_repository(cursor: Any, location: Location, *, given: str | None = None)
 
 
 def rename(connection: HubConnection, old: str, new: str) -> str:
-    """Rename a repository and return its old name. The old name continues to work.
-
-    Raises NotFoundError for an unknown name, and UsageError if another repository has or had the new name.
-    """
+    """Rename a repository and return its old name, which continues to work; raises NotFoundError and UsageError."""
     checked_name(new)
     with transaction(connection) as cursor:
         require_owner(cursor, "renames a repository")
@@ -293,10 +284,7 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
 
 
 def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False) -> str:
-    """Create a token and return its text, which is not stored. With `is_rotated`, replace the text of a token.
-
-    Raises UsageError for an invalid or used name, and NotFoundError if there is no token to rotate.
-    """
+    """Create a token, or replace the text of one with `is_rotated`; return the text, which is not stored."""
     if not is_rotated and not _TOKEN_NAME.match(name):
         raise UsageError(f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most 64")
     text = secrets.token_urlsafe(_TOKEN_BYTES)
@@ -327,10 +315,7 @@ def _change_token(cursor: Any, name: str, statement: str, arguments: tuple[objec
 
 
 def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
-    """Return the grants of one name or of everybody. A caller who is not the owner gets only their own grants.
-
-    Raises NotFoundError for an unknown name, and UsageError for a name that the caller may not ask for.
-    """
+    """Return the grants of one name or of everybody; a caller who is not the owner gets only their own grants."""
     with transaction(connection, is_snapshot=True) as cursor:
         if not one_row(cursor.execute("SELECT is_owner()"))[0]:
             if name is not None:

@@ -151,10 +151,7 @@ def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) 
 
 
 def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
-    """Return the visible entries with these ids, each with its repository and the repositories that pin its wing.
-
-    Files that are no entries are left out.
-    """
+    """Return the visible entries with these ids, each with its repository and the repositories that pin its wing."""
     cursor.execute(
         "SELECT file.id, wing_id, repository_id, repository.name AS repository,"
         " coalesce(repository.commit, wing.commit, '') AS commit, pushed_at, wing.name AS wing,"
@@ -242,10 +239,7 @@ _BEST = 3
 
 
 def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResult:
-    """Return the entry at an address, or the best three for words, with owners and dependents; raises NotFoundError.
-
-    An address may begin with its repository. The entry may be in several repositories.
-    """
+    """Return the entry at an address (in each repository), or the best three for words, with owners and dependents."""
     named, _, address = query.strip().rpartition(":")
     if address.count("/") == 2 and " " not in query.strip():
         wing, _, rest = address.removesuffix(".md").partition("/")

@@ -101,11 +101,7 @@ class VerifyReport(Struct, frozen=True):
 
 
 def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
-    """Compare every row of a repository in the hub with the commit that was pushed last.
-
-    Raises NotFoundError if the hub does not have the repository, and EnvironmentFaultError if the commit is not in this
-    clone.
-    """
+    """Compare every row of a repository with the commit that was pushed last; raises NotFoundError if there is none."""
     with transaction(connection, is_snapshot=True) as cursor:
         stored = own_repository(cursor, workspace.location, given=repository)
         commit = stored.commit or ""

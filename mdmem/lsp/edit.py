@@ -34,8 +34,7 @@ def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool
 def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool = True) -> types.WorkspaceEdit | None:
     """Return the edit that makes some changes to the current versions of documents; None if nothing changes.
 
-    With `with_renames=False`, the editor moves the files itself. Raises UsageError and LostRaceError, like
-    `proved_edit`.
+    With `with_renames=False`, the editor moves the files itself. Raises the errors of `proved_edit`.
     """
     for change in changes:
         _require_possible(memory, change, with_renames=with_renames)

@@ -195,10 +195,7 @@ class Server(LanguageServer):
         return answer(document, params)
 
     def guarded(self, name: str, work: Callable[[], Any]) -> Any:
-        """Return the result of a function, or log its error and return None; the first error is also shown.
-
-        A JsonRpcException is raised, because it is an answer for the editor.
-        """
+        """Return the result of a function, or log its error and return None; the first error is also shown."""
         try:
             return work()
         except JsonRpcException:

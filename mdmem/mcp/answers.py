@@ -132,19 +132,10 @@ def mark_line(facts: Facts) -> str:
 def page_of(
     facts: Facts, *, limit: int, asked: str = "", cursor: str | None = None, has_more: bool = True
 ) -> tuple[Facts, bool]:
-    """Return one page of an answer, and whether it is the last page.
+    """Return one page of an answer, and whether it is the last page; raises UsageError for a stale cursor.
 
-    A page has all values that are not lists, and the list members that fit.
-
-    Args:
-        facts: The whole answer.
-        limit: The most bytes of the page as JSON.
-        asked: The call without its cursor, as text.
-        cursor: Where the page begins; None for the first page.
-        has_more: Whether the caller can request further pages.
-
-    Raises:
-        UsageError: If the cursor is from another call, or the answer has changed since then.
+    A page has all values that are not lists, and the list members that fit into `limit` bytes of JSON. `asked` is the
+    call without its cursor, as text. Without `has_more`, the caller cannot request further pages.
     """
     # Unreadable files come first, since they may contain rules.
     facts = {"problems": facts["problems"]} | facts if facts.get("problems") else facts

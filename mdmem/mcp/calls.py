@@ -197,10 +197,7 @@ class Calls:
         return await asyncio.wrap_future(future)
 
     async def on_memory(self, work: Callable[[Workspace], _Result], access: Access) -> _Result:
-        """Call `work` on a new workspace and return its result; raises EnvironmentFaultError if it takes too long.
-
-        `access` has the wings that the caller may read and write.
-        """
+        """Call `work` on a new workspace and return its result; raises EnvironmentFaultError if it takes too long."""
         seconds = (await self.in_thread(self._provider.settings)).timeout_seconds
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
             # After the time limit, the function stops when it reads the next file.

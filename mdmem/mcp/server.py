@@ -243,10 +243,7 @@ async def _serve(server: MemoryServer) -> None:
 
 
 async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
-    """Forward the client's messages to the SDK, and the end of input only after all requests are answered.
-
-    At the end of input, the SDK would cancel open requests.
-    """
+    """Forward messages to the SDK; the end of input, at which it cancels open requests, comes after the last answer."""
     async with send:
         async for message in read:
             await send.send(message)
