@@ -1,11 +1,10 @@
-"""A memory in a repository, and editors of it."""
+"""Memories in repositories, and editors of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from builders import memory
-from editors import Editor, Hand
+from editors import Hand
 from memories import lived_in
 
 
@@ -16,15 +15,6 @@ def hand(tmp_path: Path) -> Hand:
     More files are written with `write_entry(hand.folder / "memory", …)` before they are opened.
     """
     return Hand(memory(tmp_path.resolve() / "project"))
-
-
-@pytest.fixture(scope="module")
-def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
-    """An editor with a process of the server, shared by the tests of a module: each opens files of its own."""
-    found = Editor(memory(tmp_path_factory.mktemp("editor").resolve()), is_brief=True)
-    found.start()
-    yield found
-    found.stop()
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,7 @@
-"""Editors for the tests: one in this process that asks features at once, and one that talks to a real `mdmem lsp`."""
+"""An editor for the tests, in this process, that asks features at once."""
 
-import asyncio
 import re
-import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -14,16 +12,6 @@ from lsprotocol import types
 
 from mdmem.lsp.actions import code_actions
 from mdmem.lsp.memory import Document, Memories
-
-# A server that checks sooner than somebody who types would want.
-_BRIEF = """\
-from mdmem.lsp import server as publishing
-publishing._DELAY = 0.05
-import runpy
-runpy.run_module("mdmem", run_name="__main__")
-"""
-# No answer takes as long; a test that waits for one that never comes says so.
-_PATIENCE = 60
 
 
 class Hand:
@@ -151,64 +139,3 @@ def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
     for start, end, new in reversed(spans):
         units = units[:start] + new.encode("utf-16-le") + units[end:]
     return units.decode("utf-16-le", "surrogatepass")
-
-
-class Editor:
-    """A client of the protocol with a server process of its own."""
-
-    def __init__(self, folder: Path, *arguments: str, program: str = "", is_brief: bool = False) -> None:
-        self.folder, self._arguments, self._program = folder, arguments, program
-        self._module = ("-c", _BRIEF) if is_brief else ("-m", "mdmem")
-        self._loop = asyncio.new_event_loop()
-        # Imported here, for it takes a third of a second.
-        from pytest_lsp import make_test_lsp_client
-
-        self.client = make_test_lsp_client()
-
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return self._loop.run_until_complete(asyncio.wait_for(work, _PATIENCE))
-
-    def start(self, capabilities: types.ClientCapabilities | None = None) -> types.InitializeResult:
-        """Start the server and introduce the editor."""
-        line = (self._program or sys.executable, *self._module, "lsp", *self._arguments)
-        self.run(self.client.start_io(*line, cwd=self.folder, env=environment()))
-        params = types.InitializeParams(capabilities or types.ClientCapabilities(), root_uri=self.folder.as_uri())
-        return self.run(self.client.initialize_session(params))
-
-    def stop(self) -> None:
-        async def leave() -> None:
-            await self.client.shutdown_session()
-            await self.client.stop()
-
-        self.run(leave())
-        assert self.client._server.returncode == 0, "it ends without a fault"
-        self._loop.close()
-
-    def uri(self, path: str) -> str:
-        return (self.folder / path).as_uri()
-
-    def open(self, path: str, text: str | None = None, *, language: str = "markdown") -> None:
-        read = (self.folder / path).read_text(encoding="utf-8") if text is None else text
-        item = types.TextDocumentItem(self.uri(path), language, 1, read)
-        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-
-    def change(self, path: str, text: str, version: int = 2) -> None:
-        """Send a whole text."""
-        whole = types.TextDocumentContentChangeWholeDocument(text)
-        document = types.VersionedTextDocumentIdentifier(version, self.uri(path))
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [whole]))
-
-    def wait(self, until: Callable[[], Any]) -> Any:
-        """Return what something comes to once it is true."""
-
-        async def waited() -> Any:
-            while not (found := until()):
-                await asyncio.sleep(0.005)
-            return found
-
-        return self.run(waited())
-
-    def codes(self, path: str) -> list[str] | None:
-        """Return the codes of what is told of a file; None where nothing was told of it yet."""
-        told = self.client.diagnostics.get(self.uri(path))
-        return None if told is None else [str(one.code) for one in told]

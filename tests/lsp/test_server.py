@@ -1,45 +1,81 @@
-"""The server as an editor meets it: a real process, driven by the protocol's own client."""
+"""The server as pygls calls it: who is answered, what is shown, and faults. The real editors' tests start a process."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from editors import Editor
+from editors import Hand
 from lsprotocol import types
-from memories import NODE, ONE, RULE, THREADS, lived_in
+from memories import NODE, RULE, THREADS
 
 from mdmem.lsp.memory import Memories
-from mdmem.lsp.server import Server
+from mdmem.lsp.server import Server, show
+
+Ask = Callable[..., Any]
 
 
-def test_findings_follow_what_is_typed(editor: Editor) -> None:
-    editor.open(RULE)
-    assert editor.wait(lambda: editor.codes(RULE) == [])
-    text = (editor.folder / RULE).read_text(encoding="utf-8")
-    editor.change(RULE, text.replace("status: active", "status: actve"))
-    assert editor.wait(lambda: editor.codes(RULE)) == ["invalid-value"]
-    told = editor.client.diagnostics[editor.uri(RULE)][0]
-    assert (told.range.start.line, told.range.start.character, told.range.end.character) == (2, 8, 13)
-    editor.change(RULE, text, 3)
-    assert editor.wait(lambda: editor.codes(RULE) == [])
+@pytest.fixture
+def server(reader: Hand) -> Server:
+    """The server of an editor that can open files, beside the reader's open documents."""
+    found = Server(reader.memories)
+    window = types.WindowClientCapabilities(show_document=types.ShowDocumentClientCapabilities(support=True))
+    found.protocol.client_capabilities = types.ClientCapabilities(window=window)
+    return found
 
 
-def test_a_file_outside_every_memory_is_met_with_silence(editor: Editor, tmp_path: Path) -> None:
-    other = (tmp_path / "notes.md").as_uri()
-    item = types.TextDocumentItem(other, "markdown", 1, "---\ntype: nonsense\n---\n")
-    editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    never = types.VersionedTextDocumentIdentifier(7, editor.uri("memory/nav/rules/never.md"))
-    whole = types.TextDocumentContentChangeWholeDocument("x")
-    editor.client.text_document_did_change(types.DidChangeTextDocumentParams(never, [whole]))
-    editor.client.cancel_request(types.CancelParams(id=12345))
-    top = types.TextDocumentIdentifier("file:///")
-    editor.client.text_document_did_close(types.DidCloseTextDocumentParams(top))
-    editor.open("memory/nav/architecture/threads.md")
-    assert editor.wait(lambda: editor.codes("memory/nav/architecture/threads.md") is not None)
-    assert other not in editor.client.diagnostics
-    assert not editor.client.messages
+@pytest.fixture
+def ask(server: Server) -> Ask:
+    """Return what answers a request or takes a notification."""
+    return lambda method, params: server.protocol.fm.features[method](params)
+
+
+def test_a_click_on_the_rules_of_code_lets_the_user_choose_one(
+    server: Server, ask: Ask, reader: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, opened, told = list[types.ShowMessageRequestParams](), list[str](), list[types.ShowMessageParams]()
+
+    def choose(params: types.ShowMessageRequestParams, then: Callable[[Any], None]) -> None:
+        asked.append(params)
+        then((params.actions or ())[-1])
+
+    monkeypatch.setattr(server, "window_show_message_request", choose)
+    monkeypatch.setattr(server, "window_show_document", lambda params, **_: opened.append(params.uri))
+    monkeypatch.setattr(server, "window_show_message", told.append)
+    reader.open(NODE)
+    (lens,) = ask(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensParams(reader.named(NODE)))
+    show(server, *lens.command.arguments)
+    assert asked[0].message == "1 invariant, 1 decision apply to this file"
+    titles = ["invariant: Callbacks do not block", "decision: Use two threads"]
+    assert ([one.title for one in asked[0].actions or ()], opened) == (titles, [reader.uri(THREADS)])
+    # An editor that cannot open files is told the names.
+    server.protocol.client_capabilities = types.ClientCapabilities()
+    show(server, *lens.command.arguments)
+    assert [one.message for one in told] == [f"{asked[0].message}: {'; '.join(titles)}"]
+    reader.close(NODE)
+
+
+def test_settings_turn_lenses_and_code_off_and_on(ask: Ask, reader: Hand) -> None:
+    def lenses(path: str, **flags: bool) -> bool:
+        reader.open(path)
+        ask(types.WORKSPACE_DID_CHANGE_CONFIGURATION, types.DidChangeConfigurationParams({"mdmem": flags}))
+        found = ask(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensParams(reader.named(path)))
+        reader.close(path)
+        return bool(found)
+
+    assert [lenses(RULE, codeLens=one) for one in (False, True)] == [False, True]
+    assert [lenses(NODE, inCode=one) for one in (False, True)] == [False, True]
+    assert lenses(RULE, inCode=False)
+
+
+def test_a_file_outside_every_memory_is_met_with_silence(ask: Ask, tmp_path: Path) -> None:
+    item = types.TextDocumentItem((tmp_path / "notes.md").as_uri(), "markdown", 1, "---\ntype: nonsense\n---\n")
+    ask(types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
+    document = types.TextDocumentIdentifier(item.uri)
+    assert ask(types.TEXT_DOCUMENT_HOVER, types.HoverParams(document, types.Position(0, 0))) is None
+    for uri in (item.uri, "file:///"):
+        ask(types.TEXT_DOCUMENT_DID_CLOSE, types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
 
 def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,60 +92,3 @@ def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None
     assert close(types.DidCloseTextDocumentParams(document)) is None
     assert [one.message.partition(";")[0] for one in shown] == ["mdmem failed at textDocument/hover: ZeroDivisionError"]
     assert [one.getMessage() for one in logged] == ["textDocument/hover failed", "textDocument/didClose failed"]
-
-
-# No snippets: what is offered is plain text.
-_MARKDOWN = [types.MarkupKind.Markdown]
-
-
-@pytest.fixture(scope="module")
-def walker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
-    found = Editor(lived_in(tmp_path_factory.mktemp("walk").resolve()))
-    window = types.WindowClientCapabilities(show_document=types.ShowDocumentClientCapabilities(support=True))
-    texts = types.TextDocumentClientCapabilities(hover=types.HoverClientCapabilities(content_format=_MARKDOWN))
-    files = types.WorkspaceEditClientCapabilities(True, [types.ResourceOperationKind.Create])
-    workspace = types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=files)
-    found.start(types.ClientCapabilities(window=window, text_document=texts, workspace=workspace))
-    yield found
-    found.stop()
-
-
-def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
-    client, asked = walker.client, list[types.ShowMessageRequestParams]()
-
-    @client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
-    def choose(params: types.ShowMessageRequestParams) -> types.MessageActionItem:
-        asked.append(params)
-        return (params.actions or ())[-1]
-
-    def ask(answer: Any) -> Any:
-        return walker.run(answer)
-
-    walker.open(NODE, language="python")
-    code = types.TextDocumentIdentifier(walker.uri(NODE))
-    (lens,) = ask(client.text_document_code_lens_async(types.CodeLensParams(code)))
-    command = lens.command
-    ask(client.workspace_execute_command_async(types.ExecuteCommandParams(command.command, command.arguments)))
-    walker.wait(lambda: client.shown_documents)
-    assert asked[0].message == "1 invariant, 1 decision apply to this file"
-    titles = [one.title for one in asked[0].actions or ()]
-    assert titles == ["invariant: Callbacks do not block", "decision: Use two threads"]
-    assert [one.uri for one in client.shown_documents] == [walker.uri(THREADS)]
-
-    walker.open(ONE)
-    ended = types.TextDocumentIdentifier(walker.uri(ONE))
-    link = types.Position(6, 25)
-    assert ask(client.text_document_definition_async(types.DefinitionParams(ended, link))).uri == walker.uri(THREADS)
-    told = ask(client.text_document_hover_async(types.HoverParams(ended, link)))
-    assert "decision · current · nav team" in told.contents.value
-    walker.open("memory/nav/rules/new.md", "")
-    new = types.TextDocumentIdentifier(walker.uri("memory/nav/rules/new.md"))
-    offered = ask(client.text_document_completion_async(types.CompletionParams(new, types.Position(0, 0))))
-    begun = "---\ntype: invariant\nstatus: draft\ncreated_at: 2026-11-21\ntitle: New\n"
-    assert offered.items[0].text_edit.new_text.startswith(begun)
-    client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"mdmem": {"codeLens": False}}))
-    rule = types.TextDocumentIdentifier(walker.uri(RULE))
-    assert ask(client.text_document_code_lens_async(types.CodeLensParams(rule))) is None
-    client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"mdmem": {"codeLens": True}}))
-    assert ask(client.text_document_code_lens_async(types.CodeLensParams(rule)))
-    assert client.messages == []
