@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date
-from pathlib import Path
-from typing import Any
 
 import pytest
-from builders import commit_all, entry_text, git, make_repository, make_root, write_entry
+from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from trees import HeldTree, ListedTree
 
 from mdmem.checks.case import Base, Case
@@ -21,9 +18,8 @@ from mdmem.store.catalog.changes import Changes, ComparableText, first_differenc
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.git.process import find_repository
 from mdmem.store.settings import Settings
-from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
+from mdmem.store.tree import FileKind, Tree, TreeFile
 
 TODAY = date(2026, 11, 21)
 RULE = "Times are stored in UTC.\n"
@@ -76,47 +72,12 @@ def test_move_to_an_address_that_was_there_before_is_a_deletion() -> None:
 BROKEN = "---\ntype: [\n---\n"
 
 
-@pytest.mark.parametrize(("before", "after"), [(BROKEN, entry_text()), (entry_text(), BROKEN), (BROKEN, BROKEN + "x")])
-def test_file_that_cannot_be_parsed_on_a_side_is_neither_new_nor_gone(before: str, after: str) -> None:
-    assert changed(tree_of(a=before), tree_of(a=after)) == ([], [], [])
-
-
 @pytest.mark.parametrize("place", ["app", "app/rules"])
 @pytest.mark.parametrize("kind", [FileKind.SYMLINK, FileKind.UNREADABLE])
 def test_entries_below_a_closed_folder_are_neither_new_nor_gone(place: str, kind: FileKind) -> None:
     opened, closed = tree_of(a=entry_text()), ListedTree((TreeFile(place, kind),))
     assert changed(opened, closed) == ([], [], [])
     assert changed(closed, opened) == ([], [], [])
-
-
-def test_line_endings_alone_leave_the_text(tmp_path: Path) -> None:
-    changes = case_of(tree_of(a=entry_text(RULE)), tree_of(a=entry_text(RULE).replace("\n", "\r\n"))).changes
-    assert [(one.keeps_text, one.keeps_title, one.altered()) for one in changes.changed] == [(True, True, ())]
-
-
-def test_commit_is_compared_with_the_files_on_disk(tmp_path: Path) -> None:
-    root = make_root(make_repository(tmp_path) / "memory")
-    write_entry(root, "app/rules/a", RULE)
-    write_entry(root, "app/rules/b", "One.\n")
-    commit = commit_all(tmp_path)
-    (root / "app/times").mkdir()
-    git(root, "mv", "app/rules/a.md", "app/times/a.md")
-    write_entry(root, "app/rules/b", "Two.\n")
-    repository = find_repository(root)
-    assert repository is not None
-    before = GitTree(repository, "memory", commit, "base")
-    assert changed(before, WorkingTree(root)) == ([("a", "app/times/a"), ("b", "b")], [], [])
-
-
-def test_files_in_conflict_are_left_out() -> None:
-    from mdmem.checks.case import Merge
-    from mdmem.store.git.history import PathConflict
-
-    case = case_of(tree_of(a=entry_text(RULE), b=entry_text("One.\n")), tree_of(a=entry_text("Other.\n")))
-    assert case.base is not None
-    conflicts = (PathConflict("app/rules/a.md", "content"), PathConflict("app/rules/b.md", "modify/delete"))
-    merged = replace(case, merge=Merge(case.base, case.base, case.base, conflicts))
-    assert told(merged.changes) == ([], [], [])
 
 
 NAMES = st.sets(st.from_regex(r"[a-z]{1,4}", fullmatch=True), max_size=6)
@@ -127,13 +88,6 @@ def test_whole_wing_that_is_renamed_loses_and_gains_nothing(names: set[str]) -> 
     before = tree_of(**{name: entry_text(f"{name}.\n") for name in names})
     after = tree_of(**{f"shop__rules__{name}": entry_text(f"{name}.\n") for name in names})
     assert changed(before, after) == ([(name, f"shop/rules/{name}") for name in sorted(names)], [], [])
-
-
-def test_ended_entry_of_the_base_may_be_moved_and_stays_ended() -> None:
-    ended = entry_text(RULE, status="deprecated", reason="closed")
-    case = case_of(tree_of(a=ended), tree_of(b=ended))
-    codes = ["deleted-in-force", "illegal-transition", "superseded-entry-edited", "frozen-text-changed"]
-    assert run_checks(case, codes) == []
 
 
 A, B = "app/rules/a", "app/rules/b"
@@ -189,71 +143,11 @@ def test_first_difference_is_a_line_of_the_new_text(before: str, after: str, exp
     assert first_difference(before, after) == expected
 
 
-NEW, OLD, OTHER = "app/rules/new", "app/rules/old", "app/rules/other"
-ENDED = {"status": "deprecated"}
-
-
 def memory(stated: Mapping[str, dict[str, object] | str]) -> Catalog:
     """Load entries by their address, beside a shared wing; a text stands as it is."""
     texts = {f"{address}.md": one if isinstance(one, str) else entry_text(**one) for address, one in stated.items()}
     shared = {"lib/README.md": "---\nkind: shared\n---\n"}
     return load(HeldTree({path: text.encode() for path, text in (texts | shared).items()}))
-
-
-DRAFT, BY_OLD_ALONE = {"supersedes": [OLD], "status": "draft"}, {"superseded_by": [NEW], **ENDED}
-TURNED_DOWN = {"supersedes": [OLD], **ENDED, "deprecated_reason": "Too slow."}
-DEAD = {"supersedes": [OLD], "superseded_by": [OTHER], "deprecated_at": "2026-03-01", **ENDED}
-# Entries by their entry-id, and the class of some of their edges.
-ROWS: dict[str, tuple[dict[str, Any], dict[tuple[str, str], EdgeKind]]] = {
-    "a dangling link in the field that is silent": (
-        {"new": {"supersedes": [OLD]}, "old": {"superseded_by": ["app/rules/nwe"], **ENDED}},
-        {("new", "old"): EdgeKind.OTHER, ("nwe", "old"): EdgeKind.OTHER},
-    ),
-    "an edge out of a cycle": (
-        {"a": {"supersedes": ["b"]}, "b": {"supersedes": ["a"]}, "c": {"supersedes": ["a"]}},
-        {("a", "b"): EdgeKind.CYCLE, ("b", "a"): EdgeKind.CYCLE, ("c", "a"): EdgeKind.MISSING_BACK},
-    ),
-    "two successors go before a mismatch": (
-        {"new": {"supersedes": [OLD]}, "other": {"supersedes": [OLD]}, "old": {"superseded_by": [OTHER], **ENDED}},
-        {("new", "old"): EdgeKind.TWO_SUCCESSORS, ("other", "old"): EdgeKind.TWO_SUCCESSORS},
-    ),
-    "two successors that the old entry names": (
-        {"new": {"supersedes": [OLD]}, "other": {}, "old": {"superseded_by": [NEW, OTHER], **ENDED}},
-        {("new", "old"): EdgeKind.TWO_SUCCESSORS, ("other", "old"): EdgeKind.TWO_SUCCESSORS},
-    ),
-    "one turned down is no second successor": (
-        {"new": {"supersedes": [OLD]}, "other": TURNED_DOWN, "old": BY_OLD_ALONE},
-        {("new", "old"): EdgeKind.SOUND, ("other", "old"): EdgeKind.PENDING},
-    ),
-    "the old entry ended for a reason of its own": (
-        {"new": DRAFT, "old": {**BY_OLD_ALONE, "deprecated_reason": "it hid outages"}},
-        {("new", "old"): EdgeKind.PENDING},
-    ),
-    "another successor took over": (
-        {"new": DRAFT, "other": {"supersedes": [OLD]}, "old": {"superseded_by": [NEW, OTHER], **ENDED}},
-        {("new", "old"): EdgeKind.PENDING, ("other", "old"): EdgeKind.SOUND},
-    ),
-    "a silent draft is named by an entry that ended by itself": (
-        {"new": {"status": "draft"}, "old": {**BY_OLD_ALONE, "reason": "it hid outages"}},
-        {("new", "old"): EdgeKind.MISSING_FORWARD},
-    ),
-    "the chain goes on behind a dead successor": (
-        {"new": DEAD, "old": {**BY_OLD_ALONE, "deprecated_at": "2026-05-01"}, "other": {"supersedes": [NEW]}},
-        {("new", "old"): EdgeKind.SOUND, ("other", "new"): EdgeKind.SOUND},
-    ),
-    "short links": (
-        {"new": {"supersedes": ["old"]}, "old": {"superseded_by": ["rules/new"], **ENDED}},
-        {("new", "old"): EdgeKind.SOUND},
-    ),
-}
-
-
-@pytest.mark.parametrize("row", ROWS)
-def test_class_of_an_edge(row: str) -> None:
-    entries, expected = ROWS[row]
-    found = classify(memory({f"app/rules/{name}": stated for name, stated in entries.items()}))
-    ids = [(one.new.removeprefix("app/rules/"), one.old.removeprefix("app/rules/")) for one in found]
-    assert dict(zip(ids, (one.kind for one in found), strict=True)) == expected
 
 
 # Properties: small memories in two wings, with files that are missing and files that cannot be parsed.

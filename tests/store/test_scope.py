@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.model.entry import Wing
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
@@ -99,34 +98,13 @@ def test_active_wing_is_the_one_that_is_about_a_given_path(tmp_path: Path) -> No
     assert named.wing == "app"
 
 
-def test_commands_where_the_active_wing_is_ambiguous(tmp_path: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize("command", ["list", "search decided"])
+def test_commands_read_all_where_the_active_wing_is_ambiguous(command: str, tmp_path: Path, capsys: Capture) -> None:
     wings(make_root(tmp_path), app="kind: project", web="kind: project")
-    refused = run_here(capsys, "retrieve", cwd=tmp_path)
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.err.endswith("name one with --wing, or set `default_wing` in mdmem.toml: `app`, `web`\n")
-    for command in (["list"], ["search", "decided"]):
-        ran = run_here(capsys, *command, cwd=tmp_path)
-        assert ran.code == 0
-        assert "app/architecture/rule" in ran.out
-        assert "web/architecture/rule" in ran.out
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("one", "two"),  # a manifest's project_id comes before a wing of that name
-        ("app", "app"),
-        ("My-App", "my_app"),
-        ("ACME/web", None),  # its wing is claimed by another id
-        ("nothing", None),
-    ],
-)
-def test_find_wing_when_asked_for(name: str, expected: str | None) -> None:
-    claimed = {"two": "one", "acme_web": "acme-web"}
-    known = {
-        wing: Wing(name=wing, project_id=claimed.get(wing)) for wing in ("acme_web", "app", "my_app", "one", "two")
-    }
-    assert find_wing(name, known) == expected
+    ran = run_here(capsys, *command.split(), cwd=tmp_path)
+    assert ran.code == 0
+    assert "app/architecture/rule" in ran.out
+    assert "web/architecture/rule" in ran.out
 
 
 @pytest.mark.parametrize("command", ["retrieve", "list", "search rule"])
@@ -173,10 +151,13 @@ def passing(answer: ScopeAnswer) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("project_id", "wing"), [("Acme/App 2", "app"), ("app", "app"), ("My-Web", "my_web"), ("LIB", "lib")]
+    # A manifest's id comes before a wing of that name.
+    ("project_id", "wing"),
+    [("Acme/App 2", "app"), ("app", "app"), ("My-Web", "my_web"), ("LIB", "lib"), ("one", "two")],
 )
 def test_scope_is_resolved_by_id_by_name_and_by_folded_name(tmp_path: Path, project_id: str, wing: str) -> None:
-    known = wings(tmp_path, app="project_id: Acme/App 2", my_web="kind: project", lib="kind: shared")
+    ids = {"app": "project_id: Acme/App 2", "two": "project_id: one"}
+    known = wings(tmp_path, **ids, my_web="kind: project", lib="kind: shared", one="kind: project")
     found = scope_state(known, project_id)
     assert found == ScopeAnswer(state=RESOLVED, wing=wing)
     assert passing(found) == list(KINDS)
