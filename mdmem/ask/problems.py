@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, fault
 from mdmem.model.text import visible
-from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced, not_fetched
+from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import FileKind
 from mdmem.store.workspace.scope import Scope
@@ -34,7 +34,7 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
         at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
         if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
             found.setdefault(path, finding)
-    return (*not_fetched(catalog.tree), *(_shown(found[path]) for path in sorted(found)))
+    return (*catalog.tree.missing_wings.values(), *(_shown(found[path]) for path in sorted(found)))
 
 
 def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -172,7 +172,7 @@ class Contents:
     @property
     def missing_sentences(self) -> tuple[str, ...]:
         """Return a sentence for each wing of another repository that is not fetched here."""
-        return tuple(f"{one.message}; {one.help}" for one in self.tree.missing_wings)
+        return tuple(f"{one.message}; {one.help}" for one in self.tree.missing_wings.values())
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
@@ -205,7 +205,7 @@ class Contents:
 
     def awaits(self, name: str, source: WingSource) -> bool:
         """Return whether a wing is missing here, although the hub has it at the same pin (`source`)."""
-        is_missing = any(one.name == name for one in self.tree.missing_wings)
+        is_missing = name in self.tree.missing_wings
         return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 
     def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
@@ -253,7 +253,7 @@ class Contents:
 
     @cached_property
     def _own_addresses(self) -> Collection[str]:
-        missing = frozenset(one.name for one in self.tree.missing_wings)
+        missing = frozenset(self.tree.missing_wings)
         return known_addresses(_addresses_of(self.tree.files()), EVERYTHING, missing)
 
 

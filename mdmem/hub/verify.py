@@ -147,7 +147,7 @@ def _compare(cursor: Any, repository: int, contents: Contents) -> Iterator[Findi
             yield _finding("other-format", name, "another version of mdmem sent it", "`mdmem hub push` sends it again")
         else:
             yield from _compare_wing(cursor, contents, wing, had[0], had[5:])
-    for name in (wings.keys() | pins.keys()) - {one.name for one in contents.tree.missing_wings}:
+    for name in (wings.keys() | pins.keys()) - contents.tree.missing_wings.keys():
         yield _finding("wing-left-over", name, "the commit has no such wing")
 
 

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.finding import Finding
 from mdmem.record import StoredRecord
 from mdmem.store.git.process import BlobReader, Repository
 from mdmem.store.git.status import list_ignored, list_revision, list_staged, refuse_sparse
@@ -55,28 +56,19 @@ class Unreadable(Struct, frozen=True):
     reason: str
 
 
-class MissingWing(Struct, frozen=True):
-    """A wing of another repository that could not be read: why, what to do, and its line in `mdmem.toml`."""
-
-    name: str
-    message: str
-    help: str
-    line: int
-
-
 class Tree:
     """The files below a root at one moment.
 
     `access` is what the tree is limited to. `is_on_disk` says that the files are those on disk, without planned
-    changes. `fetched_wings` are the visible wings of other repositories that were read; `missing_wings` could not be
-    read.
+    changes. `fetched_wings` are the visible wings of other repositories that were read; `missing_wings` has those that
+    could not be read, each with a finding.
     """
 
     name: str
     access: Access = EVERYTHING
     is_on_disk: bool = False
     fetched_wings: frozenset[str] = frozenset()
-    missing_wings: tuple[MissingWing, ...] = ()
+    missing_wings: Mapping[str, Finding] = {}
     _listed: tuple[TreeFile, ...] | None = None
 
     def files(self) -> tuple[TreeFile, ...]:
@@ -377,14 +369,14 @@ class TreeView(Tree, Struct):
 
     below: Tree
     wings: Mapping[str, Tree] = {}
-    missing: tuple[MissingWing, ...] = ()
+    missing: Mapping[str, Finding] = {}
     access: Access = EVERYTHING
     changed: Mapping[str, bytes] | None = None
     gone: frozenset[str] = frozenset()
     name: str = ""
     is_on_disk: bool = False
     fetched_wings: frozenset[str] = frozenset()
-    missing_wings: tuple[MissingWing, ...] = ()
+    missing_wings: Mapping[str, Finding] = {}
     _contents: dict[str, bytes | Unreadable] = {}
     _listed: tuple[TreeFile, ...] | None = None
 
@@ -395,7 +387,8 @@ class TreeView(Tree, Struct):
         self.access = access = self.access if self.access.is_narrow else below.access
         self.is_on_disk = below.is_on_disk and self.changed is None
         self.fetched_wings = frozenset(filter(access.reads, (*below.fetched_wings, *self.wings)))
-        self.missing_wings = tuple(one for one in (*below.missing_wings, *self.missing) if access.reads(one.name))
+        missing = {**below.missing_wings, **self.missing}
+        self.missing_wings = {name: one for name, one in missing.items() if access.reads(name)}
 
     def _list(self) -> tuple[TreeFile, ...]:
         files = [*self.below.files()]

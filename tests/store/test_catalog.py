@@ -76,16 +76,6 @@ def test_wing_exists_when_its_folder_holds_a_manifest_or_an_entry(root: Path) ->
     }
 
 
-def test_manifest_that_cannot_be_parsed_is_a_finding_at_its_place(root: Path) -> None:
-    write(root, "w/README.md", "---\nkind: shared\nkind: project\n---\n")
-    write_entry(root, "w/r/e")
-    catalog = loaded(root)
-    assert [(finding.code, finding.message, finding.place.line) for finding in catalog.findings] == [
-        ("manifest-invalid", "`kind` appears twice, first in line 2 (front-matter-shape)", 3)
-    ]
-    assert catalog.wings == {"w": Wing(name="w")}
-
-
 @pytest.mark.parametrize(
     ("link", "address"),
     [
@@ -106,15 +96,6 @@ def test_manifest_that_cannot_be_parsed_is_a_finding_at_its_place(root: Path) ->
 )
 def test_link_means_the_address_that_it_names_in_full_or_short(link: str, address: str | None) -> None:
     assert full_address(link, "w/r/e", {"v/r/a", "w/r/b", "w/q/c", "w/r/e"}) == address
-
-
-def test_short_links_count_in_the_lineage(root: Path) -> None:
-    write_entry(root, "w/r/old", status="deprecated", superseded_by="new")
-    write_entry(root, "w/r/new", supersedes="r/old", see="gone")
-    catalog = loaded(root)
-    assert catalog.entries["w/r/old"].superseded_by == ("w/r/new",)
-    assert (catalog.entries["w/r/new"].supersedes, catalog.entries["w/r/new"].see) == (("w/r/old",), ("gone",))
-    assert catalog.lineage.heads("w/r/old") == ("w/r/new",)
 
 
 def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None:

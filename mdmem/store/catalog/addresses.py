@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem import SETTINGS_NAME
 from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import Entry, Flaw, Wing
 from mdmem.model.fields import LINK_FIELDS
@@ -223,12 +222,6 @@ def unreadable(file: TreeFile) -> LoadedFile:
 def _closed(path: str, reason: str, address: str | None = None) -> Finding:
     help_ = "make it readable, then run this again"
     return Finding("unreadable", f"cannot be read: {reason.lower()}", Place(path), help_, address)
-
-
-def not_fetched(tree: Tree) -> list[Finding]:
-    """Return a finding for each wing of another repository that could not be read, at its line in the settings."""
-    code = "wing-not-fetched"
-    return [Finding(code, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in tree.missing_wings]
 
 
 def interpret_manifest(document: Document) -> LoadedFile:

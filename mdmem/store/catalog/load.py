@@ -21,6 +21,7 @@ from mdmem.errors import GitError
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Wing, parse_moment
 from mdmem.model.fields import DATE_FIELDS, VERSION
+from mdmem.model.finding import Finding, Place
 from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import (
     LoadedFile,
@@ -29,7 +30,6 @@ from mdmem.store.catalog.addresses import (
     is_entry_place,
     is_manifest,
     iter_documents,
-    not_fetched,
     unreadable,
     with_full_links,
 )
@@ -41,7 +41,6 @@ from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import (
     FileKind,
     GitTree,
-    MissingWing,
     Stat,
     Tree,
     TreeFile,
@@ -193,8 +192,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     if not settings.remote_wings:
         return tree
     own = {file.path.partition("/")[0] for file in tree.files()}
-    wings: dict[str, Tree] = {}
-    missing = []
+    wings, missing = dict[str, Tree](), dict[str, Finding]()
     for name, stated in settings.remote_wings.items():
         found: Tree | NotHere
         if name in own:
@@ -204,10 +202,11 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
             found = find(name, stated)
         if isinstance(found, NotHere):
             message = f"the wing `{name}` of {stated.git} {found.why}"
-            missing.append(MissingWing(name, message, found.help, settings.line_of(f"wings.{name}.git")))
+            place = Place(SETTINGS_NAME, settings.line_of(f"wings.{name}.git"))
+            missing[name] = Finding("wing-not-fetched", message, place, found.help)
         else:
             wings[name] = found
-    return TreeView(tree, wings, tuple(missing))
+    return TreeView(tree, wings, missing)
 
 
 def settings_bytes(tree: Tree) -> bytes | Unreadable:
@@ -282,7 +281,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     findings = [
         *(finding for one in (*found, *readmes) for finding in one.findings),
         *(unreadable(file).findings[0] for file in others if file.kind is FileKind.UNREADABLE),
-        *not_fetched(tree),
+        *tree.missing_wings.values(),
     ]
     return Catalog(
         tree=tree,
@@ -332,7 +331,7 @@ def _entries(tree: Tree, loaded: Sequence[LoadedFile], *, shows_hidden: bool) ->
     if not short and not tree.access.is_narrow:
         return entries
     there = frozenset(one.path.removesuffix(".md") for one in loaded)
-    known = known_addresses(there, tree.access, frozenset(wing.name for wing in tree.missing_wings))
+    known = known_addresses(there, tree.access, frozenset(tree.missing_wings))
     entries |= {entry.address: with_full_links(entry, known) for entry in short}
     if tree.access.is_narrow and not shows_hidden:
         redaction = Redaction(tree.access, known)

@@ -317,7 +317,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def missing_wings(self) -> frozenset[str]:
         """Return the names of the wings of other repositories that could not be read."""
-        return frozenset(wing.name for wing in self.tree.missing_wings)
+        return frozenset(self.tree.missing_wings)
 
     @cached_property
     def _redaction(self) -> Redaction:
