@@ -56,7 +56,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         from mdmem.render.findings.report import check_list, explanation
 
         text = check_list(get_checks().values()) if explain == "all" else explanation(explain, get_check(explain))
-        print_text(text, is_page=explain != "all")
+        print_text(text)
         return 0
     if options["no_baseline"] and (options["baseline"] or options["update_baseline"]):
         raise click.UsageError("--no-baseline cannot be combined with another option about a baseline")

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mdmem.cli import completion as complete
 from mdmem.model.entry import EntryType, Status, WingKind
-from mdmem.render.text import Style, fitted, sent, sent_as_is
+from mdmem.render.text import Style, sent, sent_as_is
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.location import Location, Snapshot
@@ -164,31 +164,6 @@ def with_options(command: Decorated, *decorators: Decorated) -> Decorated:
     for decorate in reversed(decorators):
         command = decorate(command)
     return command
-
-
-class ShortHelp(click.Command):
-    """A command with a short help for agents: it explains the most used options and only lists the others."""
-
-    def __init__(self, *arguments: Any, everyday: tuple[str, ...] = (), page: str = "asking", **options: Any) -> None:
-        """Store the names of the options to explain (`everyday`), and the guide's page about the other options."""
-        super().__init__(*arguments, **options)
-        self._everyday, self._page = everyday, page
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the everyday options with their explanations, and the others as one paragraph of names."""
-        by_name = {one.name: one for one in self.get_params(ctx) if isinstance(one, click.Option)}
-        records = [by_name[name].get_help_record(ctx) for name in self._everyday]
-        with formatter.section("Options"):
-            formatter.write_dl([record for record in records if record is not None])
-        with formatter.section(f"Other options (`mdmem guide {self._page}`)"):
-            formatter.write_text(" ".join(named(one) for name, one in by_name.items() if name not in self._everyday))
-
-
-def named(option: click.Option) -> str:
-    """Return an option as it is typed, with the name or the choices of its argument."""
-    longest = max((*option.opts, *option.secondary_opts), key=len)
-    choices = "|".join(option.type.choices) if isinstance(option.type, click.Choice) else option.metavar
-    return longest if option.is_flag or not choices else f"{longest} {choices}"
 
 
 def write_options(command: Decorated) -> Decorated:
@@ -353,23 +328,16 @@ def discard_output(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def print_text(text: str, *, is_page: bool = False) -> None:
+def print_text(text: str) -> None:
     """Print a text, unless it is empty, with our colours and with control characters escaped.
 
-    On a terminal, text for people is wrapped, and a text that is longer than the window is shown in the pager.
-    `is_page` says that the text is a page of the guide, which is not wrapped.
+    On a terminal, a text that is longer than the window is shown in the pager.
     """
     if not text:
         return
-    if not sys.stdout.isatty():
-        _echo(sent(text))
-        return
-    window = shutil.get_terminal_size()
-    context = click.get_current_context()
-    is_prose = context.params.get("form", "text") in ("text", "concise", None) and not is_page
-    shown = fitted(sent(text), window.columns) if is_prose else sent(text)
-    is_long = shown.count("\n") >= window.lines - 1 and not context.obj.no_pager
-    if is_long and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
+    shown, context = sent(text), click.get_current_context()
+    is_long = sys.stdout.isatty() and shown.count("\n") >= shutil.get_terminal_size().lines - 1
+    if is_long and not context.obj.no_pager and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
         click.echo_via_pager(f"{shown}\n", color=context.color)
     else:
         _echo(shown)

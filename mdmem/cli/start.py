@@ -117,7 +117,7 @@ def guide_command(given: Globals, topic: str | None, field: str | None) -> None:
         width = max(map(len, topics()))
         print_text("\n".join(f"{name:<{width}}  {summary(name)}" for name in topics()))
         return
-    print_text(page(topic).rstrip("\n"), is_page=True)
+    print_text(page(topic).rstrip("\n"))
 
 
 @click.command("sync")

@@ -10,7 +10,6 @@ from datetime import date
 from enum import Enum
 from functools import partialmethod
 from pathlib import Path
-from textwrap import fill
 from textwrap import indent as _indent
 from typing import Any
 
@@ -71,21 +70,17 @@ _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:
     """Return values as JSON in valid UTF-8, with escapes for the control characters that a terminal would act on."""
-    return escaped(json.dumps(content, ensure_ascii=False, indent=indent, default=_json_value))
 
+    def plain(value: object) -> Any:
+        if isinstance(value, (Struct, Mapping)):
+            return asdict(value) if isinstance(value, Struct) else dict(value)
+        if isinstance(value, date):
+            return value.isoformat()
+        if isinstance(value, (Enum, Path)):
+            return value.value if isinstance(value, Enum) else str(value)
+        raise TypeError(type(value).__name__)
 
-def _json_value(value: object) -> Any:
-    if isinstance(value, Struct):
-        return asdict(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(type(value).__name__)
+    return escaped(json.dumps(content, ensure_ascii=False, indent=indent, default=plain))
 
 
 def escaped(json_form: str) -> str:
@@ -125,12 +120,11 @@ def prose(message: str) -> str:
     if len(parts) % 2 == 0:
         # The last backtick has no partner, so it is a plain character.
         parts[-2:] = ["`".join(parts[-2:])]
-    return "".join(code(part) if number % 2 else _plain(part) for number, part in enumerate(parts))
-
-
-def _plain(text: str) -> str:
-    marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, text))
-    return _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")
+    for number, part in enumerate(parts):
+        marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, part))
+        plain = _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")
+        parts[number] = code(part) if number % 2 else plain
+    return "".join(parts)
 
 
 def code(text: str) -> str:
@@ -164,7 +158,6 @@ def repeats(address: str, title: str) -> bool:
 # A placeholder for the escape character of our colours until the text is printed. It is random for each process, so
 # that no text from a file, a commit or a client can contain it.
 _SEALED = os.urandom(10).hex()
-_HANGING = 2
 
 
 class Style(Struct, frozen=True):
@@ -205,15 +198,3 @@ def sent(text: str) -> str:
 def sent_as_is(text: str) -> str:
     """Return a text to send to a program, with our colours and with control characters unchanged."""
     return text.replace(_SEALED, "\x1b")
-
-
-def fitted(text: str, width: int) -> str:
-    """Wrap lines that are wider than `width` columns at blanks, with a hanging indent; words are not broken."""
-    lines = []
-    for line in text.split("\n"):
-        if len(line) <= width:
-            lines.append(line)
-            continue
-        hanging = " " * min(len(line) - len(line.lstrip(" ")) + _HANGING, width // 2)
-        lines.append(fill(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False))
-    return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mdmem.change.fetch_wings import FetchWingsResult
@@ -18,6 +18,8 @@ from mdmem.store.state.local_records import Blocked, PendingWrite
 from mdmem.store.state.tokens import BearerToken
 from mdmem.write.records import blocked_fields
 from mdmem.write.save import WaitingSaves
+
+Cases = list[tuple[str, str]]
 
 # The first characters of the id of a save, which identify it in a command.
 ID_LENGTH = 12
@@ -52,14 +54,12 @@ def status_text(report: StatusReport, style: Style) -> str:
         rest = f"; read directly: {count(index.stale, 'changed file')}" if index.stale else ""
         state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}{rest}"
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
-    # Findings of the lowest severity are shown only with --verbose.
-    check = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
     last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never ran"
     due = " (due); `mdmem hygiene` shows what needs maintenance" if report.hygiene.is_due else ""
     lines += [
         f"index    {state}",
-        f"findings {f'{found}; `{check}` shows them' if found else 'none'}{known}",
+        f"findings {f'{found}; `mdmem check --verbose` shows them' if found else 'none'}{known}",
         f"hygiene  {last}{due}",
     ]
     if (shown := report.shown).times:
@@ -189,8 +189,6 @@ def wings_json(fetched: FetchWingsResult) -> dict[str, Any]:
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
 _REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"
 _STILL_TRUE = f"type `mdmem verify ADDRESS` if it is still true, else {_REPLACING}, or {_ENDING}"
-_LATER = f"type {_ENDING}, or write a later `expires_at`"
-_READING = f"compare it with the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
 _LINKING = (
     "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` to keep both, "
@@ -224,69 +222,62 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOW
     return "\n\n".join(blocks or [nothing])
 
 
-def _kinds(report: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
+def _kinds(report: HygieneReport) -> Iterator[tuple[str, Cases, str]]:
     """Yield heading, cases and advice of each kind that has cases: writes that may be lost first, old entries last."""
-    by_code: dict[str, list[tuple[str, str]]] = {}
-    for found in report.findings:
-        by_code.setdefault(found.code, []).append((found.address or found.place.path, visible(found.message)))
-    waiting = []
-    for write in report.unresolved:
-        title = title_of_write(write)
-        name = write.verb if title == write.verb else f"{write.verb} `{title}`"
-        tries = f"{count(write.attempts, 'attempt')} since {write.created.date()}"
-        text = f"{name}, {tries}{f': {write.error}' if write.error else ''}"
-        waiting.append((write.id[:ID_LENGTH], visible(text)))
-    stopped = [(one.id[:ID_LENGTH], visible(_stopped_save(one))) for one in report.blocked]
+
+    def grouped(groups: Groups) -> Cases:
+        number = {one: f"{at}: " if len(groups) > 1 else "" for at, group in enumerate(groups, 1) for one in group}
+        return [(one, f"{at}{visible(report.titles[one])}") for one, at in number.items()]
+
+    def aged(label: NodeLabel) -> Cases:
+        old = (one for one in report.stale_items if one.label is label)
+        return [(one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in old]
+
+    def found(code: str) -> Cases:
+        return [(one.address or one.place.path, visible(one.message)) for one in report.findings if one.code == code]
+
+    old_decisions = "decisions that replace nothing, neither made nor verified for 180 days"
+    reading = f"compare it with the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
     near = [(one.a, f"has {one.share:.0%} of its words in common with {one.b}") for one in report.near]
     kinds = (
-        ("writes that did not complete", waiting, "type `mdmem save --retry`"),
-        ("saves that a similar entry stopped", stopped, _RESOLVING),
-        ("not verified since the code they apply to changed", by_code.get("unverified-since-change"), _READING),
-        ("near-duplicates", _grouped(report, report.duplicates), _ONE_OF_THEM),
+        ("writes that did not complete", _waiting(report.unresolved), "type `mdmem save --retry`"),
+        ("saves that a similar entry stopped", _stopped(report.blocked), _RESOLVING),
+        ("not verified since the code they apply to changed", found("unverified-since-change"), reading),
+        ("near-duplicates", grouped(report.duplicates), _ONE_OF_THEM),
         ("rules that may say the same, or contradict each other", near, _LINKING),
-        ("entities with one name", _grouped(report, report.drifted), _ONE_OF_THEM),
-        ("references to superseded entries", by_code.get("link-to-superseded"), _RELINKING),
-        ("past their `expires_at`", by_code.get("expired"), _LATER),
-        (
-            "decisions that replace nothing, neither made nor verified for 180 days",
-            _aged(report, NodeLabel.DECISION),
-            _STILL_TRUE,
-        ),
-        ("patterns not validated for 90 days", _aged(report, NodeLabel.PATTERN), _STILL_TRUE),
-        ("not verified for longer than `review_after_days`", by_code.get("review-overdue"), _STILL_TRUE),
+        ("entities with one name", grouped(report.drifted), _ONE_OF_THEM),
+        ("references to superseded entries", found("link-to-superseded"), _RELINKING),
+        ("past their `expires_at`", found("expired"), f"type {_ENDING}, or write a later `expires_at`"),
+        (old_decisions, aged(NodeLabel.DECISION), _STILL_TRUE),
+        ("patterns not validated for 90 days", aged(NodeLabel.PATTERN), _STILL_TRUE),
+        ("not verified for longer than `review_after_days`", found("review-overdue"), _STILL_TRUE),
     )
-    yield from ((heading, items, advice) for heading, items, advice in kinds if items)
+    yield from (kind for kind in kinds if kind[1])
 
 
-def _grouped(report: HygieneReport, groups: Groups) -> list[tuple[str, str]]:
-    return [
-        (address, f"{f'{number}: ' if len(groups) > 1 else ''}{visible(report.titles[address])}")
-        for number, group in enumerate(groups, 1)
-        for address in group
-    ]
+def _waiting(pending: Iterable[PendingWrite]) -> Cases:
+    cases = []
+    for one in pending:
+        tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
+        error = f": {one.error}" if one.error else ""
+        text = f"{one.verb} `{title_of_write(one)}`, {tries} since {one.created.date()}{error}"
+        cases.append((one.id[:ID_LENGTH], visible(text)))
+    return cases
 
 
-def _aged(report: HygieneReport, label: NodeLabel) -> list[tuple[str, str]]:
-    found = (item for item in report.stale_items if item.label is label)
-    return [(one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found]
-
-
-def _stopped_save(blocked: Blocked) -> str:
-    """Describe a save that was stopped because a similar entry exists."""
-    named = f"decision `{blocked.title}`" if blocked.title else f"a decision for {blocked.wing}"
-    return f"{named}, since {blocked.at.date()}: {blocked.candidate} is similar"
+def _stopped(blocked: Iterable[Blocked]) -> Cases:
+    cases = []
+    for one in blocked:
+        named = f"decision `{one.title}`" if one.title else f"a decision for {one.wing}"
+        text = f"{named}, since {one.at.date()}: {one.candidate} is similar"
+        cases.append((one.id[:ID_LENGTH], visible(text)))
+    return cases
 
 
 def pending_text(found: WaitingSaves) -> str:
-    """Return two lines for each save that waits or that a similar entry stopped, and one for each unreadable file."""
-    lines = []
-    for one in found.pending:
-        tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
-        since = one.created.isoformat(timespec="seconds")
-        lines.append(f"{one.id[:ID_LENGTH]}  {one.verb}  {visible(title_of_write(one))}  ({tries}, since {since})")
-        lines.append(f"  {visible(one.error)}")
-    for stopped in found.blocked:
-        lines += [f"{stopped.id[:ID_LENGTH]}  {visible(_stopped_save(stopped))}", f"  {_RESOLVING}"]
+    """Return a line for each save that waits or that a similar entry stopped, and one for each unreadable file."""
+    lines = [f"{id_}  {text}" for id_, text in (*_waiting(found.pending), *_stopped(found.blocked))]
+    lines += [f"next: {_RESOLVING}"] if found.blocked else []
     lines += [f"{path} cannot be read; it may be a pending write" for path in found.unreadable]
     return "\n".join(lines)
 

@@ -136,14 +136,6 @@ def test_what_is_longer_than_the_terminal_is_paged(rows: int, flags: list[str], 
     assert (code, "PAGED" in printed) == (0, paged)
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_lines_for_people_fit_the_terminal(form: str, folder: Path) -> None:
-    write_entry(folder / "memory", "nav/rules/long", f"{'A long line of words. ' * 20}\n")
-    env = {"COLUMNS": "40", "LINES": "500"}
-    _, printed = on_terminal("show", "nav/rules/long", "--format", form, cwd=folder, env=env)
-    assert (max(map(len, printed.splitlines())) <= 40) is (form == "text")
-
-
 @pytest.mark.parametrize(("command", "code"), [("list", 0), ("check", 1)])
 def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: str, code: int, folder: Path) -> None:
     write_entry(folder / "memory", "nav/rules/broken", "Text.\n", supersedes="nav/rules/nothing")

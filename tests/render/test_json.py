@@ -1,14 +1,10 @@
-"""The JSON that programs read, with the keys that they rely on; and lines that are wrapped for a terminal."""
+"""The JSON that programs read, with the keys that they rely on."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import Run, make_repository, make_root, write, write_entry
-from hypothesis import given
-from hypothesis import strategies as st
-
-from mdmem.render.text import fitted
 
 
 @pytest.fixture
@@ -59,21 +55,3 @@ def test_retrieve_names_passages_by_path_line_and_text(root: Path, tmp_path: Pat
 def test_json_keeps_letters_as_they_are(root: Path, run: Run) -> None:
     write_entry(root, "app/a/emoji", "Text.\n", title="Größe 🎉")
     assert '"title": "Größe 🎉"' in run("show", "app/a/emoji", "--format", "json", cwd=root).out
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "shown"),
-    [
-        ("one two three", 20, "one two three"),
-        ("one two three", 8, "one two\n  three"),
-        ("  one two three", 10, "  one two\n    three"),
-        ("a nav/rules/long/address b", 10, "a\n  nav/rules/long/address\n  b"),
-    ],
-)
-def test_lines_are_broken_at_words(text: str, width: int, shown: str) -> None:
-    assert fitted(text, width) == shown
-
-
-@given(st.text("ab \n\t\u6771", max_size=60), st.integers(1, 30))
-def test_no_word_is_lost(text: str, width: int) -> None:
-    assert fitted(text, width).split() == text.split()
