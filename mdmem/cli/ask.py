@@ -23,7 +23,7 @@ from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
 from mdmem.cli import completion as complete
-from mdmem.cli.common import Globals, filter_options, print_text, shared_options, split_values, with_options
+from mdmem.cli.common import Globals, ShortHelp, filter_options, print_text, shared_options, split_values, with_options
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render import entries
@@ -79,7 +79,7 @@ _SYNTAX = 'Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
 syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYNTAX)
 
 
-@click.command("retrieve")
+@click.command("retrieve", cls=ShortHelp, everyday=("paths", "asked", "wings", "rooms", "budget", "session", "fresh"))
 @click.argument("words", nargs=-1)
 @click.option(
     "--path",
@@ -172,7 +172,7 @@ def brief_command(
     caller.record(lambda: answer.gave)
 
 
-@click.command("search")
+@click.command("search", cls=ShortHelp, everyday=("limit", "wings", "rooms", "types", "all_wings"))
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Results at most.")
 @syntax_option
@@ -242,7 +242,7 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
     given.print_result({**pack, "markdown": text}, text)
 
 
-@click.command("show")
+@click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete.address)
 @click.option(
     "--about", multiple=True, metavar="WORDS", help="Show only passages on WORDS. Repeat once per ADDRESS, in order."
@@ -276,7 +276,7 @@ def show_command(
     session.record(lambda: digests_of(workspace, shown))
 
 
-@click.command("list")
+@click.command("list", cls=ShortHelp, everyday=("wings", "rooms", "types", "statuses", "all_wings"))
 @click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete.place)
 @filter_options
 @click.option(
@@ -299,8 +299,7 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
         marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
         print_text(entries.entry_list(found, given.style, marks))
     problems = list_problems(workspace, filters)
-    alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
-    given.remark(*(alone or problems_text(AnswerBasis(problems=problems))))
+    given.remark(*problems_text(AnswerBasis(problems=problems)))
     hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]
     if not found:
         nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"

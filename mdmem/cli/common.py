@@ -166,6 +166,31 @@ def with_options(command: Decorated, *decorators: Decorated) -> Decorated:
     return command
 
 
+class ShortHelp(click.Command):
+    """A command with a short help for agents: it explains the most used options and only lists the others."""
+
+    def __init__(self, *arguments: Any, everyday: tuple[str, ...] = (), page: str = "asking", **options: Any) -> None:
+        """Store the names of the options to explain (`everyday`), and the guide's page about the other options."""
+        super().__init__(*arguments, **options)
+        self._everyday, self._page = everyday, page
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the everyday options with their explanations, and the others as one paragraph of names."""
+        by_name = {one.name: one for one in self.get_params(ctx) if isinstance(one, click.Option)}
+        records = [by_name[name].get_help_record(ctx) for name in self._everyday]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+        with formatter.section(f"Other options (`mdmem guide {self._page}`)"):
+            formatter.write_text(" ".join(named(one) for name, one in by_name.items() if name not in self._everyday))
+
+
+def named(option: click.Option) -> str:
+    """Return an option as it is typed, with the name or the choices of its argument."""
+    longest = max((*option.opts, *option.secondary_opts), key=len)
+    choices = "|".join(option.type.choices) if isinstance(option.type, click.Choice) else option.metavar
+    return longest if option.is_flag or not choices else f"{longest} {choices}"
+
+
 def write_options(command: Decorated) -> Decorated:
     """Add `--dry-run` and `--commit`, which the command gets as `wanted`, and the options of `shared_options`."""
 

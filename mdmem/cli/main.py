@@ -14,7 +14,7 @@ from importlib import import_module
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, discard_output, print_text, say, shared_options
+from mdmem.cli.common import Globals, discard_output, named, print_text, say, shared_options
 from mdmem.disk import count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
@@ -126,7 +126,7 @@ class _Commands(click.Group):
             for title, names in GROUPS.items():
                 formatter.write_text(f"{title}: {', '.join(names)}")
         with formatter.section("Options"):
-            formatter.write_text(" ".join(max(one.opts, key=len) for one in self.get_params(ctx)))
+            formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # called by click

@@ -18,7 +18,7 @@ from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
 from mdmem.render import upkeep
-from mdmem.render.entries import field_text, fields_json, fields_markdown
+from mdmem.render.entries import fields_json, fields_markdown
 from mdmem.render.json import status_json
 from mdmem.render.text import count
 from mdmem.setup.clients import CLIENTS
@@ -107,9 +107,7 @@ def guide_command(given: Globals, topic: str | None, field: str | None) -> None:
     """Print the page TOPIC, or list the pages. `guide fields FIELD` explains one field."""
     if topic == "fields" and (field is not None or given.form != "text"):
         fields = FIELDS if field is None else (get_field(field),)
-        is_markdown = given.form == "markdown"
-        text = fields_markdown(fields) if is_markdown else field_text(fields[0], given.style)
-        given.print_result(fields_json(fields), text)
+        given.print_result(fields_json(fields), fields_markdown(fields))
         return
     if field is not None or given.form == "json":
         raise click.UsageError("only `mdmem guide fields` takes a name or prints JSON")

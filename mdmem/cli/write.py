@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from mdmem.cli import completion as complete
-from mdmem.cli.common import Globals, applies_to_option, new_wing_options, print_text, today, write_options
+from mdmem.cli.common import Globals, ShortHelp, applies_to_option, new_wing_options, print_text, today, write_options
 from mdmem.cli.editor import edited, piped_text
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
@@ -62,7 +62,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
         given.remark(f"takes effect when the default branch has it: {first_of(waiting, _LISTED)}")
 
 
-@click.command("new")
+@click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")
 @click.argument("entry_type", metavar="TYPE", type=click.Choice(_TYPES))
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete.place)
 @click.argument("heading", metavar="[TITLE]", required=False)

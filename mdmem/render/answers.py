@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -39,8 +39,6 @@ SOURCES = {
 # The most bytes of a question that are repeated above its answer.
 _QUESTION = 48
 _MOST_WINGS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4, 120, 160
-# If an entry matches at most this many words of the question, its line lists these words.
-_FEW_WORDS = 2
 
 
 def _item(item: Item, style: Style) -> str:
@@ -97,10 +95,8 @@ def answers_text(answers: Answers, style: Style) -> str:
 
 def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
     """Return the main answer as JSON values by `shown`, and the others as a list under `answers`, if there are any."""
-    first = shown(answers.main) if answers.main is not None else {}
-    if not answers.short:
-        return first
-    return {**first, "answers": [{"query": one.question.words, **shown(one)} for one in answers.short]}
+    others = [{"query": one.question.words, **shown(one)} for one in answers.short]
+    return {**(shown(answers.main) if answers.main is not None else {}), **({"answers": others} if others else {})}
 
 
 def _main(answer: Answer, style: Style) -> str:
@@ -109,7 +105,7 @@ def _main(answer: Answer, style: Style) -> str:
     blocks = [*problems_text(basis)]
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {SOURCES[basis.source]}.")
-    blocks += [_verdict(answer), *_elsewhere(answer), *_unread(basis), *_ended(answer), *_items(answer.items, style)]
+    blocks += [_verdict(answer), *_elsewhere(answer), *_unread_and_ended(answer), *_items(answer.items, style)]
     if answer.proposed:
         blocks += [style.heading("Proposed (not binding)"), *_items(answer.proposed, style)]
     blocks += map(style.warn, contradictions_text(answer))
@@ -133,20 +129,22 @@ def _short(number: int, answer: Answer, style: Style) -> str:
     """Return the short answer to one of several questions: gaps in coverage, entries, and contradictions."""
     basis, words, style = answer.basis, one_line(answer.question.words), _style_of(answer, style)
     blocks = [style.heading(f"{number}. {cut_at_word(words, _QUESTION)}")]
-    if basis.degraded:
-        blocks.append(f"Degraded: {basis.why_degraded}.")
-    blocks += [*filter(None, [_coverage(answer)]), *_unread(basis)]
+    blocks += [f"Degraded: {basis.why_degraded}."] if basis.degraded else []
+    blocks += filter(None, [_coverage(answer)])
     if basis.unmatched_terms and basis.coverage is not Coverage.PARTIAL:
         blocks.append(in_no_entry(basis.unmatched_terms, answer.scope.wings))
-    blocks += [*_ended(answer), *_items((*answer.items, *answer.proposed), style), *contradictions_text(answer)]
-    return ("\n\n" if style.is_markdown else "\n").join(blocks)
+    blocks += [*_unread_and_ended(answer), *_items((*answer.items, *answer.proposed), style)]
+    return ("\n\n" if style.is_markdown else "\n").join([*blocks, *contradictions_text(answer)])
 
 
-def _ended(answer: Answer) -> Iterable[str]:
-    """Return the line about the best match if it is not current; nothing if the answer shows its successor."""
-    ended = answer.basis.ended
-    shown = {item.address for item in answer.items}
-    return ended_text(answer.basis) if ended and shown.isdisjoint(ended[0].heads) else ()
+def _unread_and_ended(answer: Answer) -> Iterator[str]:
+    """Yield a line about each better match in an unread wing, and about the best match if it is not current."""
+    basis, shown = answer.basis, {item.address for item in answer.items}
+    for one in basis.unread:
+        yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {one.wing})"
+    # The answer may show the successor.
+    if basis.ended and shown.isdisjoint(basis.ended[0].heads):
+        yield from ended_text(basis)
 
 
 def _coverage(answer: Answer) -> str:
@@ -180,8 +178,7 @@ def _verdict(answer: Answer) -> str:
         return f"{entries(len(answer.items))}{where}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
         return f"{entries(len(answer.items))}{where}. {coverage}"
-    rooms = len(answer.searched)
-    searched = f"Searched {count(rooms, 'room')}." if rooms else "There is no entry yet."
+    searched = f"Searched {count(len(answer.searched), 'room')}." if answer.searched else "There is no entry yet."
     return f"{coverage}{unmatched} {searched}"
 
 
@@ -190,20 +187,15 @@ def _foot(answer: Answer) -> str:
     counts: dict[str, Counter[str]] = {}
     for one in (*count_omitted(answer.basis.omitted), *answer.basis.omitted_counts):
         counts.setdefault(one.why, Counter())[one.type] += one.count
-    shown = {reason for item in answer.items for reason in item.reasons}
-    parts = []
-    for why, found in sorted(counts.items()):
-        more = "more " if why in shown else ""
-        parts.append(f"{', '.join(count(number, f'{more}{kind}') for kind, number in found.items())} ({why})")
+    parts = [f"{', '.join(map(count, found.values(), found))} ({why})" for why, found in sorted(counts.items())]
     omitted = "; ".join(parts)
-    settled = f"{_settled(answer)} " if _settled(answer) else ""
     size = f"{answer.tokens} of {answer.budget} tokens"
     if answer.over_budget:
         size = f"{answer.tokens} tokens, {answer.tokens - answer.budget} over the budget for invariants"
     best = [one.address for one in answer.basis.omitted if one.why in (OVER_BUDGET, WEAK)]
     if best and answer.weights and answer.budget > SMALL_BUDGET:
         omitted += f". Next best: {', '.join(best[:NEXT_BEST])}"
-    return f"{f'Omitted: {omitted}. ' if omitted else ''}{settled}{size}; from {SOURCES[answer.basis.source]}"
+    return f"{f'Omitted: {omitted}. ' if omitted else ''}{_settled(answer)}{size}; from {SOURCES[answer.basis.source]}"
 
 
 def _settled(answer: Answer) -> str:
@@ -218,7 +210,7 @@ def _settled(answer: Answer) -> str:
         return ""
     other = "other " if any(item.on_path for item in answer.items) else ""
     files = "this file" if len(paths) == 1 else f"one of these {len(paths)} files"
-    return f"No {other}rule names {files} in `applies_to`."
+    return f"No {other}rule names {files} in `applies_to`. "
 
 
 def _elsewhere(answer: Answer) -> Iterator[str]:
@@ -226,11 +218,6 @@ def _elsewhere(answer: Answer) -> Iterator[str]:
     for one in answer.basis.elsewhere:
         apply = "1 rule applies" if one.count == 1 else f"{one.count} rules apply"
         yield f"In {one.wing} {apply} to {paths}: ask again with `--wing {one.wing}`."
-
-
-def _unread(basis: AnswerBasis) -> Iterator[str]:
-    for one in basis.unread:
-        yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {one.wing})"
 
 
 def _marks(item: Item) -> str:
@@ -242,8 +229,7 @@ def _marks(item: Item) -> str:
     marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.GIVEN else []
     marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
     if item.form is not Form.GIVEN:
-        names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
-        marks += [one for one in reasons if names_words or not one.startswith(_OBVIOUS)]
+        marks += [one for one in reasons if not one.startswith(_OBVIOUS)]
     marks += [one for one in standing_marks(item.stance) if not any(one in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
 
@@ -262,15 +248,16 @@ def mention_line(one: Mention, style: Style) -> str:
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield a block about the files that cannot be read in full, if any: the error of a single one, or their paths."""
-    places = [f"{one.place.path}:{one.place.line}" for one in basis.problems]
-    if len(places) == 1:
-        one = basis.problems[0]
-        head = "1 file of this scope cannot be read in full, and may apply:"
-        yield f"{head}\n  {places[0]}: {cut_at_word(one_line(one.message), _LONGEST_REASON)} ({one.code})"
-    elif places:
-        head = f"{len(places)} files of this scope cannot be read in full, and may apply:"
-        yield f"{head} {first_of(places, _MOST_FILES)} (`mdmem check`)"
+    """Yield a block about the files that cannot be read in full, if any, with the errors of the first ones."""
+    found = basis.problems
+    if not found:
+        return
+    lines = [f"{count(len(found), 'file')} of this scope cannot be read in full, and may apply:"]
+    for one in found[:_MOST_FILES]:
+        message = cut_at_word(one_line(one.message), _LONGEST_REASON)
+        lines.append(f"{one.place.path}:{one.place.line}: {message} ({one.code})")
+    lines += [f"{len(found) - _MOST_FILES} more: `mdmem check` shows them"] if len(found) > _MOST_FILES else []
+    yield "\n  ".join(lines)
 
 
 def contradictions_text(answer: Answer) -> Iterator[str]:

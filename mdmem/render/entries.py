@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import replaced_notes
 from mdmem.markdown.body import quoted
-from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, Status, WingKind
-from mdmem.model.fields import FIELDS
+from mdmem.model.entry import Entry, EntryType, Field, Kind, Status, WingKind
 from mdmem.model.lineage import Standing, standing_marks
 from mdmem.record import record_json
 from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text, relations_text
@@ -184,26 +183,7 @@ _KINDS = {
     Kind.PAIRS: "mapping of check code to reason",
     Kind.RELATIONS: "list of mappings with `type` and `to`",
 }
-_SEARCHED = {
-    Searched.TITLE: "by its words, which weigh like those of a title",
-    Searched.TAG: "by its words, which weigh like those of a tag",
-    Searched.WHOLE: "as a whole",
-    Searched.DATE: "as a date",
-}
-
 _WRITER = re.compile(r"^its writer(, (and )?)?")
-
-
-def field_text(field: Field, style: Style) -> str:
-    """Return all facts about one field as text, the example last."""
-    rows = [
-        ("value", _KINDS[field.kind]),
-        ("for", field.holder.words + (" (required)" if field.required else "")),
-        ("set by", field.set_by),
-        ("searched", _SEARCHED[field.searched] if field.searched else "no"),
-    ]
-    lines = [f"{style.bold(field.name)}: {field.meaning}", *(f"  {name:<8}  {value}" for name, value in rows)]
-    return "\n".join([*lines, f"  {'example':<8}  {field.example}"])
 
 
 def fields_json(fields: Sequence[Field]) -> dict[str, Any]:
@@ -217,7 +197,7 @@ def fields_json(fields: Sequence[Field]) -> dict[str, Any]:
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:
-    """Return the fields as a Markdown list. Each has its values or an example, unless its value is plain text."""
+    """Return the fields as a list. Each has its values or an example, unless its value is plain text."""
     lines = []
     for one in fields:
         commands = _WRITER.sub("", one.set_by)
@@ -227,12 +207,3 @@ def fields_markdown(fields: Sequence[Field]) -> str:
         shown = "" if one.kind is Kind.TEXT else f" ({value})"
         lines.append(f"- `{one.name}`{' (required)' if one.required else ''}: {one.meaning}{shown}{after}")
     return "\n".join(lines)
-
-
-def guide_table() -> str:
-    """Return the lists of the guide, one for each kind of file, each with a heading."""
-    tables = [
-        (holder, [one for one in FIELDS if one.holder is holder or (holder is Holder.WING and one.in_manifest)])
-        for holder in Holder
-    ]
-    return "\n\n".join(f"## For {holder.words}\n\n{fields_markdown(fields)}" for holder, fields in tables if fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -185,7 +186,7 @@ def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(kind: str,
     for command in ("search", "retrieve"):
         problems = ask(kind, command, "threads", "--format", "json").json["problems"]
         assert [problem["path"] for problem in problems] == expected
-    assert ask(kind, "list").err.split(": ")[0] == "".join(expected)
+    assert re.findall(r"^  (\S+):\d+: ", ask(kind, "list").err, re.MULTILINE) == expected
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, _, hidden) in KINDS.items() if hidden == ITSELF])
@@ -263,7 +264,7 @@ def test_memory_whose_folder_may_not_be_read_is_said(folder: Path) -> None:
         ran = [run_unprivileged(*command, cwd=folder) for command in (["list"], ["retrieve", "threads"], ["check"])]
     assert all("Traceback" not in one.stderr and "fault of mdmem" not in one.stderr for one in ran)
     assert [one.returncode for one in ran] == [1, 0, 3]
-    assert ran[0].stderr.splitlines()[0] == ".: cannot be read: permission denied (unreadable)"
+    assert ran[0].stderr.splitlines()[1] == "  .:1: cannot be read: permission denied (unreadable)"
 
 
 def test_entry_that_may_not_be_written_is_one_sentence(folder: Path) -> None:

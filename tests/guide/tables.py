@@ -10,7 +10,9 @@ import mdmem.guide
 from mdmem.ask.facets import ROWS
 from mdmem.cli.main import GROUPS, PROGRAMS, load_command
 from mdmem.mcp.tools import PROFILES, TOOLS
-from mdmem.render.entries import guide_table
+from mdmem.model.entry import Holder
+from mdmem.model.fields import FIELDS
+from mdmem.render.entries import fields_markdown
 
 _FOLDER = Path(mdmem.guide.__file__).parent
 
@@ -72,10 +74,17 @@ def _field(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
     return f"{shown} ({kind})" if kind else shown
 
 
+def _fields() -> Iterator[str]:
+    for holder in Holder:
+        fields = [one for one in FIELDS if one.holder is holder or (holder is Holder.WING and one.in_manifest)]
+        if fields:
+            yield f"## For {holder.words}\n\n{fields_markdown(fields)}"
+
+
 # The table between the comments of its name in a page.
 TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("asking", "facets"): lambda: "\n".join(_facets()),
-    ("fields", "fields"): guide_table,
+    ("fields", "fields"): lambda: "\n\n".join(_fields()),
     ("commands", "commands"): lambda: "\n".join(_commands()),
     ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
     ("serving-agents", "records"): lambda: "\n".join(_records()),
