@@ -16,7 +16,7 @@ from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, print_text, shared_options, split_values, write_options
 from mdmem.render import history
 from mdmem.render.json import why_json
-from mdmem.render.lineage import Relations, lineage_flowchart, lineage_svg, linked_graph
+from mdmem.render.lineage import Relations, lineage_flowchart, lineage_svg
 from mdmem.render.review import diff_page, review_json, review_markdown, review_text
 from mdmem.render.upkeep import hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
@@ -128,8 +128,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
         catalog, today = workspace.catalog, workspace.today
         own = None if wing is None else get_wing(wing, catalog.wings)
         asked = resolve_names(workspace, addresses)
-        relations = Relations(catalog)
-        graph = relations.graph(asked, today=today) if asked else linked_graph(relations, today=today, wing=own)
+        graph = Relations(catalog).graph(asked, today=today, wing=own)
         print_text((lineage_svg(graph) if given.form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
         return
     if wing is not None:

@@ -12,7 +12,6 @@ from html import escape
 from textwrap import wrap
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.text import visible
@@ -48,14 +47,9 @@ class BoxState(StrEnum):
     DEPRECATED = "deprecated"
 
     @property
-    def is_ended(self) -> bool:
-        """Return whether the entry is no longer current."""
-        return self in (BoxState.SUPERSEDED, BoxState.DEPRECATED)
-
-    @property
     def css(self) -> str:
-        """Return the CSS class of the state."""
-        return "ended" if self.is_ended else self.name.lower()
+        """Return the CSS class of the state; both states that are not current have the class `ended`."""
+        return "ended" if self in (BoxState.SUPERSEDED, BoxState.DEPRECATED) else self.name.lower()
 
 
 class Arrow(Struct, frozen=True, order=True):
@@ -82,9 +76,7 @@ class Box(Struct, frozen=True):
     def days(self) -> str:
         """Return the first day of the entry, with the last day if it is not current; empty without a date."""
         begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
-        if not self.state.is_ended or not (begin or end):
-            return begin
-        return f"{begin or '?'} – {end or '?'}"
+        return f"{begin or '?'} – {end or '?'}" if self.state.css == "ended" and (begin or end) else begin
 
 
 class LineageGraph(Struct, frozen=True):
@@ -129,15 +121,23 @@ class Relations(Struct, frozen=True, dict=True):
                 found.append(tuple(dict.fromkeys(it for chain in chains for it in chain if it in members)))
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
-    def graph(self, addresses: Sequence[str], *, today: date) -> LineageGraph:
-        """Return the graph of the chains of some entries with their relations; only the `MOST` nearest are drawn."""
+    def graph(self, addresses: Sequence[str] = (), *, today: date, wing: str | None = None) -> LineageGraph:
+        """Return the graph of the chains of some entries with their relations; only the `MOST` nearest are drawn.
+
+        Without addresses, it has the entries that supersede, override, amend or contradict others, the largest group
+        first; with `wing`, only the groups with an entry of that wing.
+        """
         catalog, found = self.catalog, set[Arrow]()
-        order = dict.fromkeys(one for address in addresses for one in catalog.lineage.chain(address))
+        groups = self.groups if not addresses else ()
+        linked = [
+            one for group in groups if wing is None or any(it.startswith(f"{wing}/") for it in group) for one in group
+        ]
+        order = dict.fromkeys(one for address in addresses or linked[:MOST] for one in catalog.lineage.chain(address))
         for one in order:
             # A draft is drawn with the entry that it may supersede.
             arrows = self.arrows.get(one, ())
             found.update(arrow for arrow in arrows if arrow.kind is not Relation.PROPOSED or arrow.start in order)
-        near = _reachable(addresses, _by_end(found))
+        near = _reachable(addresses or linked[:MOST], _by_end(found))
         drawn = set(near[:MOST])
         shown = [*(one for one in order if one in drawn), *sorted(drawn - order.keys())]
         return LineageGraph(
@@ -145,7 +145,7 @@ class Relations(Struct, frozen=True, dict=True):
                 Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses) for one in shown
             ),
             edges=tuple(arrow for arrow in sorted(found) if arrow.start in drawn and arrow.end in drawn),
-            hidden=max(0, len(near) - MOST),
+            hidden=max(0, len(near if addresses else linked) - MOST),
         )
 
 
@@ -166,19 +166,6 @@ def _reachable(starts: Iterable[str], arrows: Mapping[str, Iterable[Arrow]]) -> 
         queue += sorted(new)
         found |= dict.fromkeys(new)
     return queue
-
-
-def linked_graph(relations: Relations, *, today: date, wing: str | None = None) -> LineageGraph:
-    """Return the graph of entries that supersede, override, amend or contradict others, the largest group first.
-
-    With `wing`, only groups with an entry of the wing are included. Of more than `MOST` entries, the rest is counted.
-    """
-    entries = relations.catalog.entries
-    groups = (one for one in relations.groups if wing is None or any(entries[it].wing == wing for it in one))
-    members = [one for group in groups for one in group]
-    graph = relations.graph(members[:MOST], today=today)
-    nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
-    return replace(graph, nodes=nodes, hidden=max(0, len(members) - MOST))
 
 
 def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
@@ -204,14 +191,14 @@ def lineage_flowchart(graph: LineageGraph) -> str:
     lines += [f"%% {graph.hidden} more entries are not drawn"] if graph.hidden else []
     for node in graph.nodes:
         entry = node.entry
-        state = "current" if node.state is BoxState.REVIEWED else node.state.css
         about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
         text = "<br/>".join([chart_text(clipped(entry.title, _LONGEST)), chart_text(entry.address), chart_text(about)])
-        lines.append(f'{names[entry.address]}["{text}"]:::{state}')
+        lines.append(f'{names[entry.address]}["{text}"]:::{node.state.css}')
     for edge in graph.edges:
         lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')
     lines += [
         "classDef current stroke-width:3px",
+        "classDef reviewed stroke-width:3px",
         "classDef ended stroke-dasharray:4",
         "classDef draft stroke-dasharray:1",
     ]
@@ -254,19 +241,14 @@ _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 33, 2, 37
 # The style sheet of a single picture. The pages have their own.
 STYLE = """
-.lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530;background:#fff}
-.lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}
-.lineage text{fill:currentColor}.lineage .about{fill:#5b6876;font-size:11px}
-.lineage .invariant .bar{fill:#8c2f39}.lineage .decision .bar{fill:#1f5f99}
-.lineage .pattern .bar{fill:#3a6632}.lineage .note .bar{fill:#66562a}
-.lineage .ended rect{fill:#f4f5f6;stroke:#9aa4ae;stroke-dasharray:6 4}
-.lineage .ended .title{text-decoration:line-through;fill:#5b6876}
-.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}
-.lineage .draft .title{font-style:italic}
-.lineage .reviewed rect{stroke:#c05b1c}.lineage g rect.bar{stroke:none}.lineage .asked rect{stroke-width:3}
-.lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
-.lineage .clash{stroke:#b3261e}
-.lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
+.lineage{font:13px/1.3 system-ui,sans-serif;color:#1c2530;background:#fff}
+.lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}.lineage text{fill:currentColor}
+.lineage .about,.lineage .way{fill:#5b6876;font-size:11px}
+.lineage .ended rect{fill:#f4f5f6;stroke-dasharray:6 4}.lineage .ended .title{text-decoration:line-through}
+.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}.lineage .reviewed rect{stroke:#c05b1c}
+.lineage .asked rect{stroke-width:3}.lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}
+.lineage .loose{stroke-dasharray:5 4}.lineage .clash{stroke:#b3261e}
+.lineage .way{paint-order:stroke;stroke:#fff;stroke-width:5px}
 """.strip().replace("\n", "")
 _HEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'

@@ -23,7 +23,7 @@ from mdmem.model.entry import Entry, EntryType, Status, Wing, day_of
 from mdmem.model.fields import FIELDS, LINK_FIELDS
 from mdmem.model.globs import script_pattern
 from mdmem.model.text import visible
-from mdmem.render.lineage import BoxState, LineageGraph, lineage_svg, linked_graph
+from mdmem.render.lineage import BoxState, LineageGraph, lineage_svg
 from mdmem.render.review import Kind, headline, sections
 from mdmem.render.text import UNREPLACED, count, entries
 from mdmem.site.facts import (
@@ -147,7 +147,7 @@ class SitePages(Struct, frozen=True, dict=True):
 
     def _lineage(self) -> Mapping[str, Any]:
         facts = self.facts
-        graph = linked_graph(facts.relations, today=facts.workspace.today)
+        graph = facts.relations.graph(today=facts.workspace.today)
         drawn = {node.entry.address for node in graph.nodes}
         others = [group for group in facts.relations.groups if drawn.isdisjoint(group)]
         return {
