@@ -47,9 +47,14 @@ class BoxState(StrEnum):
     DEPRECATED = "deprecated"
 
     @property
+    def is_ended(self) -> bool:
+        """Return whether the entry is no longer current."""
+        return self in (BoxState.SUPERSEDED, BoxState.DEPRECATED)
+
+    @property
     def css(self) -> str:
-        """Return the CSS class of the state; both states that are not current have the class `ended`."""
-        return "ended" if self in (BoxState.SUPERSEDED, BoxState.DEPRECATED) else self.name.lower()
+        """Return the CSS class of the state."""
+        return "ended" if self.is_ended else self.name.lower()
 
 
 class Arrow(Struct, frozen=True, order=True):
@@ -76,7 +81,7 @@ class Box(Struct, frozen=True):
     def days(self) -> str:
         """Return the first day of the entry, with the last day if it is not current; empty without a date."""
         begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
-        return f"{begin or '?'} – {end or '?'}" if self.state.css == "ended" and (begin or end) else begin
+        return f"{begin or '?'} – {end or '?'}" if self.state.is_ended and (begin or end) else begin
 
 
 class LineageGraph(Struct, frozen=True):
@@ -128,10 +133,8 @@ class Relations(Struct, frozen=True, dict=True):
         first; with `wing`, only the groups with an entry of that wing.
         """
         catalog, found = self.catalog, set[Arrow]()
-        groups = self.groups if not addresses else ()
-        linked = [
-            one for group in groups if wing is None or any(it.startswith(f"{wing}/") for it in group) for one in group
-        ]
+        groups = (group for group in self.groups if wing is None or any(it.startswith(f"{wing}/") for it in group))
+        linked = [] if addresses else [one for group in groups for one in group]
         order = dict.fromkeys(one for address in addresses or linked[:MOST] for one in catalog.lineage.chain(address))
         for one in order:
             # A draft is drawn with the entry that it may supersede.
@@ -248,7 +251,7 @@ STYLE = """
 .lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}.lineage .reviewed rect{stroke:#c05b1c}
 .lineage .asked rect{stroke-width:3}.lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}
 .lineage .loose{stroke-dasharray:5 4}.lineage .clash{stroke:#b3261e}
-.lineage .way{paint-order:stroke;stroke:#fff;stroke-width:5px}
+.lineage .way{paint-order:stroke;stroke:#fff;stroke-width:5px}.lineage .bar{fill:#7f8995;stroke:none}
 """.strip().replace("\n", "")
 _HEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
