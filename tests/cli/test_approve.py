@@ -71,15 +71,6 @@ def test_second_draft_for_one_entry_is_refused_with_the_first_address(root: Path
     )
 
 
-def test_approve_completes_what_was_cut_short(root: Path, run: Run) -> None:
-    before = (root / f"{OLD}.md").read_bytes()
-    run("approve", NEW, cwd=root)
-    after = (root / f"{OLD}.md").read_bytes()
-    (root / f"{OLD}.md").write_bytes(before)
-    assert run("approve", NEW, cwd=root).code == 0
-    assert (root / f"{OLD}.md").read_bytes() == after
-
-
 def test_approve_asks_for_a_person_where_git_knows_none(tmp_path: Path, root: Path) -> None:
     git(tmp_path, "config", "--unset", "user.email")
     ran = run_mdmem("approve", NEW, cwd=root, env={"EMAIL": "", "GIT_AUTHOR_NAME": "", "GIT_COMMITTER_NAME": ""})

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, environment, git, memory, merge_conflict, write, write_entry
+from builders import Run, commit_all, git, memory, merge_conflict, write, write_entry
 
 from mdmem.checks.check import get_checks
 
@@ -20,14 +17,6 @@ def dangling(folder: Path) -> Path:
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
     commit_all(folder)
     return folder
-
-
-def test_finding_exits_1_with_place_line_caret_and_help(tmp_path: Path, run: Run) -> None:
-    ran = run("check", cwd=dangling(tmp_path))
-    assert ran.code == 1
-    assert ran.out.splitlines()[0] == "error[dangling-link] memory/nav/rules/bad.md:6:6"
-    assert "  6 | see: nav/rules/nowhere\n    |      ^^^^^^^^^^^^^^^^^\n  help: " in ran.out
-    assert ran.out.endswith("\n3 entries checked in the working tree: 1 error\n")
 
 
 def test_commands_in_a_help_have_the_root_that_was_typed(folder: Path, run: Run) -> None:
@@ -61,12 +50,6 @@ def test_every_output_has_one_total(folder: Path, run: Run) -> None:
     assert (summary["findings"], summary["totals"]) == (len(said["findings"]), said["totals"])
     status = run("status", "--format", "json").json["findings"]
     assert (status["error"], status["warning"]) == (5, found["warning"])
-
-
-def test_github_counts_paths_from_the_top_wherever_it_runs(tmp_path: Path, run: Run) -> None:
-    ran = run("check", "--format", "github", cwd=dangling(tmp_path) / "memory/nav")
-    head = "::error file=memory/nav/rules/bad.md,line=6,col=6,endColumn=23,title=mdmem dangling-link::"
-    assert ran.out.startswith(head)
 
 
 @pytest.mark.parametrize(
@@ -162,76 +145,7 @@ def test_staged_reads_the_settings_of_the_index(folder: Path, run: Run) -> None:
     assert run("check", "--staged").code == 2
 
 
-def test_staged_refuses_a_deletion_that_leaves_a_link_behind(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/rules/cites", title="Cites", see="nav/architecture/threads")
-    commit_all(folder)
-    git(folder, "rm", "-q", "memory/nav/architecture/threads.md")
-    ran = run("check", "--staged")
-    assert (ran.code, "error[dangling-link] memory/nav/rules/cites.md:6:6" in ran.out) == (1, True)
-
-
-def test_staged_ignores_what_is_untracked_or_only_intended(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/rules/good", title="Good")
-    git(folder, "add", "-A")
-    for name in ("untracked", "intended"):
-        write(folder, f"memory/nav/rules/{name}.md", "no front matter\n")
-    git(folder, "add", "-N", "memory/nav/rules/intended.md")
-    assert run("check", "--staged").code == 0
-
-
-def test_staged_passes_over_a_commit_that_does_not_touch_the_memory(tmp_path: Path, run: Run) -> None:
-    folder = dangling(tmp_path)
-    assert run("check", "--staged", cwd=folder).code == 1, "nothing staged is a question about everything"
-    write(folder, "code.py", "pass\n")
-    git(folder, "add", "code.py")
-    assert run("check", "--staged", cwd=folder).code == 0
-
-
-def test_staged_imports_nothing_heavy_where_it_passes_over(folder: Path) -> None:
-    write(folder, "code.py", "pass\n")
-    git(folder, "add", "code.py")
-    code = "import sys; from mdmem.cli.main import run; c = run(['check', '--staged']); print(c, *sys.modules)"
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.split()[0] == "0"
-    assert {"git", "pydantic", "yaml", "whoosh"}.isdisjoint(ran.stdout.split())
-
-
-def test_staged_takes_the_index_that_a_hook_was_given(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = folder / ".git/next-index-1.lock"
-    other.write_bytes((folder / ".git/index").read_bytes())
-    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
-    adding = {**environment(), "GIT_INDEX_FILE": str(other)}
-    subprocess.run(["git", "add", "-A"], cwd=folder, env=adding, check=True)
-    assert run("check", "--staged").code == 0
-    monkeypatch.setenv("GIT_INDEX_FILE", os.path.relpath(other, folder))
-    assert run("check", "--staged").code == 1
-
-
 def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(folder: Path, run: Run) -> None:
     merge_conflict(folder, "memory/nav/rules/callbacks.md", "---\nours\n", "---\ntheirs\n")
     ran = run("check", "--staged", "--select", "merge-marker")
     assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1 (new)")
-
-
-@pytest.mark.parametrize(
-    ("variables", "code"),
-    [
-        ({}, 0),
-        ({"PRE_COMMIT_TO_REF": "bad"}, 1),
-        ({"PRE_COMMIT_TO_REF": "good"}, 0),
-        ({"PRE_COMMIT_REMOTE_NAME": "origin"}, 1),
-    ],
-)
-def test_staged_at_a_push(
-    variables: dict[str, str], code: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = dangling(tmp_path)
-    git(folder, "tag", "bad")
-    git(folder, "tag", "good", "HEAD~1")
-    write_entry(folder / "memory", "nav/rules/bad", title="Bad")
-    git(folder, "add", "-A")
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert run("check", "--staged", cwd=folder).code == code

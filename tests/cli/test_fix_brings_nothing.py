@@ -96,18 +96,6 @@ def test_mending_real_records_brings_no_finding(corpus: Path, flags: tuple[str, 
     assert run("check", "--staged", "--select", "illegal-transition", cwd=root).code == 0
 
 
-@pytest.mark.long
-@pytest.mark.skipif(not DUMMIES.is_dir(), reason="the corpora are not here")
-def test_safe_fix_of_a_fresh_import_ends_no_rule(tmp_path: Path, run: Run) -> None:
-    make_repository(tmp_path)
-    shutil.copytree(DUMMIES, tmp_path / "doc")
-    run("init", "--no-hook")
-    run("import", "doc")
-    before = run("list", "--all-wings").out
-    run("check", "--fix")
-    assert run("list", "--all-wings").out == before
-
-
 ENDED = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
 LINKING = "We do.\n\nRationale: [the old rule](old.md).\n"
 
@@ -165,13 +153,3 @@ def test_rule_that_is_superseded_in_part_is_ended_by_no_fix(reason: str, body: s
     ran = run("check", "--unsafe-fixes", cwd=root)
     assert "write `amends: [app/rules/old]` in place of `supersedes` if a part of it still applies" in ran.out
     assert "status: active" in (root / "app/rules/old.md").read_text()
-
-
-def test_one_fix_of_many_that_brings_a_finding_keeps_no_other_from_being_made(tmp_path: Path, run: Run) -> None:
-    root = committed(tmp_path, old=ENDED, new={"supersedes": ["app/rules/old"], "reason": "faster"})
-    for number in range(30):
-        kind = "decision" if number % 2 else "pattern"
-        write_entry(root, f"app/rules/e{number}", LINKING, type=kind, title=f"Linked {number}", approved_by="Ada")
-    commit_all(tmp_path)
-    ran = run("check", "--unsafe-fixes", cwd=root)
-    assert (ran.err.count("left out"), len(git(tmp_path, "status", "--porcelain").splitlines())) == (15, 15)

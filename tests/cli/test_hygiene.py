@@ -172,16 +172,6 @@ def test_nothing_to_do_is_said(folder: Path, run: Run) -> None:
     assert "nothing needs maintenance" in run("hygiene", "--format", "markdown").out
 
 
-def test_wing_narrows_and_is_known_by_its_project_id(worn: Path, run: Run) -> None:
-    write(worn / "memory", "nav/README.md", "---\nproject_id: Navi-Gator\n---\n")
-    keep_pending(worn, project_id="other")
-    mine = keep_pending(worn, project_id="Navi-Gator")
-    found = said(run, "--wing", "Navi-Gator", cwd=worn)
-    assert (found["project_id"], found["outdated_decisions"]) == ("Navi-Gator", 1)
-    assert found["candidate_ids"]["unresolved_saves"] == [mine]  # type: ignore[index]
-    assert said(run, "--wing", "base", cwd=worn)["findings"] == []
-
-
 def test_pending_only_looks_at_nothing_else(worn: Path, run: Run) -> None:
     pending = keep_pending(worn)
     found = said(run, "--pending-only", cwd=worn)

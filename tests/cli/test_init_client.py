@@ -209,25 +209,6 @@ def test_client_of_a_worktree_of_several_memories_is_told_which(repo: Path, run:
     assert git(repo, "status", "--porcelain", "a") == ""
 
 
-def test_comments_of_vs_code_stay_and_the_server_joins_the_others(repo: Path, run: Run) -> None:
-    before = '{\n\t// asked once\n\t"inputs": [],\n\t"servers": {\n\t\t"git": {"command": "x"}, // ours\n\t},\n}\n'
-    write(repo, ".vscode/mcp.json", before)
-    ran = run("init", "--client", "vscode")
-    after = (repo / ".vscode/mcp.json").read_text()
-    assert "added the server `mdmem` to .vscode/mcp.json\n" in ran.out
-    start, brace, end = before.partition('"servers": {')
-    assert after.startswith(f'{start}{brace}\n\t\t"mdmem": {{\n\t\t\t"type": "stdio",\n\t\t\t"command": "mdmem",\n')
-    assert after.endswith(f"\t\t}},{end}")
-
-
-def test_settings_of_codex_stay_and_a_table_joins_them(repo: Path, run: Run) -> None:
-    before = '# ours\nmodel = "x"\n'
-    write(repo, ".codex/config.toml", before)
-    run("init", "--client", "codex")
-    piece = '\n[mcp_servers.mdmem]\nrequired = true\nstartup_timeout_sec = 20\ncommand = "mdmem"\nargs = ["mcp"]\n'
-    assert (repo / ".codex/config.toml").read_text() == before + piece
-
-
 def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "here"
     folder.mkdir()

@@ -82,23 +82,9 @@ def test_successor_inherits_a_declared_contradiction(root: Path, run: Run) -> No
     assert pairs == [("nav/a/new", "nav/a/one")]
 
 
-def test_fallback_follows_no_link(tmp_path: Path, run: Run) -> None:
-    secret = write(tmp_path, "secret", "TOPSECRET=1\n")
-    top = make_repository(tmp_path / "top")
-    (top / "README.md").symlink_to(secret)
-    assert "TOPSECRET" not in run("retrieve", cwd=top).out
-
-
 def test_wrong_key_leaves_the_right_ones_in_force(root: Path, run: Run) -> None:
     write(root, "mdmem.toml", 'default_wing = "nav"\nbudgt = 5\n')
     write(root, "other/README.md", PROJECT)
     write_entry(root, "nav/a/one", **DECISION)
     said = retrieved(run, root)
     assert (said["scope"]["wing"], [problem["code"] for problem in said["problems"]]) == ("nav", ["settings-invalid"])
-
-
-def test_secret_is_not_printed_by_the_check(root: Path, run: Run) -> None:
-    key = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
-    write_entry(root, "nav/a/one", f"See:\n\n{key}", **DECISION)
-    ran = run("check", "--select", "secret-like-text", cwd=root)
-    assert (ran.code, key in ran.out) == (1, False)

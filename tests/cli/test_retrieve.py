@@ -67,12 +67,6 @@ def test_nothing_binding_is_said(folder: Path, run: Run) -> None:
     assert ran.out.startswith("No invariant or decision covers this. In no entry of nav: zebra. Searched 2 rooms.\n")
 
 
-def test_budget_of_0_keeps_the_invariants(folder: Path, run: Run) -> None:
-    said = retrieved(run, "threads", "--budget", "0", cwd=folder)
-    assert ([item["address"] for item in said["items"]], said["budget"], said["over_budget"]) == ([RULE], 0, True)
-    assert said["omitted"] == [{"address": CHOICE, "type": "decision", "why": "over the budget"}]
-
-
 def test_session_is_shown_an_entry_once_until_it_changes_or_a_fresh_start(folder: Path, run: Run) -> None:
 
     def forms(*arguments: str) -> list[str]:
@@ -172,61 +166,9 @@ def test_path_that_may_mean_two_files_is_told_as_it_was_read(command: tuple[str,
     assert [remarked(*one) for one in plain] == [""] * len(plain)
 
 
-def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(folder: Path, run: Run) -> None:
-    rule = {"type": "invariant", "title": "Nodes", "applies_to": ['"src/nav/**"']}
-    write_entry(folder / "memory", "nav/rules/nodes", "Nodes must be thin.\n", **rule)
-    said = retrieved(run, "--path", "src/arm/node.py", cwd=folder)
-    assert [item["address"] for item in said["items"]] == [RULE, CHOICE]
-    assert said["omitted"] == [{"address": "nav/rules/nodes", "type": "invariant", "why": "applies elsewhere"}]
-
-
 def test_ambiguous_wing_exits_2_with_the_list(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "arm/rules/grip", title="Grip")
     ran = run("retrieve", "threads")
     said = "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
     assert retrieved(run, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
-
-
-@pytest.mark.parametrize(
-    ("files", "source", "passages"),
-    [
-        (
-            {"docs/architecture.md": "# A\n\nThreads: two.\n", "README.md": "threads\n"},
-            "docs",
-            [("docs/architecture.md", 3), ("README.md", 1)],
-        ),
-        ({"docs/architecture.md": "# A\n", "README.md": "Threads: two.\n"}, "readme", [("README.md", 1)]),
-        ({"README.md": "Nothing.\n", "src/a.py": "import os\nimport threads\n"}, "workspace", [("src/a.py", 2)]),
-        ({"README.md": "Nothing.\n"}, "workspace", []),
-    ],
-)
-def test_answer_without_a_root_comes_from_the_repository(
-    files: dict[str, str], source: str, passages: list[tuple[str, int]], repo: Path, run: Run
-) -> None:
-    for name, text in files.items():
-        write(repo, name, text)
-    commit_all(repo)
-    said = retrieved(run, "threads", cwd=repo)
-    assert (said["source"], said["degraded"], said["covered"], said["items"]) == (source, True, False, [])
-    assert [(passage["path"], passage["line"]) for passage in said["fallback"]] == passages
-
-
-def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(folder: Path, run: Run) -> None:
-    write(folder, "memory/nav/rules/bad.md", "no front matter\n")
-    ran = run("retrieve", "zebra")
-    assert ran.out.splitlines()[:2] == [
-        "1 file of this scope cannot be read in full, and may apply:",
-        "  nav/rules/bad.md:1: the file has no front matter (front-matter-fence)",
-    ]
-    assert "Nothing binding" not in ran.out
-
-
-def test_memory_of_which_no_file_can_be_read_falls_back(folder: Path, run: Run) -> None:
-    write(folder, "README.md", "Threads: two.\n")
-    for address in (RULE, CHOICE):
-        write(folder, f"memory/{address}.md", "no front matter\n")
-    commit_all(folder)
-    said = retrieved(run, "threads", cwd=folder)
-    assert (said["source"], said["degraded"], len(said["problems"])) == ("readme", True, 2)
-    assert said["fallback"] == [{"path": "README.md", "line": 1, "text": "Threads: two."}]

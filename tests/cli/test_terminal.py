@@ -18,6 +18,8 @@ EVIL = (
     "\x1b[31mFORGED\x1b]0;owned\x07\x1b]52;c;cm0=\x07\x9b2J\x7f\x08\r\u202e\u2066\u200b\u200d\u200f\u2060\ufeff\u2028z"
 )
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# Ends of lines in names of files, and how they are shown.
+ENDS = {"\n": "000A", "\r\n": "000D", "\u2028": "2028", "\u2029": "2029", "\x85": "0085", "\u202e": "202E"}
 OURS = re.compile(r"\x1b\[(?:0|1|2|31|32|33|36|1;31)m")
 ADDRESS = "nav/rules/evil"
 BRANCH = "odd\u202ename"
@@ -80,6 +82,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(top, f"memory/nav/\x1b[31mFORGED/{'a'}.md", f"---\ntype: {quoted(EVIL)}\n{EVIL}: 1\n---\n")
     head = f"type: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: {quoted(EVIL)}\napplies_to: src/pay.py\n"
     write(top, "memory/nav/rules/rule.md", f"---\n{head}---\n\nPay {EVIL}\n\nRationale: none.\n")
+    for end in ENDS:
+        for path in (f"nav/rules/a{end}FORGED b.md", f"nav/a{end}FORGED b/a.md", f"a{end}FORGED b/rules/a.md"):
+            write(top, f"memory/{path}", entry_text(type="invariant", title="caching"))
     git(top, "config", "user.name", "Eve \x1b[31mFORGED\u202e Mallory")
     write(top, "docs/adr/0001-\x1b[31mFORGED.md", f"# 1. {EVIL}\n")
     write(top, "docs/adr/0002-evil.md", f"# 2. {EVIL}\n\n## Status\n\n{EVIL}\n\n## Decision\n\n[[{EVIL}]]\n")
@@ -112,6 +117,8 @@ def test_nothing_that_is_printed_acts_on_a_terminal(name: str, hostile: Path, tm
         ran = run(name, *arguments, "--color", "never", cwd=top)
         assert ran.out + ran.err, arguments
         assert ACTING.findall(ran.out + ran.err) == [], arguments
+        assert not re.search(r'^"?FORGED', ran.out + ran.err, re.MULTILINE), arguments
+        assert '"FORGED' not in ran.out, arguments
         if "json" in arguments and ran.out:
             assert ran.json
         elif name in TELLING and arguments == CALLS[name][0]:
@@ -126,6 +133,22 @@ def test_the_colours_are_ours_alone(name: str, hostile: Path, run: Run) -> None:
     assert ("\x1b[0m" in ran.out) is (name != "context")
     assert "\x1b[31mFORGED" not in ran.out
     assert ACTING.findall(OURS.sub("", ran.out)) == []
+
+
+def test_check_has_one_error_in_one_line_for_a_name_with_line_ends(hostile: Path, run: Run) -> None:
+    lines = run("check", "--format", "concise", cwd=hostile).out.splitlines()
+    for number in ENDS.values():
+        (error,) = [line for line in lines if line.startswith(f"memory/nav/rules/a<U+{number}>")]
+        assert f"U+{number}, so nothing reads it" in error.partition(": error ")[2]
+
+
+def test_no_page_of_the_site_has_a_name_as_it_is(hostile: Path, tmp_path: Path, run: Run) -> None:
+    top = Path(shutil.copytree(hostile, tmp_path / "copy", symlinks=True))
+    assert run("site", "build", "--out", str(tmp_path / "pages"), cwd=top).code == 0
+    pages = [path for path in (tmp_path / "pages").rglob("*") if path.suffix in (".html", ".json", ".xml", ".svg")]
+    assert len(pages) > 5
+    names = [f"a{end}FORGED" for end in ENDS]
+    assert [page for page in pages for name in names if name in page.name + page.read_text()] == []
 
 
 def test_json_holds_the_same_text(hostile: Path, run: Run) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from builders import Run, make_repository, make_root, write
+from builders import Run, make_repository, make_root
 
 from mdmem.store.state.tokens import ApprovalTokenError, use_token
 
@@ -42,12 +42,3 @@ def test_token_is_refused_where_the_settings_forbid_it(tmp_path: Path, run: Run)
     ran = run("token", "--format", "json", cwd=folder)
     assert (ran.code, ran.json) == (2, {"schema": 1, "blocked": True, "reason": reason})
     assert not (tmp_path / ".git/mdmem/state").exists()
-
-
-def test_state_that_cannot_be_written_is_one_sentence(tmp_path: Path, run: Run) -> None:
-    folder = root(tmp_path)
-    write(tmp_path, ".git/mdmem/state", "a file")
-    ran = run("token", cwd=folder)
-    assert (ran.code, ran.out) == (3, "")
-    assert ran.err.startswith("mdmem: the state in ")
-    assert ran.err.endswith(" cannot be used: not a directory\n")

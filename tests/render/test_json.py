@@ -44,14 +44,6 @@ def test_retrieve_counts_what_it_does_not_list(root: Path, run: Run) -> None:
     assert len(answer["omitted"]) + sum(counted.values()) == 64
 
 
-def test_retrieve_names_passages_by_path_line_and_text(root: Path, tmp_path: Path, run: Run) -> None:
-    (root / "mdmem.toml").unlink()
-    write(tmp_path, "README.md", "A queue.\n")
-    assert answered(run, root, "retrieve", "queue")["fallback"] == [
-        {"path": "README.md", "line": 1, "text": "A queue."}
-    ]
-
-
 def test_json_keeps_letters_as_they_are(root: Path, run: Run) -> None:
     write_entry(root, "app/a/emoji", "Text.\n", title="Größe 🎉")
     assert '"title": "Größe 🎉"' in run("show", "app/a/emoji", "--format", "json", cwd=root).out

@@ -158,15 +158,6 @@ def test_of_a_long_chain_the_nearest_entries_are_drawn(tmp_path: Path, monkeypat
     assert "%% 6 more entries are not drawn" in drawn
 
 
-def test_flowchart_of_very_many_entries_has_a_limit(tmp_path: Path) -> None:
-    root = make_root(tmp_path)
-    for number in range(120):
-        before = [f"nav/a/{'x' * 60}{number - 1:03}"] if number else None
-        write_entry(root, f"nav/a/{'x' * 60}{number:03}", title=f"'{'#' * 200}'", supersedes=before)
-    text = lineage_flowchart(graph_of(root, f"nav/a/{'x' * 60}060"))
-    assert (len(text) <= 48_000, text.count(":::")) == (True, 60)
-
-
 @given(st.text(max_size=40))
 def test_label_holds_nothing_that_mermaid_reads(text: str) -> None:
     rest = re.sub(r"#\d+;", "", chart_text(text))

@@ -31,18 +31,10 @@ def applied(folder: Path, *changes: Change) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b"a\nb\nc\n", b"a\nB\nc\n"),
-        (b"a\nb", b"a\nb\n"),
-        (b"a\nb\n", b"a\nb"),
-        (b"a", b"b"),
-        (b"a\r\nb\r\n", b"a\r\nB\r\n"),
-        (b"a\r\nb\n", b"a\nb\n"),
         (b"a\rb\n", b"a\rB\n"),
         (b"a\x0cb\xe2\x80\xa8c\n", b"a\x0cB\xe2\x80\xa8c\n"),
         (b"\xff\n", b"\xfe\n"),
         (b"\xef\xbb\xbfa\n", b"a\n"),
-        (b"a\n", b""),
-        (b"", b"a\n"),
         (b"-- a\n+++ b\n", b"++ a\n--- b\n"),
         (b"".join(b"%d\n" % n for n in range(60)), b"".join(b"%d\n" % n for n in range(60) if n not in (5, 50))),
     ],
