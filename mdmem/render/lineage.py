@@ -244,14 +244,19 @@ _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 33, 2, 37
 # The style sheet of a single picture. The pages have their own.
 STYLE = """
-.lineage{font:13px/1.3 system-ui,sans-serif;color:#1c2530;background:#fff}
-.lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}.lineage text{fill:currentColor}
-.lineage .about,.lineage .way{fill:#5b6876;font-size:11px}
-.lineage .ended rect{fill:#f4f5f6;stroke-dasharray:6 4}.lineage .ended .title{text-decoration:line-through}
-.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}.lineage .reviewed rect{stroke:#c05b1c}
-.lineage .asked rect{stroke-width:3}.lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}
-.lineage .loose{stroke-dasharray:5 4}.lineage .clash{stroke:#b3261e}
-.lineage .way{paint-order:stroke;stroke:#fff;stroke-width:5px}.lineage .bar{fill:#7f8995;stroke:none}
+.lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530;background:#fff}
+.lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}
+.lineage text{fill:currentColor}.lineage .about{fill:#5b6876;font-size:11px}
+.lineage .invariant .bar{fill:#8c2f39}.lineage .decision .bar{fill:#1f5f99}
+.lineage .pattern .bar{fill:#3a6632}.lineage .note .bar{fill:#66562a}
+.lineage .ended rect{fill:#f4f5f6;stroke:#9aa4ae;stroke-dasharray:6 4}
+.lineage .ended .title{text-decoration:line-through;fill:#5b6876}
+.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}
+.lineage .draft .title{font-style:italic}
+.lineage .reviewed rect{stroke:#c05b1c}.lineage g rect.bar{stroke:none}.lineage .asked rect{stroke-width:3}
+.lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
+.lineage .clash{stroke:#b3261e}
+.lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
 """.strip().replace("\n", "")
 _HEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
