@@ -94,13 +94,7 @@ def test_record_that_matches_less_than_it_says_is_stale() -> None:
         (Settings(), tuple(get_checks()), [found("unreadable", B)]),
         (Settings(), tuple(get_checks()), [found("check-crashed", "mdmem")]),
     ],
-    ids=[
-        "its check did not run",
-        "nobody asks",
-        "its wing ignores the check",
-        "a file was not read",
-        "a check crashed",
-    ],
+    ids=["its check did not run", "nobody asks", "its wing ignores it", "a file was not read", "a check crashed"],
 )
 def test_record_is_not_called_stale_where_nobody_can_tell(
     settings: Settings, codes: tuple[str, ...], findings: list[Finding]
@@ -157,15 +151,10 @@ some = st.lists(
 )
 
 
-@given(some)
-def test_baseline_of_findings_keeps_them_all_out_and_is_never_stale(findings: list[Finding]) -> None:
-    baseline = read_baseline(baseline_of(findings))
-    assert apply_baseline(findings, baseline, path="", settings=Settings(), codes=get_checks()) == ([], [])
-
-
 @given(some, some)
 def test_baseline_reports_as_many_as_are_beyond_its_counts(old: list[Finding], now: list[Finding]) -> None:
     baseline = read_baseline(baseline_of(old))
+    assert apply_baseline(old, baseline, path="", settings=Settings(), codes=get_checks()) == ([], [])
     kept, stale = apply_baseline(now, baseline, path="", settings=Settings(), codes=get_checks())
     counts = {(one.code, one.address) for one in (*old, *now)}
     more = {key: sum((one.code, one.address) == key for one in now) - baseline.get(key, 0) for key in counts}

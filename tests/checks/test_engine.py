@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from trees import HeldTree, case_of, facts_with
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import chosen_codes, get_check, get_checks, require_known_wings
+from mdmem.checks.check import chosen_codes, get_checks, require_known_wings
 from mdmem.checks.engine import mark_new, run_checks
 from mdmem.errors import GoneError, SettingsError
 from mdmem.model.finding import Finding, Place, Severity
@@ -183,23 +183,15 @@ def test_crash_is_raised_when_debugging_and_a_fault_outside_the_program_always(
         run_checks(two_entries(tmp_path), [EMPTY], is_debugging=is_debugging)
 
 
-def test_crash_leaves_the_run_incomplete() -> None:
-    assert all(get_check(code).incomplete for code in ("unreadable", "check-crashed", "git-unavailable"))
-
-
 IN_ROOT = frozenset({"app/rules/a.md", "app/README.md"})
 PATHS = frozenset({"src/nav/node.py", "src/nav/deep/x.py", "src/a b.py", "README.md"})
 FACTS = facts_with(IN_ROOT, "memory", tracked_in_repository=PATHS | {f"memory/{path}" for path in IN_ROOT})
 
 
-@pytest.mark.parametrize("path", ["../src/nav/node.py", "../src/nav", "../src/nav/", "/README.md", "app/rules/a.md"])
-def test_holds_what_is_tracked_from_the_root_or_the_top(path: str) -> None:
-    assert FACTS.has(path)
-
-
-@pytest.mark.parametrize("path", ["src/nav/node.py", "../src/na", "../../README.md", "/nav"])
-def test_holds_nothing_else(path: str) -> None:
-    assert not FACTS.has(path)
+def test_path_is_tracked_from_the_root_or_the_top() -> None:
+    tracked = ("../src/nav/node.py", "../src/nav", "../src/nav/", "/README.md", "app/rules/a.md")
+    others = ("src/nav/node.py", "../src/na", "../../README.md", "/nav")
+    assert [path for path in (*tracked, *others) if FACTS.has(path)] == [*tracked]
 
 
 GLOBS = ["src/**", "src/nav/**", "src", "src/", "src/nav/", "./src/**", "**/x.py", "*.md", "src/*.py", "src/*/x.py"]
@@ -291,28 +283,24 @@ def test_weight_is_one_level_less_on_an_entry_that_certainly_ended(
     assert weights(tmp_path, EMPTY, settings=settings) == [("app", f"{EMPTY} {severity}")]
 
 
-def test_weight_is_less_for_every_fault_of_the_content(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "app", **ENDED, confidence="high", verified_at="2023-14-05", title="x" * 200)
-    found = weights(tmp_path, DANGLING, "invalid-value", "date-form", "unclear-title")
-    expected = [f"{DANGLING} warning", "date-form warning", "invalid-value warning", "unclear-title info"]
-    assert sorted(code for _, code in found) == sorted(expected)
-
-
-def test_weight_of_the_other_families_is_never_lowered(tmp_path: Path) -> None:
-    write_entry(tmp_path, "app/rules/a", "Old.", status="deprecated", creatd_at="2026-01-01")
-    codes = ("unknown-field", "file-form", "deprecated-without-successor-or-reason", "deprecated-at-missing")
-    assert sorted(code for _, code in weights(tmp_path, *codes)) == [
-        "deprecated-at-missing warning",
-        "deprecated-without-successor-or-reason error",
-        "file-form warning",
-        "unknown-field warning",
-    ]
-
-
-def test_weight_of_a_broken_supersession_is_never_lowered(tmp_path: Path) -> None:
-    write_entry(tmp_path, "app/rules/a", **ENDED, superseded_by=["app/rules/gone"], see=["app/rules/lost"])
-    found = run_checks(case_of(tmp_path), [DANGLING])
-    assert {one.place.line: str(one.severity) for one in found} == {7: "error", 8: "warning"}
+def test_weight_is_less_for_faults_of_the_content_and_never_for_others_or_a_broken_supersession(tmp_path: Path) -> None:
+    fields = {"confidence": "high", "verified_at": "2023-14-05", "title": "x" * 200, "see": ["app/rules/lost"]}
+    write_entry(tmp_path, "app/rules/a", "Old.", **ENDED, **fields, superseded_by=["app/rules/gone"])
+    write_entry(tmp_path, "app/rules/b", "Old.", status="deprecated", creatd_at="2026-01-01")
+    expected = {
+        ("a", DANGLING): ["warning", "error"],
+        ("a", "invalid-value"): ["warning"],
+        ("a", "date-form"): ["warning"],
+        ("a", "unclear-title"): ["info"],
+        ("b", "deprecated-at-missing"): ["warning"],
+        ("b", "deprecated-without-successor-or-reason"): ["error"],
+        ("b", "file-form"): ["warning"],
+        ("b", "unknown-field"): ["warning"],
+    }
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in run_checks(case_of(tmp_path), get_checks()):
+        found.setdefault((one.place.path[10], one.code), []).append(str(one.severity))
+    assert {key: found[key] for key in expected} == expected
 
 
 A = "app/rules/a"
@@ -367,9 +355,13 @@ def test_comment_of_a_manifest_keeps_out_what_stands_there(tmp_path: Path) -> No
     assert reported(tmp_path, "wing-without-owner") == [("wing-without-owner", "shop/README.md")]
 
 
-def test_entry_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
+def test_entry_and_manifest_that_cannot_be_read_excuse_nothing(tmp_path: Path) -> None:
     write_entry(tmp_path, A, f"{IGNORE} invalid-value it is ours -->\n", type="rule", ignore="{invalid-value: ours}")
-    assert reported(tmp_path, "invalid-value", UNUSED) == [("invalid-value", f"{A}.md")]
+    write(tmp_path, "app/README.md", f"---\nkind: [\n---\n\n{IGNORE} manifest-invalid it is ours -->\n")
+    assert reported(tmp_path, "invalid-value", "manifest-invalid", UNUSED) == [
+        ("manifest-invalid", "app/README.md"),
+        ("invalid-value", f"{A}.md"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -412,16 +404,17 @@ def test_suppression_that_kept_nothing_out_is_unused(tmp_path: Path) -> None:
     assert {one.severity for one in found} == {Severity.WARNING}
 
 
-@pytest.mark.parametrize("code", [VAGUE, "link-not-tracked"])
-def test_suppression_is_not_called_unused_where_nobody_can_tell(tmp_path: Path, code: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "ran", "ignored"),
+    [(VAGUE, DANGLING, ()), ("link-not-tracked", "link-not-tracked", ()), (VAGUE, VAGUE, (VAGUE,))],
+    ids=["its check did not run", "it depends on git", "its wing ignores the check"],
+)
+def test_suppression_is_not_called_unused_where_nobody_can_tell(
+    tmp_path: Path, code: str, ran: str, ignored: tuple[str, ...]
+) -> None:
     write_entry(tmp_path, A, ignore=f"{{{code}: it depends}}")
-    assert reported(tmp_path, DANGLING, "link-not-tracked", UNUSED) == []
-
-
-def test_suppression_is_not_called_unused_in_a_wing_that_ignores_its_check(tmp_path: Path) -> None:
-    write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
-    settings = Settings(wings={"app": WingSettings(ignore=(VAGUE,))})
-    assert reported(tmp_path, VAGUE, UNUSED, settings=settings) == []
+    settings = Settings(wings={"app": WingSettings(ignore=ignored)})
+    assert reported(tmp_path, ran, UNUSED, settings=settings) == []
 
 
 def test_suppression_is_not_called_unused_where_its_check_crashed(
@@ -431,9 +424,3 @@ def test_suppression_is_not_called_unused_where_its_check_crashed(
     checks = get_checks()
     monkeypatch.setitem(checks, VAGUE, replace(checks[VAGUE], rule=lambda case: 1 / 0))
     assert [code for code, _ in reported(tmp_path, VAGUE, UNUSED)] == ["check-crashed"]
-
-
-def test_manifest_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
-    write(tmp_path, "app/README.md", f"---\nkind: [\n---\n\n{IGNORE} manifest-invalid it is ours -->\n")
-    write_entry(tmp_path, A)
-    assert reported(tmp_path, "manifest-invalid") == [("manifest-invalid", "app/README.md")]

@@ -172,15 +172,6 @@ def test_there_is_no_fix_where_the_meaning_is_not_certain(tmp_path: Path, code: 
     assert fixes(tmp_path, code) != []
 
 
-def test_entry_of_less_authority_ends_another_only_as_a_decision(tmp_path: Path) -> None:
-    make_root(tmp_path)
-    write_entry(tmp_path, "app/rules/old", type="invariant")
-    write_entry(tmp_path, "app/rules/new", type="note", supersedes=["app/rules/old"])
-    (fix,) = fixes(tmp_path, "supersession-one-sided")
-    assert fix is not None
-    assert not fix.is_safe
-
-
 def fixing(root: Path, code: str, *, base: Path | None = None) -> list[bool]:
     """Say of each fix of a code whether it is safe; `base` is what the change started from."""
     before = Base("main", load(WorkingTree(base)), Settings()) if base else None
@@ -228,11 +219,21 @@ def test_what_another_fix_makes_a_link_of_is_written_by_nobody(slip: str, tmp_pa
     assert [one.fix.is_safe for one in found if one.fix is not None] == [False]
 
 
-def test_missing_end_of_what_has_ended_is_written_safely(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "kind", "is_safe"),
+    [
+        ({"status": "deprecated", "deprecated_at": "2026-06-01", "deprecated_reason": "gone"}, "decision", True),
+        ({"status": "deprecated", "deprecated_reason": "gone", "type": "invariant"}, "note", False),
+    ],
+    ids=["of what has ended", "of more authority"],
+)
+def test_missing_end_is_written_safely_by_an_entry_of_no_less_authority(
+    tmp_path: Path, old: dict[str, object], kind: str, *, is_safe: bool
+) -> None:
     make_root(tmp_path)
-    write_entry(tmp_path, "app/rules/a", status="deprecated", deprecated_at="2026-06-01", deprecated_reason="gone")
-    write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
-    assert fixing(tmp_path, "supersession-one-sided") == [True]
+    write_entry(tmp_path, "app/rules/a", **old)
+    write_entry(tmp_path, "app/rules/b", type=kind, supersedes=["app/rules/a"])
+    assert fixing(tmp_path, "supersession-one-sided") == [is_safe]
 
 
 ENDED = {"app/rules/a": {"status": "deprecated", "deprecated_reason": "it is gone"}}
@@ -260,15 +261,11 @@ def test_day_and_name_that_may_be_wrong_are_not_offered(
     assert fixes(tmp_path, code, settings) == [None]
 
 
-def test_wing_is_renamed_where_nothing_names_it(tmp_path: Path) -> None:
-    write_entry(make_root(tmp_path), "My-App/rules/a")
-    assert [fix is None for fix in fixes(tmp_path, "bad-name")] == [False]
-
-
-def test_entry_is_not_renamed_while_a_file_that_names_it_cannot_be_read(tmp_path: Path) -> None:
-    write_entry(make_root(tmp_path), "app/rules/Use-UTC")
-    write(tmp_path, "app/rules/broken.md", f"{HEAD}title: one: two\nsee: Use-UTC\n{BODY}")
-    assert fixes(tmp_path, "bad-name") == [None]
+def test_wing_is_renamed_where_nothing_names_it_and_an_entry_where_all_that_name_it_are_read(tmp_path: Path) -> None:
+    write_entry(make_root(tmp_path), "My-App/rules/Use-UTC")
+    assert [fix is None for fix in fixes(tmp_path, "bad-name")] == [False, False]
+    write(tmp_path, "My-App/rules/broken.md", f"{HEAD}title: one: two\nsee: Use-UTC\n{BODY}")
+    assert [fix is None for fix in fixes(tmp_path, "bad-name")] == [True, False]
 
 
 @pytest.mark.parametrize("code", ["case-collision", "unicode-collision"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
@@ -14,10 +13,7 @@ from mdmem.store.catalog.load import load
 from mdmem.store.git.process import find_repository
 from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
 from mdmem.store.workspace.location import Snapshot
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+from mdmem.write.fix import fix
 
 NAMES, LINKED, UNREADABLE = "unportable-name", "symlink-or-submodule", "unreadable"
 COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
@@ -250,8 +246,6 @@ def test_manifest_that_is_taken_away_is_one_finding_and_no_deletion(top: Path) -
 
 
 def test_link_to_a_file_that_git_mv_moved_is_mended_before_the_commit(tmp_path: Path) -> None:
-    from mdmem.write.fix import fix
-
     folder = make_repository(tmp_path / "p")
     root = make_root(folder / "memory")
     write(root, "app/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
