@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
+from golden import read_rows
 from trees import ListedTree, found_in, tree_of
 
 from mdmem.checks.run import CheckRequest, check
@@ -16,47 +17,12 @@ from mdmem.store.workspace.location import Snapshot
 from mdmem.write.fix import fix
 
 NAMES, LINKED, UNREADABLE = "unportable-name", "symlink-or-submodule", "unreadable"
-COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 IN_CASE = "app/rules/use-utc.md: error `app/rules/use-utc.md` and `app/rules/Use-UTC.md` differ only in case"
 
 
-@pytest.mark.parametrize(
-    ("paths", "expected"),
-    [
-        (["app/rules/Use-UTC.md", "app/rules/use-utc.md", "app/rules/use-utc-2.md"], [IN_CASE]),
-        (
-            ["app/Rules/a.md", "app/Rules/b.md", "app/rules/a.md", "app/rules/b.md"],
-            ["app/rules/a.md: error `app/rules` and `app/Rules` differ only in case"],
-        ),
-        (
-            ["app/rules/a.MD", "app/rules/a.md"],
-            ["app/rules/a.md: error `app/rules/a.md` and `app/rules/a.MD` differ only in case"],
-        ),
-        (
-            ["app/rules/Ärger.md", "app/rules/ärger.md"],
-            [r"app/rules/\xe4rger.md: error `app/rules/ärger.md` and `app/rules/Ärger.md` differ only in case"],
-        ),
-        (["app/rules/use-utc.md", "app/time/Use-UTC.md", "app/time/straße.md"], []),
-        (
-            [f"app/rules/{COMPOSED}.md", f"app/rules/{DECOMPOSED}.md"],
-            [r"app/rules/caf\xe9.md: error `app/rules/caf\xe9.md` and `app/rules/cafe\u0301.md` look the same"],
-        ),
-        (
-            [f"app/{COMPOSED}/a.md", f"app/{DECOMPOSED}/a.md", f"app/{DECOMPOSED}/b.md"],
-            [r"app/caf\xe9/a.md: error `app/caf\xe9` and `app/cafe\u0301` look the same"],
-        ),
-        (
-            [f"app/rules/{COMPOSED}.md", "app/rules/CAFE\u0301.md"],
-            [
-                r"app/rules/caf\xe9.md: error `app/rules/caf" + "\u00e9.md` and `app/rules/CAFE\u0301.md`"
-                " differ only in case"
-            ],
-        ),
-        ([f"app/rules/{DECOMPOSED}.md", "app/rules/cafe.md"], []),
-    ],
-)
-def test_names_that_fold_to_one_are_found_once(paths: list[str], expected: list[str]) -> None:
-    assert found_in(tree_of(*paths), NAMES) == expected
+@pytest.mark.parametrize(("paths", "found"), read_rows("checks/names.txt"))
+def test_names_that_fold_to_one_are_found_once(paths: str, found: str) -> None:
+    assert (found_in(tree_of(*paths.split()), NAMES) or ["none"]) == [found]
 
 
 @pytest.mark.parametrize(
