@@ -220,7 +220,7 @@ def read_date(text: str) -> tuple[str, str] | None:
 
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_LABEL = re.compile(r"\[[^\[\]]*\](?=\()")
+_LONG_LABEL = re.compile(r"\[[^\[\]\n]*\n[^\[\]]*\](?=\()")
 
 
 def without_comments(text: str) -> str:
@@ -232,9 +232,7 @@ def without_comments(text: str) -> str:
 
 def with_whole_labels(text: str) -> str:
     """Return a text with blanks for line breaks inside link labels; all characters keep their offset."""
-    if "](" not in text:
-        return text
-    return _LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)
+    return _LONG_LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)
 
 
 # Words that may come before the number of a record.

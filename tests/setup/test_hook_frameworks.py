@@ -107,6 +107,7 @@ def test_fix_hook_mends_the_file_and_refuses_the_commit(framework: list[str], ma
     assert mended.returncode == 0, said(mended)
 
 
+@pytest.mark.long
 def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[str], tmp_path: Path) -> None:
     folder = memory(tmp_path / "p")
     write_framework(folder, f"{MDMEM} check --staged")
@@ -123,6 +124,7 @@ def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[s
     assert good.returncode == 0, said(good)
 
 
+@pytest.mark.long
 def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framework: list[str], tmp_path: Path) -> None:
     folder = guard(memory(tmp_path / "p"))
     write_framework(folder, f"{MDMEM} check --staged")
