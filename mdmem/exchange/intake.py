@@ -124,11 +124,22 @@ class Intake:
             raise UnfitError("contains only what mdmem wrote, or what it includes from other files")
         is_taken = bool(records)
         for record in records:
-            record.dialect = dialect
+            record.dialect, digest = dialect, content_digest(record.content)
+            if (before := self.origins.get((record.path, record.part))) is not None:
+                record.address, origin = before
+                outcome = Outcome.UNCHANGED if origin.digest == digest else Outcome.CHANGED
+                is_taken = is_taken and outcome is Outcome.UNCHANGED
+                row = ImportRow(path=record.path, outcome=outcome, part=record.part, dialect=dialect)
+                row.address, self.before[record.address] = record.address, record
+                self.rows.append(row)
+                continue
             try:
-                is_taken = self._take_record(record) and is_taken
+                if (twin := self._by_digest.get(digest)) is not None:
+                    raise UnfitError(f"has the text of {twin[1]}, from which {twin[0]} was imported")
+                record.address = self._address(record)
+                self.records[record.address] = record
             except UnfitError as error:
-                self._skip(record.path, error, record.part, record.dialect)
+                self._skip(record.path, error, record.part, dialect)
                 is_taken = False
         # Clients read their instructions at their old place, so these files are never moved.
         if is_taken and not is_for_client:
@@ -161,22 +172,6 @@ class Intake:
             self._skip(source, "its text cannot be written as UTF-8", address, WHOLE)
         except (UnfitError, UsageError) as error:
             self._skip(source, error, address, WHOLE)
-
-    def _take_record(self, record: ForeignRecord) -> bool:
-        """Add a record, and return whether the memory has it or will have it. Raises UnfitError."""
-        path, part, dialect, digest = record.path, record.part, record.dialect, content_digest(record.content)
-        if (before := self.origins.get((path, part))) is not None:
-            address, origin = before
-            is_same = origin.digest == digest
-            outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
-            self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, address=address))
-            self.before[address], record.address = record, address
-            return is_same
-        if (twin := self._by_digest.get(digest)) is not None:
-            raise UnfitError(f"has the text of {twin[1]}, from which {twin[0]} was imported")
-        record.address = self._address(record)
-        self.records[record.address] = record
-        return True
 
     def _address(self, record: ForeignRecord) -> str:
         """Return the address for a record. Raises UnfitError if there is none, and UsageError for an unusable place."""

@@ -108,23 +108,6 @@ def test_fix_hook_mends_the_file_and_refuses_the_commit(framework: list[str], ma
 
 
 @pytest.mark.long
-def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[str], tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
-    write_framework(folder, f"{MDMEM} check --staged")
-    shutil.copytree(folder / "memory", folder / "second")
-    commit_all(folder)
-    assert run(folder, *framework, "install").returncode == 0
-    git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
-    write_entry(tmp_path / "other/second", ENTRY, **DANGLES)
-    git(tmp_path / "other", "add", "-A")
-    assert refused_for(commit(tmp_path / "other"), "dangling-link")
-    write_entry(tmp_path / "other/second", ENTRY, **CITES)
-    git(tmp_path / "other", "add", "-A")
-    good = commit(tmp_path / "other")
-    assert good.returncode == 0, said(good)
-
-
-@pytest.mark.long
 def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framework: list[str], tmp_path: Path) -> None:
     folder = guard(memory(tmp_path / "p"))
     write_framework(folder, f"{MDMEM} check --staged")
