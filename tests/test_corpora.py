@@ -103,10 +103,15 @@ def broken(check: Callable[[str, str, frozenset[str]], bool]) -> list[str]:
     return [name for name, title, heads in replaced() if not check(name, title, heads)]
 
 
-def test_search_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone(peps: Workspace) -> None:
+@pytest.mark.parametrize("ended", [False, True])
+def test_search_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone_or_first(
+    ended: bool, peps: Workspace
+) -> None:
     def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
-        found = ids(hit.entry.address for hit in search(peps, Question(words=title)).hits)
-        return name not in found and heads <= set(found)
+        question = Question(words=title, filters=Filters(include_deprecated=ended))
+        found = ids(hit.entry.address for hit in search(peps, question).hits)
+        before = found[: found.index(name)] if ended else found
+        return heads <= set(before) and name not in before
 
     assert broken(is_right) == []
 
@@ -130,7 +135,9 @@ def test_retrieve_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone
         items = in_force(peps, Question(words=title))
         found = ids(item.entry.address for item in items)
         via = {old for item in items for old in ids(iter(item.via)) if item.entry.address.rsplit("/", 1)[1] in heads}
-        return name not in found and heads <= set(found) and name in via
+        (answer,) = retrieve(peps, Question(words=title)).all
+        within = name not in ids(one.address for one in answer.items) and answer.tokens <= answer.budget
+        return name not in found and heads <= set(found) and name in via and within
 
     assert broken(is_right) == []
 
@@ -204,23 +211,5 @@ def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_on
         old = items[found.index(name)]
         same = [head for head in heads if items[found.index(head)].entry.type is old.entry.type]
         return not old.current and all(found.index(head) < found.index(name) for head in same)
-
-    assert broken(is_right) == []
-
-
-def test_retrieve_within_the_default_budget_never_gives_the_replaced_pep(peps: Workspace) -> None:
-    def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
-        (answer,) = retrieve(peps, Question(words=title)).all
-        found = ids(one.address for one in answer.items)
-        return name not in found and answer.tokens <= answer.budget
-
-    assert broken(is_right) == []
-
-
-def test_search_that_includes_what_ended_has_the_current_pep_before_the_old_one(peps: Workspace) -> None:
-    def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
-        question = Question(words=title, filters=Filters(include_deprecated=True))
-        found = ids(hit.entry.address for hit in search(peps, question).hits)
-        return all(found.index(head) < found.index(name) for head in heads)
 
     assert broken(is_right) == []

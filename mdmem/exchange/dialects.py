@@ -174,10 +174,11 @@ _NUMBERED = re.compile(
 
 
 class Outline:
-    """The parts of a record's body: its sections, the title (or None), and the section about the status (or None).
+    """The sections of a record's body, with the title and the section about the status, which may be None.
 
-    `facts` are those of the parts above the first heading after the title, and of sections about metadata or the
-    status. `head` are these parts with their text without facts. `stated` is the text about the status.
+    `head` are the parts above the first heading after the title, and the sections about metadata, with their text
+    without facts. `facts` are the facts of these parts and of the status section, and `stated` is the rest of that
+    section's text. `is_listed` says that the head states the status as a fact.
     """
 
     def __init__(self, body: str) -> None:
@@ -201,7 +202,6 @@ class Outline:
         for section in dict.fromkeys((*above, *about)):
             facts, self.head[section] = _facts_in(section)
             self.facts |= dict.fromkeys(facts)
-        # A list or table with the status, as in MADR.
         self.is_listed = any(one.key == "status" for one in self.facts)
         self.stated = ""
         if self.status is not None:
@@ -225,7 +225,7 @@ def decision_record(
     unstated: Status = Status.ACTIVE,
     more: Sequence[Claim] = (),
 ) -> ForeignRecord:
-    """Return a record with `more` claims. If it has no status but states a decision, it gets the status `unstated`."""
+    """Return the record in a file, with `more` claims. If it states a decision but no status, it gets `unstated`."""
     outline = Outline(source.body)
     heading = outline.title.heading if outline.title is not None else ""
     front = read_keys(source.fields.items())
