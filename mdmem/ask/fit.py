@@ -30,6 +30,7 @@ from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.limits import (
     FAR_SHARE,
     FEW_DECISIONS,
+    LIKELY_RANKS,
     MOST_PROPOSED,
     NEAR_SHARE,
     NEXT_BEST,
@@ -207,7 +208,7 @@ class _Fitting(Struct, dict=True):
             is_note, rank = item.entry.type is EntryType.NOTE, ranks[item.address]
             limit = self.limit - _LINE * (len(matches) - at - 1 if has_notes else 0)
             size = self.slots.excerpts[rank] if rank < len(self.slots.excerpts) else 0
-            is_near = size > SENTENCE or item.names_path or item.score >= NEAR_SHARE * matches[0].score
+            is_near = rank < LIKELY_RANKS or item.names_path or item.score >= NEAR_SHARE * matches[0].score
             may_have_text = not is_rule_a_line and has_notes if is_note else True
             has_text = size and may_have_text and (is_near or (is_note_best and not is_note))
             if has_text and self._place(limit, self._excerpts_of(item, rank)):

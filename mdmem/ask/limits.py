@@ -41,6 +41,10 @@ SLOTS = Slots((1500, 900, 900, *(SENTENCE,) * 7), 3)
 # other collection have 33 % fewer bytes, and one of 13 about the collection itself loses its answer. On decisions,
 # those to questions about PEPs have 33 % fewer bytes, and none of five loses its answer.
 UNCOVERED_SLOTS = Slots((1100, 400, 400), 3)
+# Every kind of answer shows so many of the best matches, unless they are weak, since one of them is the right record
+# for three of four questions. A list of questions otherwise misses records that the same questions find alone: 2 of
+# 133 on PEPs and KEPs.
+LIKELY_RANKS = 3
 # In tokens. With a larger budget, the excerpts are larger in proportion.
 USUAL_BUDGET = 1500
 # For one of several questions in a call. The titles of all ten best matches are more important than a third excerpt:
