@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache
 from hashlib import sha256
 
 from msgspec import Struct, field
@@ -129,57 +129,45 @@ def _inside(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
-    catalog, found = reading.view.effective.catalog, rules_for(reading, paths)
-    new = [entry for entry in found.rules if given.get(entry.address) != catalog.digests.get(entry.address, "")]
-    elsewhere = count_elsewhere(catalog, found.scope, paths)
-    elsewhere = {wing: n for wing, n in elsewhere.items() if given.get(f"{_ELSEWHERE}{wing}") != str(n)}
+    view = reading.view.effective
+    catalog, found, command = view.catalog, rules_for(reading, paths), _command(paths)
     problem = Brief()
     if problems := (*reading.faults, *problems_in(catalog, found.scope)):
         number = "1 file" if len(problems) == 1 else f"{len(problems)} files"
         first = plain(problems[0].place.path, _LONGEST_NAME)
         line = f"mdmem: {number} of the memory cannot be read in full and may contain rules (`{first}`)"
         problem = _reported_once(f"{line}; `mdmem check` shows why", given)
-    rules = Brief()
-    if new or elsewhere:
-        rules = _rules(reading, new, paths, elsewhere, limit=LIMIT - len(problem.text) - bool(problem.text))
-    return Brief("\n".join(filter(None, (rules.text, problem.text))), {**rules.gave, **problem.gave})
+    rules = [entry for entry in found.rules if given.get(entry.address) != catalog.digests.get(entry.address, "")]
+    elsewhere = count_elsewhere(catalog, found.scope, paths)
+    elsewhere = {wing: n for wing, n in elsewhere.items() if given.get(f"{_ELSEWHERE}{wing}") != str(n)}
+    if not (rules or elsewhere):
+        return problem
+    named = ", ".join(f"`{plain(path, _LONGEST_NAME)}`" for path in paths[:2])
+    more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
+    notes = [
+        f"+{count} in the wing `{wing}`: mdmem retrieve --wing {wing} {command}"
+        for wing, count in ((plain(name, _LONGEST_NAME), count) for name, count in elsewhere.items())
+    ]
+    quoted = [
+        Quoted(
+            *(entry.type.value, entry.address, entry.title),
+            text=cache(lambda entry=entry: excerpt(entry, catalog.body(entry.address), _LENGTHS[0])),
+            doubts=tuple(_doubts(catalog, entry, is_doubtful=entry.status_on(view.today) is Status.UNDER_REVIEW)),
+        )
+        for entry in rules
+    ]
+    # The other rules are counted, and the next brief shows them.
+    limit = LIMIT - len(problem.text) - bool(problem.text)
+    head = f"mdmem: rules of this repository for {named}{more}"
+    text, shown = fenced_lines(head, quoted, notes, limit=limit, rest=f"mdmem retrieve {command}")
+    gave = {entry.address: catalog.digests.get(entry.address, "") for entry in rules[:shown]}
+    gave |= {f"{_ELSEWHERE}{wing}": str(count) for wing, count in elsewhere.items()}
+    return Brief("\n".join(filter(None, (text, problem.text))), {**gave, **problem.gave})
 
 
 def _reported_once(line: str, given: Mapping[str, str]) -> Brief:
     digest = sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Brief() if given.get(_PROBLEM) == digest else Brief(line, {_PROBLEM: digest})
-
-
-def _rules(
-    reading: Reading, rules: Sequence[Entry], paths: Sequence[str], elsewhere: Mapping[str, int], *, limit: int
-) -> Brief:
-    """Return a brief with the rules that fit; the others are counted, and the next brief shows them."""
-    catalog, today = reading.view.effective.catalog, reading.view.effective.today
-    named = ", ".join(f"`{plain(path, _LONGEST_NAME)}`" for path in paths[:2])
-    more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
-    command = _command(paths)
-    notes = [
-        f"+{count} in the wing `{wing}`: mdmem retrieve --wing {wing} {command}"
-        for wing, count in ((plain(name, _LONGEST_NAME), count) for name, count in elsewhere.items())
-    ]
-
-    def text_of(entry: Entry) -> str:
-        return excerpt(entry, catalog.body(entry.address), _LENGTHS[0])
-
-    quoted = [
-        Quoted(
-            kind=entry.type.value,
-            address=entry.address,
-            title=entry.title,
-            read=partial(text_of, entry),
-            doubts=tuple(_doubts(catalog, entry, is_doubtful=entry.status_on(today) is Status.UNDER_REVIEW)),
-        )
-        for entry in rules
-    ]
-    head = f"mdmem: rules of this repository for {named}{more}"
-    text, shown = fenced_lines(head, quoted, notes, limit=limit, rest=f"mdmem retrieve {command}")
-    gave = {entry.address: catalog.digests.get(entry.address, "") for entry in rules[:shown]}
-    return Brief(text, gave | {f"{_ELSEWHERE}{wing}": str(count) for wing, count in elsewhere.items()})
 
 
 def _command(paths: Sequence[str]) -> str:
@@ -206,22 +194,18 @@ def plain(text: str, longest: int) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
-class Quoted(Struct, frozen=True, dict=True):
-    """One entry to quote; `read` returns its text, and is called only if some text fits."""
+class Quoted(Struct, frozen=True):
+    """One entry to quote; `text` returns its text, and is called only if some text fits."""
 
     kind: str
     address: str
     title: str
-    read: Callable[[], str]
+    text: Callable[[], str]
     doubts: tuple[str, ...] = ()
-
-    @cached_property
-    def _text(self) -> str:
-        return self.read()
 
     def line(self, length: int) -> str:
         """Return the line of the entry, with at most `length` characters of text after the title."""
-        title, text = plain(self.title, _TITLE), plain(self._text, length) if length else ""
+        title, text = plain(self.title, _TITLE), plain(self.text(), length) if length else ""
         # A body often begins with its title.
         if text and text.rstrip(".…").casefold() != title.rstrip(".…").casefold():
             title += f"{'' if title.endswith(('.', '!', '?', '…')) else '.'} {text}"

@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from mdmem.model.entry import EntryType, having
 from mdmem.model.globs import any_match
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.workspace import Workspace
 
@@ -35,7 +34,10 @@ def code_path(workspace: Workspace, path: str) -> str:
     """
     top = workspace.location.base.resolve()
     if workspace.access.is_narrow:
-        return _as_typed(top, path)
+        plain = path.replace("\\", "/")
+        named = Path(os.path.normpath(top / plain))
+        typed = named.relative_to(top).as_posix() if named.is_relative_to(top) else named.as_posix()
+        return f"{typed}/" if plain.endswith("/") else typed
     # Symbolic links are not resolved, since the globs of `applies_to` refer to the link, not to its target.
     here = Path(os.path.normpath(workspace.cwd.resolve() / path))
     if "\\" in path and not is_there(here) and not is_there(top / path):
@@ -46,13 +48,6 @@ def code_path(workspace: Workspace, path: str) -> str:
     else:
         found = Path(path).as_posix().removeprefix("./").rstrip("/")
     return f"{found}/" if path.endswith("/") or _is_folder(top / found) else found
-
-
-def _as_typed(top: Path, path: str) -> str:
-    plain = path.replace("\\", "/")
-    named = Path(os.path.normpath(top / plain))
-    found = named.relative_to(top).as_posix() if named.is_relative_to(top) else named.as_posix()
-    return f"{found}/" if plain.endswith("/") else found
 
 
 def _is_meant_from(workspace: Workspace, top: Path, path: str, here: Path) -> bool:
@@ -121,19 +116,16 @@ def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
     absent = tuple(
         path for path in paths if not (lies_inside(path) and any(os.path.lexists(one / path) for one in places))
     )
-    return absent if absent and _has_other_folders(location) else ()
+    memory = location.under.partition("/")[0]
+    with suppress(OSError), os.scandir(location.base) as listed:
+        if any(one.is_dir() and one.name != memory and not one.name.startswith(".") for one in listed):
+            return absent
+    return ()
 
 
 def lies_inside(path: str) -> bool:
     """Return whether a path from the top lies inside the repository."""
     return not path.startswith(("/", "../")) and path != ".." and not _DRIVE.match(path)
-
-
-def _has_other_folders(location: Location) -> bool:
-    memory = location.under.partition("/")[0]
-    with suppress(OSError), os.scandir(location.base) as listed:
-        return any(one.is_dir() and one.name != memory and not one.name.startswith(".") for one in listed)
-    return False
 
 
 def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from itertools import chain
 
 from mdmem.ask.answer import DECLARED, RELATED, Contradiction
 from mdmem.markdown.similarity import undeclared_overlaps
@@ -13,13 +14,13 @@ from mdmem.store.catalog.model import Catalog
 def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:
     """Yield each contradiction that involves a chosen entry, sorted by address; each pair of entries once."""
     found: dict[tuple[str, str], str] = {}
-    for a, b, why in (
-        *_declared(catalog, chosen),
-        *_splits(catalog, chosen),
-        *_disputes(catalog, chosen),
-        *_cycles(catalog, chosen),
-        *_overlaps(catalog, chosen),
-    ):
+    cycles = (
+        (cycle[0], cycle[1], f"{len(cycle)} entries supersede one another")
+        for cycle in catalog.lineage.cycles
+        if not chosen.isdisjoint(cycle)
+    )
+    ways = (_declared(catalog, chosen), _splits(catalog, chosen), _disputes(catalog, chosen), cycles)
+    for a, b, why in chain(*ways, _overlaps(catalog, chosen)):
         found.setdefault((min(a, b), max(a, b)), why)
     yield from (Contradiction(a, b, why) for (a, b), why in sorted(found.items()))
 
@@ -63,9 +64,3 @@ def _disputes(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
             for head in heads:
                 if one in chosen or head in chosen:
                     yield head, one, f"{one} has `supersedes: {old}`, which does not link back"
-
-
-def _cycles(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
-    for cycle in catalog.lineage.cycles:
-        if not chosen.isdisjoint(cycle):
-            yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"

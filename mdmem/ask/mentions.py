@@ -105,12 +105,11 @@ class Mentions(Struct, frozen=True):
             ids = ", ".join(one.address.rpartition("/")[2] for one in rest[:MOST_MENTIONS])
             more = f" and {len(rest) - MOST_MENTIONS} more" if len(rest) > MOST_MENTIONS else ""
             yield Mention(f"also {MENTIONED} {ids}{more}", "")
-        elif not found and self.searches and not any(self._names(other, entry) for other in candidates):
+            return
+        # A body may mention the entry in a list or table of numbers, which is no sentence.
+        bodies = ((_pattern_in(one.address, entry), self._catalog.body(one.address)) for one in candidates)
+        if not found and self.searches and not any(pattern.search(body) for pattern, body in bodies):
             yield Mention(UNMENTIONED, "")
-
-    def _names(self, other: Entry, entry: Entry) -> bool:
-        """Return whether the body of `other` mentions `entry` in any way, even in a list or table of numbers."""
-        return _pattern_in(other.address, entry).search(self._catalog.body(other.address)) is not None
 
     def _candidates(self, entry: Entry) -> list[Entry]:
         """Return the newer current entries that link to an entry or contain one of its names."""

@@ -61,7 +61,7 @@ class SynthesisRequest(Struct, frozen=True, kw_only=True):
 
 
 class Heading(Struct, frozen=True):
-    """A section without its sources: the title, the prompt for the writer, and where the sources come from.
+    """A section of a text: the title, the prompt for the writer, and where the sources come from.
 
     The sources are matching entries of the `facets`; without facets, they are found by the `words`. `is_newest_first`
     sorts the sources by age instead of score.
@@ -81,6 +81,7 @@ def _of(title: str, prompt: str, depth: Depth, *facets: Facet, newest: bool = Fa
 
 
 _BRIEF, _STANDARD, _DEEP = Depth
+_WORK = (Facet.RECENT_MEMORY, Facet.ACTIVE_WORK)
 _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
     OutputType.DOCUMENTATION: (
         _of("Overview", "What it is, and what it is for", _BRIEF, Facet.DOMAIN, Facet.ARTIFACTS, Facet.DECISIONS),
@@ -129,14 +130,7 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
         _of("Current decisions", "What was decided, when and by whom", _BRIEF, Facet.DECISIONS, newest=True),
         _of("Controls", "How it is verified", _BRIEF, Facet.VERIFICATION, Facet.PROCEDURES),
         _of("Incidents", "What went wrong, and what followed", _STANDARD, Facet.GOTCHAS, newest=True),
-        _of(
-            "Record of work",
-            "What was done, and by whom",
-            _STANDARD,
-            Facet.RECENT_MEMORY,
-            Facet.ACTIVE_WORK,
-            newest=True,
-        ),
+        _of("Record of work", "What was done, and by whom", _STANDARD, *_WORK, newest=True),
         _of("Artifacts", "What exists to be inspected", _DEEP, Facet.ARTIFACTS, Facet.DOMAIN),
         _of("Open points", "What is not settled", _DEEP, Facet.PLANNING, Facet.IDEATION),
     ),
@@ -154,9 +148,14 @@ def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[
     Required sections are included at any depth. A required section with the title of a default section takes its place.
     A custom text with required sections has only these.
     """
-    required = {title.casefold(): (title, prompt) for title, prompt in map(_titled, request.required_sections)}
+    required = {}
+    for text in request.required_sections:
+        title, _, prompt = (part.strip() for part in text.partition("::"))
+        # A prompt without a title becomes the title.
+        title, prompt = (title, prompt) if title else (prompt, "")
+        required[title.casefold()] = (title, prompt)
     outline = () if request.output_type is OutputType.CUSTOM and required else _OUTLINES[request.output_type]
-    depths = tuple(Depth)[: tuple(Depth).index(request.depth) + 1]
+    depths = list(Depth)[: list(Depth).index(request.depth) + 1]
     own = []
     for heading in outline:
         if (key := heading.title.casefold()) in required:
@@ -168,9 +167,3 @@ def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[
         own.append(Heading(title, about, is_required=True, words=f"{title} {prompt}"))
     best = sorted(own, key=lambda one: not one.is_required)[: min(max(request.max_sections, 1), _MOST_SECTIONS)]
     return tuple(one for one in own if one in best), tuple(one.title for one in own if one not in best)
-
-
-def _titled(text: str) -> tuple[str, str]:
-    """Split `Title::prompt` into title and prompt; if the title is empty, the prompt becomes the title."""
-    title, _, prompt = (part.strip() for part in text.partition("::"))
-    return (title, prompt) if title else (prompt, "")

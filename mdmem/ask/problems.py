@@ -8,9 +8,9 @@ from unicodedata import category
 
 from msgspec.structs import replace
 
-from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, fault
 from mdmem.model.text import visible
+from mdmem.record import record_json
 from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import FileKind
@@ -30,24 +30,23 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
     not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
     found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
     for finding in catalog.findings:
-        path = finding.place.path
-        at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
-        if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
+        path, entry = finding.place.path, catalog.entries.get(finding.address or "")
+        is_decisive = entry is not None and any(
+            name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread
+        )
+        if (finding.code in _DOUBTFUL and _concerns(path, scope)) or (entry and is_decisive and scope.reads(entry)):
             found.setdefault(path, finding)
-    return (*catalog.tree.missing_wings.values(), *(_shown(found[path]) for path in sorted(found)))
+    # The path and the message must be safe to print on one line.
+    shown = (
+        replace(one.in_one_line(), place=replace(one.place, path=visible(path))) for path, one in sorted(found.items())
+    )
+    return (*catalog.tree.missing_wings.values(), *shown)
 
 
 def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
     """Return problems as JSON values with the keys that agents' tools promise: path, line, code and message."""
-    return [
-        {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message} for one in problems
-    ]
-
-
-def _shown(finding: Finding) -> Finding:
-    """Return a finding whose path and message are safe to print on one line."""
-    place = replace(finding.place, path=visible(finding.place.path))
-    return replace(finding.in_one_line(), place=place)
+    keys = {"path": "place.path", "line": "place.line", "code": "code", "message": "message"}
+    return [record_json(one, **keys) for one in problems]
 
 
 def _misplaced(catalog: Catalog) -> Iterator[Finding]:
@@ -79,9 +78,3 @@ def _concerns(path: str, scope: Scope) -> bool:
     # The room filter does not exclude invariants of binding wings, and each unreadable file may be an invariant.
     is_read = not scope.rooms or parts[1] in scope.rooms or parts[0] in scope.binding_wings
     return parts[0] in scope.wings and is_read
-
-
-def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> bool:
-    if entry is None or not scope.reads(entry):
-        return False
-    return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)

@@ -207,7 +207,10 @@ def retrieve(
             items = tuple(one for one in answer.items if one.score or one.form is not Form.GIVEN)
             short.append(replace(answer, items=items))
             known |= notes
-        unread = _unread_wings(reading, short[0]) if short and not at_work else ()
+        unread: tuple[str, ...] = ()
+        if short and not at_work and not short[0].question.filters.wings:
+            wings, read_ones = reading.view.effective.catalog.wings, short[0].scope.wings
+            unread = tuple(name for name in wings if not wings[name].is_shared and name not in read_ones)
         files = {_AT_WORK: "\0".join(at_work)} if at_work else {}
         new = {address: note for address, note in known.items() if shown.get(address) != note}
         return Answers(first, tuple(short), unread, {**new, **files})
@@ -243,14 +246,6 @@ def _answer(
         return replace(answer, basis=with_outside(answer.basis, workspace, question.words)), notes
     why = "no entry of the memory can be read"
     return replace(answer, basis=with_fallback(answer.basis, workspace, question.words, why=why)), notes
-
-
-def _unread_wings(reading: Reading, answer: Answer) -> tuple[str, ...]:
-    """Return the project wings that were not searched; none if the question names a wing."""
-    if answer.question.filters.wings:
-        return ()
-    wings = reading.view.effective.catalog.wings
-    return tuple(name for name in wings if not wings[name].is_shared and name not in answer.scope.wings)
 
 
 def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tuple[UnreadMatch, ...]:

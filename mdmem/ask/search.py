@@ -52,8 +52,14 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     found: dict[str, Item] = {}
     for match in answer.matches:
         for address in _shown_for(catalog, match.key, filters, today):
-            item = found.get(address) or _item(catalog, address, today)
-            is_itself = address == match.key
+            entry, heads, is_itself = catalog.entries[address], catalog.lineage.heads(address), address == match.key
+            item = found.get(address) or Item(
+                entry=entry,
+                status=entry.status_on(today),
+                heads=heads,
+                current=address in heads,
+                stance=catalog.stance(address),
+            )
             found[address] = replace(
                 item,
                 score=max(item.score, match.score),
@@ -92,12 +98,6 @@ def _shown_for(catalog: Catalog, address: str, filters: Filters, today: date) ->
         yield address
     if address not in heads and passes(entry, replace(filters, statuses=()), today):
         yield from heads
-
-
-def _item(catalog: Catalog, address: str, today: date) -> Item:
-    entry, heads = catalog.entries[address], catalog.lineage.heads(address)
-    stance = catalog.stance(address)
-    return Item(entry=entry, status=entry.status_on(today), heads=heads, current=address in heads, stance=stance)
 
 
 def _order(hit: Item) -> tuple[object, ...]:

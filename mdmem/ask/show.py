@@ -35,6 +35,7 @@ class ShownEntry(Struct, frozen=True, kw_only=True):
     entry: Entry
     front_matter: Mapping[str, Any]
     body: str
+    digest: str
     current: bool
     heads: tuple[str, ...]
     stance: Stance | None = None
@@ -58,6 +59,7 @@ def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[ShownEntry,
                 entry=catalog.entries[address],
                 front_matter=catalog.shown_fields(document),
                 body=catalog.shown_body(document),
+                digest=catalog.digests[address],
                 current=catalog.lineage.is_current(address),
                 heads=catalog.lineage.heads(address),
                 stance=catalog.stance(address),
@@ -133,12 +135,6 @@ def show_one(workspace: Workspace, name: str) -> ShownEntry:
     """Return the entry with a name; raises NotFoundError, and UsageError if several entries have this name."""
     entries = view_of(workspace).checkout.catalog.entries
     return in_full(workspace, [entries[resolve_name(workspace, name)]])[0]
-
-
-def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, str]:
-    """Return the digest of each shown entry, by address."""
-    digests = view_of(workspace).checkout.catalog.digests
-    return {one.entry.address: digests[one.entry.address] for one in shown}
 
 
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:

@@ -21,7 +21,7 @@ from mdmem.ask.fallback import retrieve_without_root, scope_after
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
+from mdmem.ask.show import count_hidden, in_full, list_entries, list_problems, show, show_about, stance_of
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, ShortHelp, filter_options, print_text, shared_options, split_values, with_options
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
@@ -273,7 +273,7 @@ def show_command(
     session.shown(workspace)
     shown = show(workspace, addresses, wings)
     given.print_result(entries_json(shown), entries.shown_text(shown, given.style))
-    session.record(lambda: digests_of(workspace, shown))
+    session.record(lambda: {one.entry.address: one.digest for one in shown})
 
 
 @click.command("list", cls=ShortHelp, everyday=("wings", "rooms", "types", "statuses", "all_wings"))

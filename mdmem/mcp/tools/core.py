@@ -17,7 +17,7 @@ from mdmem.ask.outlines import SynthesisRequest
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import digests_of, show, show_about, stance_of
+from mdmem.ask.show import show, show_about, stance_of
 from mdmem.ask.synthesis import plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
@@ -224,7 +224,7 @@ def _get_entry(
     return ToolResult(
         text=lambda: shown_text(entries, Style(is_markdown=True)),
         facts=lambda: entries_json(entries),
-        shown=digests_of(workspace, entries),
+        shown={one.entry.address: one.digest for one in entries},
     )
 
 
