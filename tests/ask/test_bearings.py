@@ -9,7 +9,7 @@ from builders import run_here, write
 from mdmem.ask.answer import EndedMatch
 from mdmem.render.answers import ended_text
 
-from .builders import found, hits, make_wings, names, only, put
+from .builders import found, hits, names, only, put
 
 Capture = pytest.CaptureFixture[str]
 OLD, NEW = "app/a/old", "app/a/new"
@@ -25,38 +25,37 @@ def claimed(root: Path, **new: object) -> Path:
 # --- claims ---
 
 
-def test_claimed_entry_and_its_claimant_are_shown_the_claimant_first(tmp_path: Path) -> None:
-    answer = found(claimed(make_wings(tmp_path)), "queue")
+def test_claimed_entry_and_its_claimant_are_shown_the_claimant_first(root: Path) -> None:
+    answer = found(claimed(root), "queue")
     assert names(answer.items) == [NEW, OLD]
     old, new = only(answer, OLD), only(answer, NEW)
     assert (old.claimed_by, old.titles, old.current) == ((NEW,), {NEW: "Replaced"}, True)
     assert (new.claims, new.titles, new.reason, new.via) == ((OLD,), {OLD: "Queue"}, f"claims to replace {OLD}", ())
 
 
-def test_search_names_the_claimant_of_a_hit(tmp_path: Path) -> None:
-    root = claimed(make_wings(tmp_path), tags=["queue"])
+def test_search_names_the_claimant_of_a_hit(root: Path) -> None:
+    root = claimed(root, tags=["queue"])
     found_hits = hits(root, "queue replaced").hits
     assert names(found_hits) == [NEW, OLD]
     assert (found_hits[1].claimed_by, found_hits[1].heads) == ((NEW,), (OLD,))
 
 
-def test_claim_of_another_project_touches_nothing_here(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_claim_of_another_project_touches_nothing_here(root: Path) -> None:
     put(root, "lib/a/old", "Queue")
     put(root, "web/a/new", "Replaced", supersedes=["lib/a/old"])
     answer = found(root, "queue")
     assert [(item.entry.address, item.claimed_by) for item in answer.items] == [("lib/a/old", ())]
 
 
-def test_house_that_records_one_end_has_facts(tmp_path: Path) -> None:
-    root = claimed(make_wings(tmp_path))
+def test_house_that_records_one_end_has_facts(root: Path) -> None:
+    root = claimed(root)
     write(root, "mdmem.toml", 'default_wing = "app"\n[lineage]\none_sided = "fact"\n')
     answer = found(root, "queue")
     assert [(item.entry.address, item.via) for item in answer.items] == [(NEW, (OLD,))]
 
 
-def test_successor_that_the_old_entry_names_holds_and_the_claimant_contradicts_it(tmp_path: Path) -> None:
-    root = claimed(make_wings(tmp_path))
+def test_successor_that_the_old_entry_names_holds_and_the_claimant_contradicts_it(root: Path) -> None:
+    root = claimed(root)
     put(root, OLD, "Queue", superseded_by=["app/a/named"])
     put(root, "app/a/named", "Moved on", supersedes=[OLD])
     answer = found(root, "queue")
@@ -68,8 +67,7 @@ def test_successor_that_the_old_entry_names_holds_and_the_claimant_contradicts_i
 # --- amendments ---
 
 
-def test_amended_entry_comes_with_what_amends_it(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_amended_entry_comes_with_what_amends_it(root: Path) -> None:
     put(root, OLD, "Queue")
     put(root, NEW, "Exception", amends=[OLD])
     answer = found(root, "queue")
@@ -89,15 +87,13 @@ def test_amended_entry_comes_with_what_amends_it(tmp_path: Path) -> None:
         ("web/a/new", {}),
     ],
 )
-def test_amendment_that_does_not_count_is_not_attached(tmp_path: Path, address: str, fields: dict[str, object]) -> None:
-    root = make_wings(tmp_path)
+def test_amendment_that_does_not_count_is_not_attached(root: Path, address: str, fields: dict[str, object]) -> None:
     put(root, OLD, "Queue")
     put(root, address, "Exception", amends=[OLD], **fields)
     assert names(found(root, "queue", ("app/x.py",)).items) == [OLD]
 
 
-def test_project_amends_a_shared_entry_for_itself_alone(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_project_amends_a_shared_entry_for_itself_alone(root: Path) -> None:
     put(root, "lib/a/rule", "Queue")
     for wing in ("app", "web"):
         put(root, f"{wing}/a/exception", "Exception", amends=["lib/a/rule"])
@@ -105,8 +101,7 @@ def test_project_amends_a_shared_entry_for_itself_alone(tmp_path: Path) -> None:
     assert only(found(root, "queue", wings=("web",)), "lib/a/rule").amended_by == ("web/a/exception",)
 
 
-def test_what_replaced_an_amendment_amends_in_its_place(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_what_replaced_an_amendment_amends_in_its_place(root: Path) -> None:
     put(root, OLD, "Queue")
     put(root, "app/a/first", "Exception", amends=[OLD], status="deprecated", superseded_by=[NEW])
     put(root, NEW, "Exception again", supersedes=["app/a/first"])
@@ -116,8 +111,7 @@ def test_what_replaced_an_amendment_amends_in_its_place(tmp_path: Path) -> None:
 # --- ends ---
 
 
-def test_best_match_that_ended_is_named_with_its_reason(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_best_match_that_ended_is_named_with_its_reason(root: Path) -> None:
     put(root, OLD, "Queue of letters", status="deprecated", deprecated_reason="nobody writes")
     put(root, NEW, "Letters are sorted by hand and by colour")
     ended = (EndedMatch(OLD, "Queue of letters", "nobody writes", ()),)
@@ -127,23 +121,20 @@ def test_best_match_that_ended_is_named_with_its_reason(tmp_path: Path) -> None:
     assert found(root, "sorted colour").basis.ended == ()
 
 
-def test_best_match_that_was_replaced_is_named_with_its_head(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_best_match_that_was_replaced_is_named_with_its_head(root: Path) -> None:
     put(root, OLD, "Queue", status="deprecated", superseded_by=[NEW], reason="older still was worse")
     put(root, NEW, "Replaced", supersedes=[OLD], reason="it was slow")
     assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "it was slow", (NEW,)),)
 
 
-def test_reasons_are_those_of_each_step_to_what_is_current(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_reasons_are_those_of_each_step_to_what_is_current(root: Path) -> None:
     put(root, OLD, "Queue", status="deprecated", superseded_by=["app/a/mid"])
     put(root, "app/a/mid", "Table", status="deprecated", superseded_by=[NEW], supersedes=[OLD], reason="two phones")
     put(root, NEW, "Replaced", supersedes=["app/a/mid"], reason="the table was slow")
     assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "two phones; the table was slow", (NEW,)),)
 
 
-def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_successor_that_cannot_be_read_is_named(root: Path) -> None:
     put(root, OLD, "Queue", status="deprecated", superseded_by=[NEW])
     write(root, f"{NEW}.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
     basis = found(root, "queue").basis
@@ -158,9 +149,8 @@ def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("better", "is_said"), [(0, True), (2, True), (3, False)])
 def test_rejected_record_among_the_first_three_matches_is_said(
-    better: int, is_said: bool, tmp_path: Path, capsys: Capture
+    better: int, is_said: bool, root: Path, capsys: Capture
 ) -> None:
-    root = make_wings(tmp_path)
     put(root, "app/a/graphql", "GraphQL", status="deprecated", deprecated_reason="rejected", body="Padding. " * 50)
     for number in range(better):
         put(root, f"app/a/{number}", "GraphQL at the gate", body="GraphQL GraphQL.")
@@ -169,8 +159,8 @@ def test_rejected_record_among_the_first_three_matches_is_said(
     assert (line in said) is is_said
 
 
-def test_text_and_json_name_all_three(tmp_path: Path, capsys: Capture) -> None:
-    root = claimed(make_wings(tmp_path))
+def test_text_and_json_name_all_three(root: Path, capsys: Capture) -> None:
+    root = claimed(root)
     put(root, "app/a/exception", "Exception", amends=[OLD])
     put(root, "app/a/gone", "Queue queue", status="deprecated", deprecated_reason="nobody waits")
     said = run_here(capsys, "search", "queue", cwd=root).out

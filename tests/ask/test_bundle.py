@@ -16,8 +16,7 @@ from mdmem.store.tree import Unreadable
 from mdmem.store.workspace.workspace import Workspace
 
 
-def test_an_item_has_the_shape_of_the_contract(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_an_item_has_the_shape_of_the_contract(root: Path) -> None:
     put(
         root,
         "app/architecture/dedup",
@@ -25,7 +24,6 @@ def test_an_item_has_the_shape_of_the_contract(tmp_path: Path) -> None:
         "Contents are hashed.\n\nRationale: it is fast.\n",
         created_at="2026-04-08T10:00:00Z",
     )
-
     assert item(bundle(root), "app/architecture/dedup") == {
         "id": "app/architecture/dedup",
         "label": "Decision",
@@ -51,20 +49,15 @@ def test_an_item_has_the_shape_of_the_contract(tmp_path: Path) -> None:
     ],
 )
 def test_rationale_and_content_are_all_an_entry_says(
-    tmp_path: Path, body: str, rationale: str, content: str | None
+    root: Path, body: str, rationale: str, content: str | None
 ) -> None:
-    root = make_wings(tmp_path)
     put(root, "app/r/one", "One", body)
-
     told = item(bundle(root), "app/r/one")
-
     assert (told["rationale"], told.get("content")) == (rationale, content)
 
 
-def test_a_pattern_says_its_trigger_and_steps_as_content(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_pattern_says_its_trigger_and_steps_as_content(root: Path) -> None:
     put(root, "app/r/p", "P", "", type="pattern", trigger="a long task", repeatable_steps=["start", "wait"])
-
     assert item(bundle(root), "app/r/p")["content"] == "When: a long task\n\n1. start\n2. wait"
 
 
@@ -79,47 +72,35 @@ def test_a_pattern_says_its_trigger_and_steps_as_content(tmp_path: Path) -> None
         ({"expires_at": "2026-10-01"}, "expired on 2026-10-01: confirm before relying on it"),
     ],
 )
-def test_uncertainty_is_stated(tmp_path: Path, fields: dict[str, str], uncertainty: str) -> None:
-    root = make_wings(tmp_path)
+def test_uncertainty_is_stated(root: Path, fields: dict[str, str], uncertainty: str) -> None:
     put(root, "app/r/one", "One", **fields)
-
     told = item(bundle(root), "app/r/one")
-
     assert (told["status"], told["uncertainty"]) == ("under_review", uncertainty)
 
 
-def test_an_item_names_claims_and_amendments_and_its_claimant_comes_first(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_an_item_names_claims_and_amendments_and_its_claimant_comes_first(root: Path) -> None:
     put(root, "app/r/a", "Queue", created_at="2026-05-01")
     put(root, "app/r/new", "Replaced", supersedes=["app/r/a"], created_at="2026-04-01")
     put(root, "app/r/part", "Exception", amends=["app/r/a"], created_at="2026-03-01")
-
     told = bundle(root)
-
     assert ids(told["items"]) == ["app/r/new", "app/r/a", "app/r/part"]
     assert (item(told, "app/r/a")["claimed_by"], item(told, "app/r/a")["amended_by"]) == (["app/r/new"], ["app/r/part"])
     assert (item(told, "app/r/new")["claims"], item(told, "app/r/part")["amends"]) == (["app/r/a"], ["app/r/a"])
 
 
-def test_a_declared_contradiction_makes_a_bundle_conflicted(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_declared_contradiction_makes_a_bundle_conflicted(root: Path) -> None:
     put(root, "app/r/a", "A", conflicts_with="app/r/b")
     put(root, "app/r/b", "B")
-
     told = bundle(root)
-
     assert told["retrieval_status"] == "conflicted"
     assert told["conflicts_found"] is True
     assert told["conflicts"] == [{"a": "app/r/a", "b": "app/r/b", "why": "declared in `conflicts_with`"}]
 
 
-def test_a_suspected_contradiction_stands_apart(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_suspected_contradiction_stands_apart(root: Path) -> None:
     put(root, "app/r/executor", "Use one executor")
     put(root, "lib/r/executor", "Executors for all")
-
     told = bundle(root)
-
     assert told["retrieval_status"] == "succeeded"
     assert told["conflicts_found"] is False
     assert told["suspected"] == [
@@ -131,47 +112,35 @@ def test_a_suspected_contradiction_stands_apart(tmp_path: Path) -> None:
     ]
 
 
-def test_a_contradiction_of_what_is_not_given_is_not_reported(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_contradiction_of_what_is_not_given_is_not_reported(root: Path) -> None:
     put(root, "app/r/a", "Apples", "Apples.\n", conflicts_with="app/r/b")
     put(root, "app/r/b", "Pears", "Pears.\n")
     put(root, "app/r/c", "Plums", "Plums.\n")
-
     answer = bundle(root, topic="plums")
-
     assert (ids(answer["items"]), answer["retrieval_status"]) == (["app/r/c"], "succeeded")
 
 
 @pytest.mark.parametrize("project_id", [None, "", "  "])
-def test_without_a_project_nothing_is_read_and_the_message_says_why(tmp_path: Path, project_id: str | None) -> None:
-    root = make_wings(tmp_path)
+def test_without_a_project_nothing_is_read_and_the_message_says_why(root: Path, project_id: str | None) -> None:
     put(root, "lib/r/rule", "Rule", type="invariant")
-
     answer = bundle(root, project_id)
-
     assert (answer["retrieval_status"], answer["scope_state"]) == ("empty", "unresolved")
     assert answer["items"] == []
     assert answer["message"] == "no `project_id` is given, so no scope is known"
 
 
-def test_a_project_that_is_not_there_gives_nothing_and_says_what_makes_it(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_project_that_is_not_there_gives_nothing_and_says_what_makes_it(root: Path) -> None:
     put(root, "lib/r/rule", "Rule", type="invariant")
-
     answer = bundle(root, "fresh")
-
     assert (answer["retrieval_status"], answer["scope_state"], answer["items"]) == ("empty", "uncertain", [])
     assert answer["message"] == "there is no wing for the project `fresh` yet; `save_session` creates it"
 
 
-def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it(root: Path) -> None:
     put(root, "app/r/own", "Own", focus="maps")
     put(root, "lib/r/common", "Common")
     put(root, "lib/r/rule", "Rule", type="invariant")
-
     answer = bundle(root, focus="auth")
-
     assert answer["scope_state"] == "uncertain"
     assert ids(answer["items"]) == ["lib/r/rule", "app/r/own"]
     assert [(one["id"], one["why"]) for one in answer["omitted"]] == [
@@ -183,25 +152,19 @@ def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it
     )
 
 
-def test_files_that_cannot_be_read_stand_before_the_items(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_files_that_cannot_be_read_stand_before_the_items(root: Path) -> None:
     put(root, "app/r/one", "One")
     write(root, "app/r/broken.md", "---\ntype: [\n---\n")
-
     told = bundle(root)
-
     assert [one["path"] for one in told["problems"]] == ["app/r/broken.md"]
     assert list(told).index("problems") < list(told).index("items")
     assert told["retrieval_status"] == "succeeded"
 
 
-def test_an_empty_answer_beside_unreadable_files_says_that_they_may_bind(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_an_empty_answer_beside_unreadable_files_says_that_they_may_bind(root: Path) -> None:
     put(root, "app/r/one", "One")
     write(root, "app/r/broken.md", "---\ntype: [\n---\n")
-
     answer = bundle(root, topic="authentication")
-
     assert answer["retrieval_status"] == "empty"
     assert answer["message"] == "no readable entry matches, and the unreadable files may contain rules"
 
@@ -210,22 +173,17 @@ def test_a_scope_of_which_nothing_can_be_read_has_failed_and_the_docs_answer(tmp
     root = make_wings(make_repository(tmp_path / "repo"))
     write(root, "app/r/broken.md", "---\ntype: [\n---\n")
     write(tmp_path / "repo", "docs/architecture.md", "# Architecture\n\nAuthentication uses tokens.\n")
-
     told = bundle(root, topic="authentication")
-
     assert told["retrieval_status"] == "failed"
     assert told["message"] == "no entry of this scope can be read; continue without memory"
     assert told["fallback"] == [{"path": "docs/architecture.md", "line": 3, "text": "Authentication uses tokens."}]
     assert (told["source"], told["degraded"]) == ("docs", True)
 
 
-def test_a_repository_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_repository_that_cannot_be_read_has_failed(root: Path) -> None:
     workspace = open_root(root)
     at = workspace.at(replace(workspace.snapshot, revision="HEAD"))
-
     answer = retrieve_context(at, project_id="app")
-
     assert answer["retrieval_status"] == "failed"
     assert answer["message"] == "the memory cannot be read; continue without it"
     assert answer["degraded"]
@@ -252,8 +210,7 @@ class Vanishing:
 
 
 @pytest.mark.parametrize(("times", "status"), [(1, "succeeded"), (2, "failed")])
-def test_a_file_that_goes_away_is_read_again_once(tmp_path: Path, times: int, status: str) -> None:
-    root = make_wings(tmp_path)
+def test_a_file_that_goes_away_is_read_again_once(root: Path, times: int, status: str) -> None:
     put(root, "app/r/one", "One")
     opened = open_root(root)
     # Both are in the cache of parsed entries, so that the body is what is read.
@@ -268,7 +225,6 @@ def test_a_file_that_goes_away_is_read_again_once(tmp_path: Path, times: int, st
             return super().over(inner)
 
     here = Here(opened.location, opened.environment, opened.cwd, opened.today)
-
     assert retrieve_context(here, project_id="app")["retrieval_status"] == status
 
 
@@ -284,7 +240,6 @@ def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> Non
         return asked[-1]
 
     answer = retrieve_context(open_root(root), project_id="app", topic="tokens", clock=clock)
-
     assert answer["retrieval_status"] == "timed_out"
     assert [one["text"] for one in answer["fallback"]] == ["Tokens are used."]
     # The start of an attempt, and the first look after it.
@@ -297,25 +252,20 @@ def test_hygiene_is_due_thirty_days_after_the_last(tmp_path: Path, day: str, due
     root = make_wings(make_repository(tmp_path / "repo"))
     put(root, "app/r/one", "One", created_at="2026-01-01")
     record_hygiene(open_root(root).state_folder, ["app"], date.fromisoformat(day))
-
     assert bundle(root)["hygiene_due"] is due
 
 
-def test_a_bundle_changes_no_byte_and_is_the_same_twice(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_bundle_changes_no_byte_and_is_the_same_twice(root: Path) -> None:
     put(root, "app/r/one", "One")
     put(root, "lib/r/two", "Two")
     before = snapshot(root)
-
     first, second = bundle(root, topic="one two"), bundle(root, topic="one two")
-
     assert first == second
     assert snapshot(root) == before
 
 
-def test_a_bundle_has_the_keys_of_the_contract(tmp_path: Path) -> None:
-    told = bundle(make_wings(tmp_path))
-
+def test_a_bundle_has_the_keys_of_the_contract(root: Path) -> None:
+    told = bundle(root)
     assert {name: told[name] for name in ("items", "retrieval_status", "scope_state", "conflicts_found")} == {
         "items": [],
         "retrieval_status": "empty",

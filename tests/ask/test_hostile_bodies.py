@@ -13,7 +13,7 @@ from mdmem.markdown.body import without_targets
 from mdmem.store.index import Match
 from mdmem.store.index.analysis import snippet
 
-from .builders import make_wings, put
+from .builders import put
 
 SIZE = 100_000
 # Each took 3 to 18 seconds with a quadratic search, and takes less than a second on a slow machine.
@@ -38,8 +38,7 @@ def long(part: str) -> str:
         f"word a{long(chr(0x301))}{long(chr(0x316))} word",
     ],
 )
-def test_excerpt_of_a_hostile_body_is_made_in_time(body: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_excerpt_of_a_hostile_body_is_made_in_time(body: str, root: Path) -> None:
     put(root, "app/rules/long", "Long", "Text.\n")
     entry = open_root(root).catalog.entries["app/rules/long"]
     started = process_time()
@@ -48,8 +47,7 @@ def test_excerpt_of_a_hostile_body_is_made_in_time(body: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("body", [long(".adr148x"), long(".0148x"), long("[adr 148](x.md) "), long("](0148-x.md ")])
-def test_mentions_in_a_hostile_body_are_found_in_time(body: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_mentions_in_a_hostile_body_are_found_in_time(body: str, root: Path) -> None:
     put(root, "app/rules/0148-x", "Record", "Text.\n")
     pattern = mention_pattern(open_root(root).catalog.entries["app/rules/0148-x"], is_near=True)
     started = process_time()
@@ -66,8 +64,7 @@ def test_links_of_a_hostile_text_are_removed_in_time() -> None:
     assert without_targets("See `the docs <https://a.example>`_ and [it](b.md).") == "See the docs and it."
 
 
-def test_coverage_by_a_body_of_one_word_is_found_in_time(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_coverage_by_a_body_of_one_word_is_found_in_time(root: Path) -> None:
     put(root, "app/rules/long", "Long", "Text.\n")
     weights = weights_of(["word", "zebra"], [frozenset(["word"])], 1)
     entry = open_root(root).catalog.entries["app/rules/long"]

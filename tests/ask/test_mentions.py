@@ -119,8 +119,7 @@ def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory
         (root / f"{address}.md").unlink()
 
 
-def test_number_in_a_room_of_this_name_in_another_wing_is_another_record(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_number_in_a_room_of_this_name_in_another_wing_is_another_record(root: Path) -> None:
     put(root, "app/adr/0148-orders", "Orders", "Orders are sent twice at most.\n", created_at="2026-02-01")
     put(root, "web/adr/0150-mails", "Mails", "We keep ADR 148 in mind.\n", created_at="2026-03-01")
     workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
@@ -154,10 +153,7 @@ def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, lin
         ("As [this](queue.md) says.", "mentioned by"),
     ],
 )
-def test_entry_id_of_one_word_is_mentioned_only_as_an_address_or_as_code(
-    sentence: str, how: str, tmp_path: Path
-) -> None:
-    root = make_wings(tmp_path)
+def test_entry_id_of_one_word_is_mentioned_only_as_an_address_or_as_code(sentence: str, how: str, root: Path) -> None:
     put(root, "app/rules/queue", "Use one queue", "Orders go through it.\n", created_at="2026-01-01")
     put(root, "app/rules/jobs", "Jobs", f"{sentence}\n", created_at="2026-02-01")
     workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
@@ -185,8 +181,7 @@ def test_many_mentions_are_named_without_their_sentences(tmp_path: Path) -> None
         ("The rule is amended by ADR-0148.", ""),
     ],
 )
-def test_change_is_stated_only_by_a_verb_near_the_mention(sentence: str, change: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_change_is_stated_only_by_a_verb_near_the_mention(sentence: str, change: str, root: Path) -> None:
     put(root, "app/adr/0148-use-postgres", "Use Postgres", "Orders live in Postgres.\n", created_at="2026-01-01")
     put(root, "app/adr/0150-amounts", "Amounts", f"{sentence}\n", created_at="2026-02-01")
     (answer,) = retrieve(open_root(root), Question(words="use postgres")).all

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ask.builders import bundle, ids, item, make_wings, put, why_omitted
+from ask.builders import bundle, ids, item, put, why_omitted
 
 
 def many(root: Path, number: int, room: str, /, **fields: object) -> list[str]:
@@ -16,108 +16,81 @@ def many(root: Path, number: int, room: str, /, **fields: object) -> list[str]:
     return names[::-1]
 
 
-def test_each_scope_has_its_room_in_a_bundle(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_each_scope_has_its_room_in_a_bundle(root: Path) -> None:
     focus = many(root, 12, "app/architecture", focus="auth")
     project = many(root, 12, "app/components")
     shared = many(root, 7, "lib/architecture")
-
     answer = bundle(root, focus="auth")
-
     assert ids(answer["items"]) == [*focus[:10], *project[:10], *shared[:5]]
     assert [one["scope"] for one in answer["items"]] == ["focus"] * 10 + ["project"] * 10 + ["global"] * 5
     assert answer["retrieval_status"] == "succeeded"
 
 
-def test_what_finds_no_room_is_named_with_its_scope(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_what_finds_no_room_is_named_with_its_scope(root: Path) -> None:
     project, shared = many(root, 11, "app/components"), many(root, 6, "lib/architecture")
-
     answer = bundle(root)
-
     assert why_omitted(answer) == {
         project[-1]: "over the 10 of the scope `project`",
         shared[-1]: "over the 5 of the scope `global`",
     }
 
 
-def test_fifty_are_named_and_the_rest_counted(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_fifty_are_named_and_the_rest_counted(root: Path) -> None:
     for number in range(63):
         put(root, f"app/components/c{number:02}", f"c{number:02}", type="note")
-
     answer = bundle(root)
-
     assert len(answer["omitted"]) == 50
     assert answer["omitted_counts"] == [{"type": "note", "why": "over the 10 of the scope `project`", "count": 3}]
 
 
-def test_authority_fills_a_scope_and_orders_the_whole_list(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_authority_fills_a_scope_and_orders_the_whole_list(root: Path) -> None:
     notes = many(root, 9, "app/components", type="note")
     put(root, "app/architecture/choice", "Choice")
     put(root, "app/conventions/way", "Way", type="pattern", trigger="now")
     put(root, "lib/architecture/common", "Common")
-
     answer = bundle(root)
-
     first = ["app/architecture/choice", "lib/architecture/common", "app/conventions/way"]
     assert ids(answer["items"]) == [*first, *notes[:8]]
     assert list(why_omitted(answer)) == [notes[8]]
 
 
-def test_invariants_take_no_room_and_come_first(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_take_no_room_and_come_first(root: Path) -> None:
     rules = many(root, 13, "app/rules", type="invariant")
     common = many(root, 7, "lib/rules", type="invariant")
     choices = many(root, 10, "app/architecture")
-
     answer = bundle(root)
-
     assert ids(answer["items"]) == [*rules, *common, *choices]
 
 
-def test_a_focus_is_added_to_the_global_scope(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_focus_is_added_to_the_global_scope(root: Path) -> None:
     put(root, "app/architecture/own", "Own")
     put(root, "app/architecture/auth", "Auth", focus="auth")
     put(root, "app/rules/never", "Never", type="invariant")
     put(root, "lib/architecture/common", "Common")
-
     answer = bundle(root, scope="global", focus="auth")
-
     assert ids(answer["items"]) == ["app/architecture/auth", "lib/architecture/common"]
     assert [one["count"] for one in answer["invariants_left_out"]] == [1]
 
 
 @pytest.mark.parametrize("scope", ["project", "focus"])
-def test_scopes_project_and_focus_read_the_wing_too(tmp_path: Path, scope: str) -> None:
-    root = make_wings(tmp_path)
+def test_scopes_project_and_focus_read_the_wing_too(root: Path, scope: str) -> None:
     put(root, "app/architecture/own", "Own")
     put(root, "app/architecture/auth", "Auth", focus="auth")
     put(root, "lib/architecture/common", "Common")
-
     answer = bundle(root, scope=scope, focus="auth")
-
     assert ids(answer["items"]) == ["app/architecture/auth", "app/architecture/own", "lib/architecture/common"]
 
 
-def test_scope_focus_without_a_focus_reads_the_project_and_says_so(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_scope_focus_without_a_focus_reads_the_project_and_says_so(root: Path) -> None:
     put(root, "app/architecture/own", "Own")
-
     answer = bundle(root, scope="focus")
-
     assert ids(answer["items"]) == ["app/architecture/own"]
     assert answer["message"] == "no `focus` is given, so the project is read"
 
 
-def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_drafts_stand_apart_five_at_most(root: Path) -> None:
     drafts = many(root, 6, "app/architecture", status="draft")
-
     answer = bundle(root)
-
     assert answer["items"] == []
     assert ids(answer["proposed"]) == drafts[:5]
     assert why_omitted(answer) == {drafts[5]: "over the 5 drafts that are shown"}
@@ -136,77 +109,57 @@ def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:
         (["Note"], ["app/r/note"]),
     ],
 )
-def test_categories_let_through_the_labels_they_name(
-    tmp_path: Path, categories: list[str], expected: list[str]
-) -> None:
-    root = make_wings(tmp_path)
+def test_categories_let_through_the_labels_they_name(root: Path, categories: list[str], expected: list[str]) -> None:
     for kind in ("invariant", "decision", "pattern", "note"):
         put(root, f"app/r/{kind}", kind, type=kind)
     for label in ("context", "session", "entity"):
         put(root, f"app/r/{label}", label, type="note", label=label)
-
     assert ids(bundle(root, categories=categories)["items"]) == expected
 
 
-def test_invariants_that_the_categories_leave_out_are_counted(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_that_the_categories_leave_out_are_counted(root: Path) -> None:
     put(root, "app/r/rule", "Rule", type="invariant")
     put(root, "lib/r/rule", "Common", type="invariant")
-
     answer = bundle(root, categories=["Decision"])
-
     assert answer["items"] == []
     assert answer["invariants_left_out"] == [{"type": "invariant", "why": "not among `categories`", "count": 2}]
 
 
-def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_topic_never_filters_unconditional_invariants(root: Path) -> None:
     put(root, "app/r/rule", "Do not block", type="invariant")
     put(root, "lib/r/rule", "Do not sleep", type="invariant")
-
     answer = bundle(root, topic="authentication")
-
     assert ids(answer["items"]) == ["app/r/rule", "lib/r/rule"]
     assert answer["covered"] is False
     assert answer["unmatched_terms"] == ["authentication"]
 
 
-def test_a_topic_without_a_word_is_said(tmp_path: Path) -> None:
-    answer = bundle(make_wings(tmp_path), topic="--")
-
+def test_a_topic_without_a_word_is_said(root: Path) -> None:
+    answer = bundle(root, topic="--")
     assert answer["message"] == "`topic` contains no word to search for"
 
 
-def test_a_declared_override_wins_and_is_told(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_declared_override_wins_and_is_told(root: Path) -> None:
     put(root, "lib/r/executor", "Executor")
     put(root, "lib/r/rule", "Rule", type="invariant")
     put(root, "app/r/rule", "Our rule", type="invariant", overrides=["lib/r/rule"], reason="two clients")
     put(root, "app/r/executor", "Executor", overrides=["lib/r/executor"], reason="two clients")
-
     answer = bundle(root)
-
     assert ids(answer["items"]) == ["app/r/rule", "lib/r/rule", "app/r/executor"]
     assert why_omitted(answer) == {"lib/r/executor": "overridden by app/r/executor"}
     assert item(answer, "app/r/executor")["overrides"] == ["lib/r/executor"]
     assert item(answer, "lib/r/rule")["overridden_by"] == ["app/r/rule"]
 
 
-def test_the_global_scope_shows_shared_entries_with_what_overrides_them(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_the_global_scope_shows_shared_entries_with_what_overrides_them(root: Path) -> None:
     put(root, "lib/r/executor", "Executor")
     put(root, "app/r/executor", "Executor", overrides="lib/r/executor", reason="two clients")
-
     answer = bundle(root, scope="global")
-
     assert ids(answer["items"]) == ["lib/r/executor"]
     assert item(answer, "lib/r/executor")["overridden_by"] == ["app/r/executor"]
 
 
-def test_a_shared_wing_can_be_the_project(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_shared_wing_can_be_the_project(root: Path) -> None:
     put(root, "lib/r/one", "One")
-
     answer = bundle(root, "lib")
-
     assert [(one["id"], one["scope"]) for one in answer["items"]] == [("lib/r/one", "global")]

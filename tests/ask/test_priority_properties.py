@@ -71,7 +71,6 @@ def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Sc
 @given(memories(), asks)
 def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: BundleRequest) -> None:
     *_, merged = answer(entries, asked)
-
     taken = Counter(item.tier for item in merged.items if item.entry.type is not EntryType.INVARIANT)
     assert all(taken[tier] <= CAPS[tier] for tier in Tier)
     assert len(merged.proposed) <= 5
@@ -80,7 +79,6 @@ def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: Bund
 @given(memories(), asks)
 def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked: BundleRequest) -> None:
     *_, merged = answer(entries, asked)
-
     assert merged.items == sorted(merged.items, key=authority_key)
     ranks = [item.entry.type.rank for item in merged.items]
     assert ranks == sorted(ranks)
@@ -89,7 +87,6 @@ def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked:
 @given(memories(), asks)
 def test_no_invariant_that_binds_is_lost(entries: dict[str, Entry], asked: BundleRequest) -> None:
     catalog, *_, merged = answer(entries, asked)
-
     given_ones = {item.entry.address for item in merged.items}
     binding = {
         address: one
@@ -108,7 +105,6 @@ def test_no_invariant_that_binds_is_lost(entries: dict[str, Entry], asked: Bundl
 @given(memories(), asks)
 def test_nothing_that_ended_or_is_a_draft_is_an_item(entries: dict[str, Entry], asked: BundleRequest) -> None:
     catalog, *_, merged = answer(entries, asked)
-
     lineage = catalog.lineage
     assert all(item.entry.status is not Status.DRAFT for item in merged.items)
     assert all(
@@ -120,7 +116,6 @@ def test_nothing_that_ended_or_is_a_draft_is_an_item(entries: dict[str, Entry], 
 @given(memories(), asks)
 def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
-
     over = {
         one.address for one in merged.basis.omitted if one.why.startswith("over the 1") or "of the scope" in one.why
     }
@@ -137,7 +132,6 @@ def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], as
 @given(memories(), asks)
 def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
-
     told = {item.entry.address for item in merged.items} | {one.address for one in merged.basis.omitted}
     silent = [item for item in found.items if item.entry.address not in told]
     counted = sum(one.count for one in merged.basis.omitted_counts)
@@ -153,7 +147,6 @@ def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Ent
 @given(memories(), asks)
 def test_a_scope_reads_nothing_of_others(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
-
     assert all(item.entry.wing != "web" for item in (*merged.items, *merged.proposed))
     if asked.scope is BundleScope.GLOBAL:
         overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by")}

@@ -29,8 +29,7 @@ def troubles(retrieval: Answer) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("where", ["app/a/x", "app/a/y", "both"])
-def test_conflict_is_reported_once_whichever_end_declares_it(where: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_conflict_is_reported_once_whichever_end_declares_it(where: str, root: Path) -> None:
     for this, other in (("app/a/x", "app/a/y"), ("app/a/y", "app/a/x")):
         put(root, this, f"Queue of {this}", conflicts_with=[other] if where in (this, "both") else [])
     answer = found(root, "queue")
@@ -38,24 +37,21 @@ def test_conflict_is_reported_once_whichever_end_declares_it(where: str, tmp_pat
     assert told(answer) == [("app/a/x", "app/a/y", "declared in `conflicts_with`")]
 
 
-def test_conflict_is_reported_where_one_end_alone_is_an_item(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_conflict_is_reported_where_one_end_alone_is_an_item(root: Path) -> None:
     put(root, "app/a/x", "Queue")
     put(root, "app/a/y", "Lock", conflicts_with=["app/a/x"])
     assert told(found(root, "queue")) == [("app/a/x", "app/a/y", "declared in `conflicts_with`")]
     assert told(found(root, "timeout")) == []
 
 
-def test_conflict_with_what_ended_or_is_a_draft_is_none(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_conflict_with_what_ended_or_is_a_draft_is_none(root: Path) -> None:
     put(root, "app/a/x", "Queue", conflicts_with=["app/a/old", "app/a/idea", "app/a/nowhere"])
     put(root, "app/a/old", "Queue", status="deprecated", conflicts_with=["app/a/x"])
     put(root, "app/a/idea", "Queue", status="draft", conflicts_with=["app/a/x"])
     assert told(found(root, "queue")) == []
 
 
-def test_conflict_of_project_and_shared_entry_on_one_subject_is_reported(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_conflict_of_project_and_shared_entry_on_one_subject_is_reported(root: Path) -> None:
     put(root, "app/a/threads", "Use two threads for the queue")
     put(root, "lib/b/threads", "Something else about a queue")
     put(root, "lib/b/other", "Use two threads in the queue")
@@ -68,24 +64,21 @@ def test_conflict_of_project_and_shared_entry_on_one_subject_is_reported(tmp_pat
 
 
 @pytest.mark.parametrize("field", ["overrides", "see"])
-def test_conflict_on_one_subject_is_none_where_the_project_says_how_they_stand(field: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_conflict_on_one_subject_is_none_where_the_project_says_how_they_stand(field: str, root: Path) -> None:
     put(root, "app/a/threads", "Queue", **{field: ["lib/b/threads"]})
     put(root, "lib/b/threads", "Queue")
     assert told(found(root, "queue")) == []
 
 
 @pytest.mark.parametrize("declares", ["zoo/a/threads", "lib/b/threads"])
-def test_conflict_that_is_declared_and_overlaps_is_reported_once(declares: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_conflict_that_is_declared_and_overlaps_is_reported_once(declares: str, root: Path) -> None:
     write(root, "mdmem.toml", 'default_wing = "zoo"\n')
     for this, other in (("zoo/a/threads", "lib/b/threads"), ("lib/b/threads", "zoo/a/threads")):
         put(root, this, "Queue", conflicts_with=[other] if this == declares else [])
     assert told(found(root, "queue")) == [("lib/b/threads", "zoo/a/threads", "declared in `conflicts_with`")]
 
 
-def test_conflict_of_two_successors_is_reported_unless_the_old_entry_says_why(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_conflict_of_two_successors_is_reported_unless_the_old_entry_says_why(root: Path) -> None:
     put(root, "app/a/x", "Left", supersedes=["app/a/old"])
     put(root, "app/a/y", "Right", supersedes=["app/a/old"])
     split = {"status": "deprecated", "superseded_by": ["app/a/x", "app/a/y"]}
@@ -107,8 +100,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "code"), BROKEN.values(), ids=list(BROKEN))
-def test_broken_file_in_scope_is_a_problem(text: str | bytes, code: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_broken_file_in_scope_is_a_problem(text: str | bytes, code: str, root: Path) -> None:
     write(root, "app/a/rule.md", text)
     put(root, "app/a/choice", "Queue")
     answer = found(root, "queue")
@@ -116,8 +108,7 @@ def test_broken_file_in_scope_is_a_problem(text: str | bytes, code: str, tmp_pat
     assert [(one.place.path, one.code) for one in hits(root, "queue").basis.problems] == [("app/a/rule.md", code)]
 
 
-def test_broken_file_out_of_scope_is_none(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_broken_file_out_of_scope_is_none(root: Path) -> None:
     for path in ("web/a/rule.md", "app/b/rule.md", "lib/a/rule.md"):
         write(root, path, "no front matter\n")
     put(root, "app/a/choice", "Queue")
@@ -128,24 +119,21 @@ def test_broken_file_out_of_scope_is_none(tmp_path: Path) -> None:
     assert troubles(found(root, "queue", wings=("web",), types=(EntryType.NOTE,)))[-1] == ("web/a/rule.md", code)
 
 
-def test_broken_manifest_is_a_problem(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_broken_manifest_is_a_problem(root: Path) -> None:
     write(root, "app/README.md", "---\nshared_wings: [lib\n---\n")
     put(root, "app/a/choice", "Queue")
     assert troubles(found(root, "queue", rooms=("a",))) == [("app/README.md", "manifest-invalid")]
 
 
 @pytest.mark.parametrize("field", ["applies_to: {a: b}", "expires_at: 2026-02-30", "overrides: {a: b}"])
-def test_entry_whose_decisive_field_cannot_be_read_is_an_item_and_a_problem(field: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_entry_whose_decisive_field_cannot_be_read_is_an_item_and_a_problem(field: str, root: Path) -> None:
     write(root, "app/a/rule.md", f"---\ntype: invariant\nstatus: active\ncreated_at: 2026-03-05\n{field}\n---\nRule.\n")
     answer = found(root)
     assert names(answer.items) == ["app/a/rule"]
     assert [path for path, _ in troubles(answer)] == ["app/a/rule.md"]
 
 
-def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(root: Path) -> None:
     put(root, "app/a/choice", "Queue")
     (root / "app" / "a" / "rule.md").symlink_to(root / "app" / "a" / "choice.md")
     (root / "app" / "rules").symlink_to(root / "app" / "a")
@@ -155,8 +143,7 @@ def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
-def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, tmp_path: Path, capsys: Capture) -> None:
-    root = make_wings(tmp_path)
+def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root: Path, capsys: Capture) -> None:
     put(root, "app/a/choice", "Queue")
     silent = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root).out
     assert silent.startswith(

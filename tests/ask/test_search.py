@@ -12,7 +12,7 @@ from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search
 from mdmem.model.entry import Status
 
-from .builders import hits, make_wings, names, put
+from .builders import hits, names, put
 
 Capture = pytest.CaptureFixture[str]
 
@@ -23,15 +23,13 @@ def pair(root: Path, **new: object) -> None:
     put(root, "app/a/new", "Replaced", **({"supersedes": ["app/a/old"]} | new))
 
 
-def test_hits_are_ordered_by_score_across_types(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_hits_are_ordered_by_score_across_types(root: Path) -> None:
     put(root, "app/a/rule", "A rule that names a queue among other things", type="invariant")
     put(root, "app/a/note", "Queue", type="note")
     assert names(hits(root, "queue").hits) == ["app/a/note", "app/a/rule"]
 
 
-def test_entry_whose_title_is_the_question_comes_first(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_entry_whose_title_is_the_question_comes_first(root: Path) -> None:
     put(root, "app/a/long", "Limits of queues by size", "A queue limit is a limit of a queue, for queue limits. " * 3)
     put(root, "app/a/short", "The limit of a queue", "Some other words that make this text a longer one. " * 9)
     assert names(hits(root, "queue limits").hits) == ["app/a/short", "app/a/long"]
@@ -50,8 +48,7 @@ def test_proposed_version_whose_title_is_the_question_stands_beside_what_binds(t
     assert [(hit.entry.address, hit.is_proposal) for hit in found][:2] == [(one, False), (one, True)]
 
 
-def test_notes_whose_title_is_the_question_leave_a_decision_its_room(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_notes_whose_title_is_the_question_leave_a_decision_its_room(root: Path) -> None:
     long = "On that day we spoke of many other things, of belts and lamps. " * 30
     put(root, "app/a/rule", "Queue limits of orders", "A queue limit is a limit of a queue, for queue limits. " * 3)
     for count in (1, 12):
@@ -61,8 +58,7 @@ def test_notes_whose_title_is_the_question_leave_a_decision_its_room(tmp_path: P
         assert (given[0].address, given[0].form) == ("app/a/rule", Form.FULL)
 
 
-def test_head_that_matches_too_stands_once_and_keeps_the_better_score(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_head_that_matches_too_stands_once_and_keeps_the_better_score(root: Path) -> None:
     pair(root)
     put(root, "app/a/new", "A much longer title that holds the queue too", supersedes=["app/a/old"])
     put(root, "app/a/other", "Queue and lock")
@@ -71,8 +67,7 @@ def test_head_that_matches_too_stands_once_and_keeps_the_better_score(tmp_path: 
     assert answer.hits[0].via == ("app/a/old",)
 
 
-def test_ended_hit_is_shown_where_asked_for_and_behind_what_is_current(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_ended_hit_is_shown_where_asked_for_and_behind_what_is_current(root: Path) -> None:
     pair(root)
     put(root, "app/a/ended", "Queue", status="deprecated")
     assert names(hits(root, "queue").hits) == ["app/a/new"]
@@ -82,16 +77,14 @@ def test_ended_hit_is_shown_where_asked_for_and_behind_what_is_current(tmp_path:
         assert [hit.heads for hit in answer.hits] == [("app/a/new",), (), ("app/a/new",)]
 
 
-def test_draft_is_found_only_where_asked_for(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_draft_is_found_only_where_asked_for(root: Path) -> None:
     put(root, "app/a/idea", "Queue", status="draft")
     assert names(hits(root, "queue").hits) == []
     assert names(hits(root, "queue", include_drafts=True).hits) == ["app/a/idea"]
     assert names(hits(root, "queue", statuses=(Status.DRAFT,)).hits) == ["app/a/idea"]
 
 
-def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) -> None:
-    root = make_wings(tmp_path)
+def test_limit_cuts_the_hits_and_not_the_total(root: Path, capsys: Capture) -> None:
     for number in range(12):
         put(root, f"app/a/e{number:02}", "Queue")
 
@@ -113,8 +106,7 @@ def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) 
         ("idea", "nothing else found: 1 draft matches, shown by --include-drafts"),
     ],
 )
-def test_nothing_found_says_why(words: str, remark: str, tmp_path: Path, capsys: Capture) -> None:
-    root = make_wings(tmp_path)
+def test_nothing_found_says_why(words: str, remark: str, root: Path, capsys: Capture) -> None:
     put(root, "app/a/draft", "Idea", status="draft")
     ran = run_here(capsys, "search", words, cwd=root)
     assert (ran.code, ran.out, ran.err) == (1, "", f"{remark}\n")
@@ -122,8 +114,7 @@ def test_nothing_found_says_why(words: str, remark: str, tmp_path: Path, capsys:
 
 @pytest.mark.parametrize("address", ["app/a/x", "web/a/x"])
 @pytest.mark.parametrize("command", ["search", "retrieve"])
-def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, tmp_path: Path, capsys: Capture) -> None:
-    root = make_wings(tmp_path)
+def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, root: Path, capsys: Capture) -> None:
     put(root, address, "Queue")
     ran = run_here(capsys, command, "--query-syntax", 'queue AND "lock', cwd=root)
     assert (ran.code, ran.out, ran.err) == (
@@ -133,8 +124,7 @@ def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, t
     )
 
 
-def test_query_syntax_is_read_only_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
-    root = make_wings(tmp_path)
+def test_query_syntax_is_read_only_where_asked_for(root: Path, capsys: Capture) -> None:
     put(root, "app/a/x", "Queue")
     put(root, "app/a/y", "Lock", type="pattern")
     plain = run_here(capsys, "search", "lock NOT queue", "--format", "json", cwd=root)

@@ -19,8 +19,7 @@ INVARIANT, DECISION, PATTERN, NOTE = EntryType
 # --- authority ---
 
 
-def test_order_is_authority_where_the_note_is_most_alike(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_order_is_authority_where_the_note_is_most_alike(root: Path) -> None:
     put(root, "app/a/rule", "Callbacks must not block", type="invariant")
     put(root, "app/a/choice", "One executor runs the callback", type="decision")
     put(root, "app/a/way", "Offload work from a callback", type="pattern")
@@ -30,8 +29,7 @@ def test_order_is_authority_where_the_note_is_most_alike(tmp_path: Path) -> None
     assert max(answer.items, key=lambda item: item.score).entry.address == "app/a/session"
 
 
-def test_order_inside_a_type_is_focus_then_project_then_shared(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_order_inside_a_type_is_focus_then_project_then_shared(root: Path) -> None:
     put(root, "lib/a/one", "Queue queue queue")
     put(root, "app/a/two", "Queue queue")
     put(root, "app/a/three", "Queue of the auth service", focus="auth")
@@ -41,16 +39,14 @@ def test_order_inside_a_type_is_focus_then_project_then_shared(tmp_path: Path) -
     assert [item.tier for item in answer.items] == ["focus", "project", "shared", "shared"]
 
 
-def test_order_inside_a_scope_is_active_then_under_review(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_order_inside_a_scope_is_active_then_under_review(root: Path) -> None:
     put(root, "app/a/sure", "A queue that holds other words too")
     put(root, "app/a/doubtful", "Queue", status="under_review")
     put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
     assert names(found(root, "queue").items) == ["app/a/sure", "app/a/doubtful", "app/a/expired"]
 
 
-def test_order_of_equals_is_score_then_newest_then_address(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_order_of_equals_is_score_then_newest_then_address(root: Path) -> None:
     put(root, "app/a/d", "Queue of other things")
     put(root, "app/a/c", "Queue", created_at="2026-01-01")
     put(root, "app/a/a", "Queue", created_at="2026-01-01")
@@ -61,8 +57,7 @@ def test_order_of_equals_is_score_then_newest_then_address(tmp_path: Path) -> No
 # --- paths in prose ---
 
 
-def test_path_that_stands_in_the_text_brings_an_entry_in(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_path_that_stands_in_the_text_brings_an_entry_in(root: Path) -> None:
     put(root, "app/a/only", "One door", "Only src/payment.py talks to the provider; see `src/payment.py`.\n")
     put(root, "app/a/old", "Two doors", "So does src/pay.py.\n", status="deprecated", superseded_by=["app/a/new"])
     put(root, "app/a/new", "No door", supersedes=["app/a/old"])
@@ -87,9 +82,8 @@ def test_path_that_stands_in_the_text_brings_an_entry_in(tmp_path: Path) -> None
     ],
 )
 def test_folder_that_the_text_mentions_brings_an_entry_in_with_its_text(
-    path: str, mentioned: str | None, tmp_path: Path
+    path: str, mentioned: str | None, root: Path
 ) -> None:
-    root = make_wings(tmp_path)
     put(root, "app/a/sql", "Plain SQL", "Write SQL in `migrations/` and src/pay/, never in my-migrations/.\n")
     answer = retrieve(open_root(root), Question(words="drop a column", paths=(path,))).main
     assert answer is not None
@@ -102,8 +96,7 @@ def test_folder_that_the_text_mentions_brings_an_entry_in_with_its_text(
 # --- scope ---
 
 
-def test_scope_is_the_active_wing_and_its_shared_wings(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_scope_is_the_active_wing_and_its_shared_wings(root: Path) -> None:
     for address in ("app/a/x", "lib/a/x", "web/a/x"):
         put(root, address, f"Queue of {address}", see=["lib/a/x"] if address == "app/a/x" else [])
     assert names(found(root, "queue").items) == ["app/a/x", "lib/a/x"]
@@ -123,8 +116,7 @@ def test_scope_is_the_active_wing_and_its_shared_wings(tmp_path: Path) -> None:
         {"owners": ("team",)},
     ],
 )
-def test_filters_narrow(filters: dict[str, object], tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_filters_narrow(filters: dict[str, object], root: Path) -> None:
     put(root, "app/a/other", "Queue")
     put(
         root, "app/b/this", "Queue", type="pattern", status="under_review", label="local", tags=["slow"], owner="team"
@@ -132,8 +124,7 @@ def test_filters_narrow(filters: dict[str, object], tmp_path: Path) -> None:
     assert names(found(root, "queue", **filters).items) == ["app/b/this"]
 
 
-def test_focus_lets_in_its_own_entries_and_those_of_none(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_focus_lets_in_its_own_entries_and_those_of_none(root: Path) -> None:
     put(root, "app/a/none", "Queue")
     put(root, "app/a/own", "Queue", focus="auth")
     put(root, "app/a/else", "Queue", focus="billing")
@@ -146,8 +137,7 @@ def test_focus_lets_in_its_own_entries_and_those_of_none(tmp_path: Path) -> None
 # --- candidates ---
 
 
-def test_candidates_without_words_and_paths_are_every_current_entry(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_candidates_without_words_and_paths_are_every_current_entry(root: Path) -> None:
     put(root, "app/a/rule", "One", type="invariant")
     put(root, "app/a/choice", "Two", applies_to=["src/**"])
     put(root, "lib/a/note", "Three", type="note")
@@ -159,16 +149,14 @@ def test_candidates_without_words_and_paths_are_every_current_entry(tmp_path: Pa
     assert answer.basis.covered
 
 
-def test_candidates_with_words_are_matches_and_unconditional_invariants(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_candidates_with_words_are_matches_and_unconditional_invariants(root: Path) -> None:
     put(root, "app/a/rule", "Nothing alike", type="invariant")
     put(root, "app/a/choice", "Retry the queue")
     put(root, "app/a/other", "Locks")
     assert names(found(root, "queue timeout").items) == ["app/a/rule", "app/a/choice"]
 
 
-def test_candidates_with_stop_words_alone_are_the_unconditional_invariants(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_candidates_with_stop_words_alone_are_the_unconditional_invariants(root: Path) -> None:
     put(root, "app/a/rule", "Nothing alike", type="invariant")
     put(root, "app/a/choice", "What we should do")
     answer = found(root, "what should we do with it")
@@ -192,8 +180,7 @@ def test_candidates_with_stop_words_alone_are_the_unconditional_invariants(tmp_p
         {"focuses": ("auth",)},
     ],
 )
-def test_invariants_pass_every_other_filter(filters: dict[str, object], tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_pass_every_other_filter(filters: dict[str, object], root: Path) -> None:
     put(root, "app/a/rule", "Rule", type="invariant")
     put(root, "lib/a/rule-of-all", "Law", type="invariant")
     answer = found(root, "unrelated words", ("src/x.py",), **filters)
@@ -201,8 +188,7 @@ def test_invariants_pass_every_other_filter(filters: dict[str, object], tmp_path
     assert left_out(answer) == {}
 
 
-def test_invariants_are_left_out_and_counted_for_three_reasons(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_are_left_out_and_counted_for_three_reasons(root: Path) -> None:
     put(root, "app/a/always", "Always", type="invariant")
     put(root, "app/a/elsewhere", "Elsewhere", type="invariant", applies_to=["src/nav/**"])
     put(root, "app/a/other", "Other", type="invariant", focus="billing")
@@ -214,14 +200,12 @@ def test_invariants_are_left_out_and_counted_for_three_reasons(tmp_path: Path) -
     assert left_out(answer) == dict.fromkeys(("app/a/always", "app/a/elsewhere", "app/a/other"), "type filter")
 
 
-def test_invariants_of_a_focus_apply_where_no_focus_is_given(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_of_a_focus_apply_where_no_focus_is_given(root: Path) -> None:
     put(root, "app/a/rule", "Rule", type="invariant", focus="billing")
     assert names(found(root, "unrelated").items) == ["app/a/rule"]
 
 
-def test_invariants_come_whatever_rooms_are_asked_for(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_come_whatever_rooms_are_asked_for(root: Path) -> None:
     put(root, "app/a/rule", "Rule", type="invariant")
     put(root, "lib/b/other", "Other", type="invariant")
     put(root, "app/b/choice", "Queue")
@@ -264,15 +248,13 @@ def test_shared_wing_that_nobody_names_binds_where_it_is_about_a_tracked_file(
     assert names(found(root, "law").items) == ["lib/a/law"]
 
 
-def test_invariants_of_other_projects_apply_only_where_they_match(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_of_other_projects_apply_only_where_they_match(root: Path) -> None:
     put(root, "web/a/law", "Law", type="invariant")
     assert names(found(root, "unrelated", all_wings=True).items) == []
     assert names(found(root, "law", all_wings=True).items) == ["web/a/law"]
 
 
-def test_invariants_that_ended_are_not_unconditional(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_invariants_that_ended_are_not_unconditional(root: Path) -> None:
     put(root, "app/a/ended", "Queue", type="invariant", status="deprecated")
     assert names(found(root, "unrelated", include_deprecated=True).items) == []
     assert names(found(root, "queue", include_deprecated=True).items) == ["app/a/ended"]
@@ -282,8 +264,7 @@ def test_invariants_that_ended_are_not_unconditional(tmp_path: Path) -> None:
 # --- code paths ---
 
 
-def test_paths_bring_in_what_applies_to_them(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_paths_bring_in_what_applies_to_them(root: Path) -> None:
     put(root, "app/a/glob", "One", applies_to=["src/nav/*.py"])
     put(root, "app/a/folder", "Two", applies_to=["docs", "src"])
     put(root, "app/a/deep", "Three", applies_to=["src/*.py"])
@@ -294,8 +275,7 @@ def test_paths_bring_in_what_applies_to_them(tmp_path: Path) -> None:
     assert (answer.basis.covered, left_out(answer)) == (True, {})
 
 
-def test_paths_keep_out_what_matches_the_words_and_applies_elsewhere(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_paths_keep_out_what_matches_the_words_and_applies_elsewhere(root: Path) -> None:
     put(root, "app/a/here", "Queue", applies_to=["src/**"])
     put(root, "app/a/anywhere", "Queue")
     put(root, "app/a/elsewhere", "Queue", applies_to=["docs/**"])
@@ -305,8 +285,7 @@ def test_paths_keep_out_what_matches_the_words_and_applies_elsewhere(tmp_path: P
     assert only(answer, "app/a/here").reason == "contains queue; applies to src/a.py"
 
 
-def test_paths_of_several_need_one_that_applies(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_paths_of_several_need_one_that_applies(root: Path) -> None:
     put(root, "app/a/rule", "Rule", type="invariant", applies_to=["src/b/**"])
     assert only(found(root, "", ("src/a.py", "src/b/c.py")), "app/a/rule").reason.endswith("applies to src/b/c.py")
     four = ("src/b/a.py", "src/b/b.py", "src/b/c.py", "src/z.py")
@@ -316,8 +295,7 @@ def test_paths_of_several_need_one_that_applies(tmp_path: Path) -> None:
 # --- uncertainty ---
 
 
-def test_uncertain_entries_say_so(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_uncertain_entries_say_so(root: Path) -> None:
     put(root, "app/a/doubtful", "Queue", status="under_review")
     put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
     put(root, "app/a/last-day", "Queue", expires_at="2026-11-21")
@@ -330,8 +308,7 @@ def test_uncertain_entries_say_so(tmp_path: Path) -> None:
     }
 
 
-def test_deprecated_entries_come_only_where_asked_for_and_name_what_replaced_them(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_deprecated_entries_come_only_where_asked_for_and_name_what_replaced_them(root: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/new"])
     put(root, "app/a/new", "Queue, again", supersedes=["app/a/old"])
     put(root, "app/a/ended", "Queue", status="deprecated", deprecated_reason="nobody used it")
@@ -349,8 +326,7 @@ def test_deprecated_entries_come_only_where_asked_for_and_name_what_replaced_the
         assert names(answer.items)[0] == "app/a/new"
 
 
-def test_deprecated_entries_stand_behind_all_in_force_of_their_type(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_deprecated_entries_stand_behind_all_in_force_of_their_type(root: Path) -> None:
     put(root, "app/a/ended", "Queue", status="deprecated")
     put(root, "app/a/linked", "Queue", superseded_by=["lib/a/sure"])
     put(root, "lib/a/sure", "A queue of many words", supersedes=["app/a/linked"], status="under_review")
@@ -377,8 +353,7 @@ def chain(root: Path, length: int, *, room: str = "a", **fields: object) -> str:
 
 
 @pytest.mark.parametrize("length", [2, 3, 200])
-def test_superseded_match_yields_the_head_of_its_chain(length: int, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_superseded_match_yields_the_head_of_its_chain(length: int, root: Path) -> None:
     head = chain(root, length)
     answer = found(root, "queue")
     assert names(answer.items) == [head]
@@ -386,8 +361,7 @@ def test_superseded_match_yields_the_head_of_its_chain(length: int, tmp_path: Pa
     assert answer.items[0].reason == "replaces app/a/v000, which matched"
 
 
-def test_a_long_chain_that_matched_is_counted_and_costs_the_head_no_place(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_long_chain_that_matched_is_counted_and_costs_the_head_no_place(root: Path) -> None:
     for number in range(40):
         last = number == 39
         links = {} if last else {"superseded_by": [f"app/a/v{number + 1:02}"], "status": "deprecated"}
@@ -399,8 +373,7 @@ def test_a_long_chain_that_matched_is_counted_and_costs_the_head_no_place(tmp_pa
     assert [len(given["via"]) for given in answer_json(pack)["items"]] == [5]
 
 
-def test_superseded_match_yields_a_head_that_the_filters_leave_out(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_superseded_match_yields_a_head_that_the_filters_leave_out(root: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated", tags=["slow"], superseded_by=["web/b/new"])
     put(root, "web/b/new", "Replaced", type="pattern", focus="other", supersedes=["app/a/old"])
     for filters in ({"rooms": ("a",)}, {"types": (DECISION,)}, {"tags": ("slow",)}, {"focuses": ("auth",)}):
@@ -409,16 +382,14 @@ def test_superseded_match_yields_a_head_that_the_filters_leave_out(tmp_path: Pat
         assert left_out(answer) == {}
 
 
-def test_superseded_match_whose_head_applies_elsewhere_is_said(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_superseded_match_whose_head_applies_elsewhere_is_said(root: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["web/a/new"])
     put(root, "web/a/new", "New", supersedes=["app/a/old"], applies_to=["docs/**"])
     answer = found(root, "queue", ("src/a.py",))
     assert (names(answer.items), left_out(answer)) == ([], {"web/a/new": "applies elsewhere"})
 
 
-def test_superseded_match_yields_every_head_of_a_split(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_superseded_match_yields_every_head_of_a_split(root: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/x", "app/a/y"], reason="two concerns")
     put(root, "app/a/x", "Left", supersedes=["app/a/old"])
     put(root, "app/a/y", "Right", supersedes=["app/a/old"])
@@ -427,15 +398,13 @@ def test_superseded_match_yields_every_head_of_a_split(tmp_path: Path) -> None:
     assert answer.basis.conflicts == ()
 
 
-def test_superseded_match_without_a_head_is_not_authority(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_superseded_match_without_a_head_is_not_authority(root: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/newer"])
     put(root, "app/a/newer", "Queue", status="deprecated", supersedes=["app/a/old"])
     assert names(found(root, "queue").items) == []
 
 
-def test_linked_entry_whose_status_is_still_active_is_not_current(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_linked_entry_whose_status_is_still_active_is_not_current(root: Path) -> None:
     put(root, "app/a/old", "Queue", type="invariant", superseded_by=["app/a/new"])
     put(root, "app/a/new", "Replaced", type="invariant", supersedes=["app/a/old"])
     answer = found(root, "queue")
@@ -444,8 +413,7 @@ def test_linked_entry_whose_status_is_still_active_is_not_current(tmp_path: Path
 
 
 @pytest.mark.parametrize("status", ["active", "deprecated"])
-def test_entries_on_a_cycle_are_shown_and_marked(status: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_entries_on_a_cycle_are_shown_and_marked(status: str, root: Path) -> None:
     put(root, "app/a/x", "Queue", status=status, supersedes=["app/a/y"], superseded_by=["app/a/y"])
     put(root, "app/a/y", "Queue", status=status, supersedes=["app/a/x"], superseded_by=["app/a/x"])
     answer = found(root, "queue")
@@ -459,8 +427,7 @@ def test_entries_on_a_cycle_are_shown_and_marked(status: str, tmp_path: Path) ->
 # --- drafts ---
 
 
-def test_drafts_are_proposed_and_never_items(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_drafts_are_proposed_and_never_items(root: Path) -> None:
     put(root, "app/a/choice", "Queue")
     put(root, "app/a/idea", "Queue", status="draft")
     put(root, "lib/a/law", "Queue", type="invariant", status="draft")
@@ -472,16 +439,14 @@ def test_drafts_are_proposed_and_never_items(tmp_path: Path) -> None:
     assert {item.reason for item in answer.proposed} == {"contains queue; a draft: proposed, not binding"}
 
 
-def test_draft_says_what_it_would_do_wherever_it_stands(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_draft_says_what_it_would_do_wherever_it_stands(root: Path) -> None:
     put(root, "app/a/choice", "Queue")
     put(root, "app/a/idea", "Queue", status="draft", supersedes=["app/a/choice"])
     (idea,) = found(root, "queue").proposed
     assert idea.reason == "contains queue; a draft: proposed, not binding; would supersede app/a/choice"
 
 
-def test_draft_that_supersedes_leaves_the_old_entry_in_force(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_draft_that_supersedes_leaves_the_old_entry_in_force(root: Path) -> None:
     put(root, "app/a/old", "Queue")
     put(root, "app/a/idea", "Queue, again", status="draft", supersedes=["app/a/old"])
     answer = found(root, "queue")
@@ -491,8 +456,7 @@ def test_draft_that_supersedes_leaves_the_old_entry_in_force(tmp_path: Path) -> 
 # --- overrides ---
 
 
-def test_override_wins_and_says_which_rule_it_replaced(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_wins_and_says_which_rule_it_replaced(root: Path) -> None:
     put(root, "lib/a/default", "One thread for the queue")
     put(root, "app/a/local", "Two threads", overrides=["lib/a/default"])
     answer = found(root, "queue")
@@ -505,8 +469,7 @@ def test_override_wins_and_says_which_rule_it_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lower", "higher"), [("note", "decision"), ("note", "pattern"), ("pattern", "decision"), ("decision", "invariant")]
 )
-def test_override_of_what_has_more_authority_drops_nothing(lower: str, higher: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_of_what_has_more_authority_drops_nothing(lower: str, higher: str, root: Path) -> None:
     put(root, "lib/a/law", "Callbacks must not block", type=higher)
     put(root, "app/a/local", "Ours may", type=lower, overrides=["lib/a/law"])
     answer = found(root, "callbacks")
@@ -516,8 +479,7 @@ def test_override_of_what_has_more_authority_drops_nothing(lower: str, higher: s
     assert (only(answer, "app/a/local").overrides, left_out(answer)) == ((), {})
 
 
-def test_override_of_an_invariant_by_an_invariant_leaves_both_and_says_so(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_of_an_invariant_by_an_invariant_leaves_both_and_says_so(root: Path) -> None:
     put(root, "lib/a/law", "Callbacks must not block", type="invariant")
     put(root, "app/a/local", "Ours may", type="invariant", overrides=["lib/a/law"])
     answer = found(root, "callbacks")
@@ -526,8 +488,7 @@ def test_override_of_an_invariant_by_an_invariant_leaves_both_and_says_so(tmp_pa
     assert left_out(answer) == {}
 
 
-def test_override_of_a_narrower_place_leaves_both_where_no_path_is_given(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_of_a_narrower_place_leaves_both_where_no_path_is_given(root: Path) -> None:
     put(root, "lib/a/default", "One thread for the queue")
     put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], applies_to=["src/nav/**"])
     answer = found(root, "queue")
@@ -546,9 +507,8 @@ def test_override_of_a_narrower_place_leaves_both_where_no_path_is_given(tmp_pat
     ],
 )
 def test_override_of_a_narrower_place_leaves_the_rule_where_another_path_needs_it(
-    paths: tuple[str, ...], shared: list[str], is_left: bool, tmp_path: Path
+    paths: tuple[str, ...], shared: list[str], is_left: bool, root: Path
 ) -> None:
-    root = make_wings(tmp_path)
     put(root, "lib/a/default", "One thread", applies_to=shared)
     put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], applies_to=["src/nav/**"])
     answer = found(root, "thread", paths)
@@ -559,9 +519,8 @@ def test_override_of_a_narrower_place_leaves_the_rule_where_another_path_needs_i
 
 @pytest.mark.parametrize(("focuses", "is_left"), [((), True), (("bills",), False), (("bills", "carts"), True)])
 def test_override_of_one_focus_leaves_the_rule_to_the_others(
-    focuses: tuple[str, ...], is_left: bool, tmp_path: Path
+    focuses: tuple[str, ...], is_left: bool, root: Path
 ) -> None:
-    root = make_wings(tmp_path)
     put(root, "lib/a/default", "One thread")
     put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], focus="bills")
     answer = found(root, "thread", focuses=focuses)
@@ -570,8 +529,7 @@ def test_override_of_one_focus_leaves_the_rule_to_the_others(
     assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
 
 
-def test_override_takes_no_rule_from_a_question_about_shared_knowledge(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_takes_no_rule_from_a_question_about_shared_knowledge(root: Path) -> None:
     put(root, "lib/a/default", "One thread for the queue")
     put(root, "app/a/local", "Two threads for the queue", overrides=["lib/a/default"])
     assert names(found(root, "queue", wings=("lib", "app")).items) == ["lib/a/default", "app/a/local"]
@@ -586,22 +544,19 @@ def test_override_takes_no_rule_from_a_question_about_shared_knowledge(tmp_path:
         {"focus": "billing"},
     ],
 )
-def test_override_that_is_not_in_force_here_replaces_nothing(fields: dict[str, object], tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_that_is_not_in_force_here_replaces_nothing(fields: dict[str, object], root: Path) -> None:
     put(root, "lib/a/default", "Queue")
     put(root, "app/a/local", "Ours", overrides=["lib/a/default"], **fields)
     assert names(found(root, "queue", ("src/a.py",), focuses=("auth",)).items) == ["lib/a/default"]
 
 
-def test_override_of_another_project_replaces_nothing_here(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_of_another_project_replaces_nothing_here(root: Path) -> None:
     put(root, "lib/a/default", "Queue")
     put(root, "web/a/local", "Queue of theirs", overrides=["lib/a/default"])
     assert names(found(root, "queue", all_wings=True).items) == ["web/a/local", "lib/a/default"]
 
 
-def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_override_by_a_shared_entry_replaces_no_project_entry(root: Path) -> None:
     put(root, "app/a/local", "Queue")
     put(root, "lib/a/default", "Law", overrides=["app/a/local"])
     assert names(found(root, "queue").items) == ["app/a/local"]
@@ -625,9 +580,8 @@ def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) ->
     ],
 )
 def test_coverage_is_what_one_passage_with_its_title_holds(
-    words: str, coverage: str, lacking: tuple[str, ...], tmp_path: Path
+    words: str, coverage: str, lacking: tuple[str, ...], root: Path
 ) -> None:
-    root = make_wings(tmp_path)
     put(root, "app/a/choice", "Retry the queue", "The lane is crowded.\n\n## Other\n\nA beacon is lit.\n")
     for number in range(9):
         put(root, f"app/a/note-{number}", "Of another matter", type="note")
@@ -637,8 +591,7 @@ def test_coverage_is_what_one_passage_with_its_title_holds(
     assert basis.covered is (coverage == "full")
 
 
-def test_words_that_another_decision_contains_are_not_said_to_be_missing(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_words_that_another_decision_contains_are_not_said_to_be_missing(root: Path) -> None:
     put(root, "app/a/choice", "Retry the queue", "The lane is crowded.\n")
     put(root, "app/a/clock", "Clocks", "A timeout ends the call.\n")
     for number in range(9):
@@ -647,8 +600,7 @@ def test_words_that_another_decision_contains_are_not_said_to_be_missing(tmp_pat
     assert (basis.coverage, basis.uncovered_terms) == ("partial", ("zebra",))
 
 
-def test_reason_names_a_word_of_several_parts_only_where_the_entry_has_all(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_reason_names_a_word_of_several_parts_only_where_the_entry_has_all(root: Path) -> None:
     put(root, "app/a/flow", "Text flows", "A TextFlow is a pane.\n")
     put(root, "app/a/text", "Text", "A text is read.\n")
     reasons = {item.address: item.reason for item in found(root, "panes with SelectableTextFlow").items}
@@ -658,23 +610,20 @@ def test_reason_names_a_word_of_several_parts_only_where_the_entry_has_all(tmp_p
 @pytest.mark.parametrize(
     ("kind", "covered"), [("invariant", True), ("decision", True), ("pattern", False), ("note", False)]
 )
-def test_covered_by_invariants_and_decisions_alone(kind: str, covered: bool, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_covered_by_invariants_and_decisions_alone(kind: str, covered: bool, root: Path) -> None:
     put(root, "app/a/x", "Queue", type=kind, applies_to=["src/**"])
     assert found(root, "queue").basis.covered is covered
     assert found(root, "", ("src/a.py",)).basis.covered is covered
     assert found(root).basis.covered is covered
 
 
-def test_covered_is_not_said_for_what_ended(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_covered_is_not_said_for_what_ended(root: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated")
     assert not found(root, "queue", include_deprecated=True).basis.covered
     assert not found(root, include_deprecated=True).basis.covered
 
 
-def test_few_decisions_that_share_no_word_are_named_and_many_counted(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_few_decisions_that_share_no_word_are_named_and_many_counted(root: Path) -> None:
     put(root, "app/a/x", "Queue")
     put(root, "app/a/y", "Lock")
     put(root, "lib/a/z", "Timer")
@@ -688,8 +637,7 @@ def test_few_decisions_that_share_no_word_are_named_and_many_counted(tmp_path: P
     assert (answer.unmatched, found(root).basis.omitted_counts) == ((), ())
 
 
-def test_likely_room_holds_most_of_the_best_matches(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_likely_room_holds_most_of_the_best_matches(root: Path) -> None:
     for address in ("app/a/one", "app/a/two", "app/b/three"):
         put(root, address, "Queue")
     assert found(root, "queue").likely_room == "app/a"
@@ -702,8 +650,7 @@ def test_likely_room_holds_most_of_the_best_matches(tmp_path: Path) -> None:
 # --- other wings ---
 
 
-def test_rules_of_another_project_on_the_path_are_counted(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_rules_of_another_project_on_the_path_are_counted(root: Path) -> None:
     for address, kind in (("web/a/rule", "invariant"), ("web/a/choice", "decision"), ("web/a/note", "note")):
         put(root, address, "Rule", type=kind, applies_to=["src/web/**"])
     put(root, "web/a/draft", "Rule", status="draft", applies_to=["src/web/**"])

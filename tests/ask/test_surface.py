@@ -7,7 +7,7 @@ import pytest
 from builders import open_root, write
 from msgspec.structs import replace
 
-from ask.builders import make_wings, put
+from ask.builders import put
 from mdmem.ask.bundle import get_scope_state, memory_surface
 from mdmem.model.access import Access
 
@@ -22,13 +22,10 @@ def found(root: Path, query: str, /, **asked: object) -> list[str]:
     return [match["id"] for match in surface(root, query, **asked)["matches"]]
 
 
-def test_a_match_has_the_shape_of_the_contract(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_match_has_the_shape_of_the_contract(root: Path) -> None:
     put(root, "app/r/one", "Use tokens", "Tokens for everybody.\n", created_at="2026-11-01")
-
     told = surface(root, "tokens")
     match = told["matches"][0]
-
     assert match.pop("bm25_score") > 0
     assert match == {
         "id": "app/r/one",
@@ -44,11 +41,9 @@ def test_a_match_has_the_shape_of_the_contract(tmp_path: Path) -> None:
     assert told["next_step"] == "call `retrieve_context` with the project for the rules, in the order of authority"
 
 
-def test_without_a_project_every_wing_is_looked_through(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_without_a_project_every_wing_is_looked_through(root: Path) -> None:
     for wing in ("app", "lib", "web"):
         put(root, f"{wing}/r/one", "Tokens")
-
     assert sorted(found(root, "tokens")) == ["app/r/one", "lib/r/one", "web/r/one"]
 
 
@@ -61,14 +56,11 @@ def test_without_a_project_every_wing_is_looked_through(tmp_path: Path) -> None:
     ],
 )
 def test_a_match_says_the_scope_and_project_it_was_written_for(
-    tmp_path: Path, address: str, fields: dict[str, str], scope: str, project_id: str | None
+    root: Path, address: str, fields: dict[str, str], scope: str, project_id: str | None
 ) -> None:
-    root = make_wings(tmp_path)
     write(root, "app/README.md", "---\nkind: project\nproject_id: My App\n---\n")
     put(root, address, "Tokens", **fields)
-
     match = surface(root, "tokens")["matches"][0]
-
     assert (match["scope"], match["project_id"]) == (scope, project_id)
 
 
@@ -82,51 +74,37 @@ def test_a_match_says_the_scope_and_project_it_was_written_for(
         ({"created_at": None}, "stale"),
     ],
 )
-def test_freshness_tells_when_somebody_looked(tmp_path: Path, fields: dict[str, object], freshness: str) -> None:
-    root = make_wings(tmp_path)
+def test_freshness_tells_when_somebody_looked(root: Path, fields: dict[str, object], freshness: str) -> None:
     put(root, "app/r/one", "Tokens", **fields)
-
     assert surface(root, "tokens")["matches"][0]["freshness"] == freshness
 
 
 @pytest.mark.parametrize(("limit", "shown"), [(5, 5), (0, 1), (-3, 1), (1000, 7)])
-def test_the_limit_is_at_least_one(tmp_path: Path, limit: int, shown: int) -> None:
-    root = make_wings(tmp_path)
+def test_the_limit_is_at_least_one(root: Path, limit: int, shown: int) -> None:
     for number in range(7):
         put(root, f"app/r/e{number}", f"Tokens {number}")
-
     answer = surface(root, "tokens", limit=limit)
-
     assert (len(answer["matches"]), answer["total_found"]) == (shown, 7)
     assert answer["next_step"].endswith("; 2 more match, raise `limit` to see them") is (shown == 5)
 
 
-def test_a_superseded_match_surfaces_what_replaced_it(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_a_superseded_match_surfaces_what_replaced_it(root: Path) -> None:
     put(root, "app/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
     put(root, "app/r/new", "Coffee", "Grind.\n", supersedes="app/r/old")
-
     match = surface(root, "tea")["matches"][0]
-
     assert (match["id"], match["via"]) == ("app/r/new", ["app/r/old"])
 
 
-def test_drafts_surface_apart(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_drafts_surface_apart(root: Path) -> None:
     put(root, "app/r/one", "Tokens", status="draft")
-
     answer = surface(root, "tokens")
-
     assert (answer["matches"], answer["total_found"]) == ([], 0)
     assert [match["id"] for match in answer["proposed"]] == ["app/r/one"]
 
 
-def test_nothing_found_says_what_to_do(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_nothing_found_says_what_to_do(root: Path) -> None:
     put(root, "app/r/one", "Tokens")
-
     answer = surface(root, "zebra")
-
     assert answer["unmatched_terms"] == ["zebra"]
     assert (
         answer["next_step"]
@@ -134,23 +112,18 @@ def test_nothing_found_says_what_to_do(tmp_path: Path) -> None:
     )
 
 
-def test_what_cannot_be_read_is_named_first_and_may_hold_the_words(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+def test_what_cannot_be_read_is_named_first_and_may_hold_the_words(root: Path) -> None:
     put(root, "app/r/one", "Tokens")
     write(root, "app/r/broken.md", "---\ntype: [\n---\n")
-
     answer = surface(root, "zebra")
-
     assert next(iter(answer)) == "problems"
     assert [one["path"] for one in answer["problems"]] == ["app/r/broken.md"]
     assert "an unreadable file may contain them" in answer["next_step"]
 
 
 @pytest.mark.parametrize("query", ["", "  ", "the", "???"])
-def test_a_query_without_words_surfaces_nothing(tmp_path: Path, query: str) -> None:
-    root = make_wings(tmp_path)
+def test_a_query_without_words_surfaces_nothing(root: Path, query: str) -> None:
     put(root, "app/r/one", "Tokens")
-
     assert surface(root, query)["matches"] == []
 
 
@@ -178,13 +151,10 @@ def test_a_query_without_words_surfaces_nothing(tmp_path: Path, query: str) -> N
     ],
 )
 def test_the_state_of_a_scope_has_the_shape_of_the_contract(
-    tmp_path: Path, project_id: str | None, focus: str | None, expected: dict[str, object]
+    root: Path, project_id: str | None, focus: str | None, expected: dict[str, object]
 ) -> None:
-    root = make_wings(tmp_path)
     put(root, "app/r/one", "One", focus="auth")
-
     told = get_scope_state(open_root(root), project_id=project_id, focus=focus).as_json()
-
     assert {name: told[name] for name in expected} == expected
     assert ("focus_exists" in told) is (focus is not None and project_id == "app")
 
@@ -199,16 +169,15 @@ def test_the_state_of_a_scope_has_the_shape_of_the_contract(
     ],
 )
 def test_write_is_permitted_where_it_would_pass(
-    tmp_path: Path, access: Access, project: str, is_permitted: bool, message: str | None
+    root: Path, access: Access, project: str, is_permitted: bool, message: str | None
 ) -> None:
-    workspace = replace(open_root(make_wings(tmp_path)), access=access)
+    workspace = replace(open_root(root), access=access)
     told = get_scope_state(workspace, project_id=project).as_json()
     assert (told["write_permitted"], told["message"]) == (is_permitted, message)
 
 
 @pytest.mark.parametrize("is_open", [True, False])
-def test_write_to_a_shared_wing_is_permitted_where_there_are_tokens(tmp_path: Path, is_open: bool) -> None:
-    root = make_wings(tmp_path)
+def test_write_to_a_shared_wing_is_permitted_where_there_are_tokens(root: Path, is_open: bool) -> None:
     write(root, "mdmem.toml", f"[governance]\nglobal_writes = {str(is_open).lower()}\n")
     write(root, "lib/README.md", "---\nkind: shared\n---\n")
     told = get_scope_state(open_root(root), project_id="lib").as_json()

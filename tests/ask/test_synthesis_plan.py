@@ -42,8 +42,12 @@ def ids(found: dict[str, Any]) -> list[str]:
     return [source["id"] for source in found["sources"]]
 
 
-def test_plan_has_the_shape_of_the_contract(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_memory(tmp_path)
+
+
+def test_plan_has_the_shape_of_the_contract(root: Path) -> None:
     found = plan(root, "the pool", depth="brief", audience="newcomers", constraints=["one page"])
     assert next(iter(found)) == "problems"
     assert (found["output_type"], found["audience"], found["depth"]) == ("documentation", "newcomers", "brief")
@@ -80,8 +84,7 @@ def test_plan_has_the_shape_of_the_contract(tmp_path: Path) -> None:
     }
 
 
-def test_plan_whose_sources_are_fresh_passes(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_plan_whose_sources_are_fresh_passes(root: Path) -> None:
     for place in ("rules", "architecture", "context"):
         for number in range(2):
             kind = {"rules": "invariant", "architecture": "decision", "context": "note"}[place]
@@ -90,8 +93,8 @@ def test_plan_whose_sources_are_fresh_passes(tmp_path: Path) -> None:
     assert verdict(plan(root, "zebra", **wide)) == "pass"
 
 
-def test_section_without_sources_is_a_gap(tmp_path: Path) -> None:
-    found = plan(make_memory(tmp_path), "the pool", depth="brief", required_sections=["Elephants"])
+def test_section_without_sources_is_a_gap(root: Path) -> None:
+    found = plan(root, "the pool", depth="brief", required_sections=["Elephants"])
     assert section(found, "Elephants")["gaps"] == [
         "no entry of the scope supports it",
         "no entry contains Elephants",
@@ -100,21 +103,18 @@ def test_section_without_sources_is_a_gap(tmp_path: Path) -> None:
     assert found["gaps"][0] == {"section": "Elephants", "reason": "no entry of the scope supports it"}
 
 
-def test_deeper_text_needs_more_sources(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_deeper_text_needs_more_sources(root: Path) -> None:
     assert section(plan(root, "the pool", depth="brief"), "Design")["gaps"] == []
     assert section(plan(root, "the pool"), "Design")["gaps"] == ["only 1 source supports it, and 2 are needed"]
 
 
-def test_required_section_draws_from_its_own_words(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_required_section_draws_from_its_own_words(root: Path) -> None:
     put(root, "app/context/zebra", "Striped animals", type="note")
     found = plan(root, "the pool", depth="brief", required_sections=["Wildlife::striped animals"])
     assert ids(section(found, "Wildlife")) == ["app/context/zebra"]
 
 
-def test_named_entries_are_sources_whatever_they_say(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_named_entries_are_sources_whatever_they_say(root: Path) -> None:
     put(root, "app/entities/broker", "Broker", type="note", label="entity", entity="Message Broker")
     put(root, "web/architecture/far", "Far away")
     found = plan(
@@ -132,8 +132,7 @@ def test_named_entries_are_sources_whatever_they_say(tmp_path: Path) -> None:
     assert [source["forced"] for source in section(found, "Overview")["sources"]] == [True, True, True]
 
 
-def test_named_entry_that_was_superseded_is_answered_for_by_its_head(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_named_entry_that_was_superseded_is_answered_for_by_its_head(root: Path) -> None:
     put(root, "app/architecture/new", "New zebra", supersedes=["app/architecture/old"])
     old = {"status": "deprecated", "deprecated_at": "2026-04-01", "superseded_by": ["app/architecture/new"]}
     put(root, "app/architecture/old", "Old zebra", **old)
@@ -144,8 +143,7 @@ def test_named_entry_that_was_superseded_is_answered_for_by_its_head(tmp_path: P
     assert "app/architecture/old" not in [one["id"] for one in sources(found)]
 
 
-def test_named_entry_that_is_not_there_is_a_gap(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_named_entry_that_is_not_there_is_a_gap(root: Path) -> None:
     put(root, "app/architecture/gone", "Gone", status="deprecated", deprecated_reason="it ended")
     found = plan(root, "the pool", decision_ids=["pool-sise", "gone"])
     near = ("app/architecture/pool-size", "app/validation/pool-test", "app/incident-log/pool-leak")
@@ -155,8 +153,7 @@ def test_named_entry_that_is_not_there_is_a_gap(tmp_path: Path) -> None:
     ]
 
 
-def test_named_draft_is_no_ground(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_named_draft_is_no_ground(root: Path) -> None:
     put(root, "app/architecture/draft", "Drafted zebra", status="draft")
     wide = {"output_type": "custom", "depth": "brief", "required_sections": ["Quagga"]}
     found = plan(root, "quagga", decision_ids=["draft"], **wide)
@@ -164,8 +161,7 @@ def test_named_draft_is_no_ground(tmp_path: Path) -> None:
     assert found["sections"][0]["gaps"][0] == "no entry of the scope supports it"
 
 
-def test_all_rules_stand_where_rules_are_asked_for(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_all_rules_stand_where_rules_are_asked_for(root: Path) -> None:
     for number in range(20):
         put(root, f"app/rules/rule-{number:02}", f"Rule {number}", type="invariant")
     found = plan(root, "the pool", depth="brief")
@@ -173,8 +169,7 @@ def test_all_rules_stand_where_rules_are_asked_for(tmp_path: Path) -> None:
     assert set(found["binding"]) == set(ids(section(found, "Rules")))
 
 
-def test_neighborhood_of_a_source_is_named(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_neighborhood_of_a_source_is_named(root: Path) -> None:
     put(root, "app/architecture/zebra", "Zebras are striped", see=["app/rules/pool"])
     found = plan(root, "zebras", depth="brief")
     (link,) = section(found, "Design")["sources"][0]["neighborhood"]
@@ -183,21 +178,19 @@ def test_neighborhood_of_a_source_is_named(tmp_path: Path) -> None:
     assert section(alone, "Design")["sources"][0]["neighborhood"] == []
 
 
-def test_release_notes_begin_with_the_newest(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_release_notes_begin_with_the_newest(root: Path) -> None:
     put(root, "app/architecture/newer", "The pool, again", created_at="2026-08-01")
     found = plan(root, "the pool", output_type="release_notes")
     assert ids(section(found, "What changed")) == ["app/architecture/newer", "app/architecture/pool-size"]
 
 
-def test_seed_query_takes_the_place_of_the_goal(tmp_path: Path) -> None:
-    found = plan(make_memory(tmp_path), "write it all up", seed_query="pool", domain="threads")
+def test_seed_query_takes_the_place_of_the_goal(root: Path) -> None:
+    found = plan(root, "write it all up", seed_query="pool", domain="threads")
     assert found["query"] == "pool threads"
     assert ids(section(found, "Design")) == ["app/architecture/pool-size"]
 
 
-def test_file_that_cannot_be_read_is_a_problem_and_a_gap(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_file_that_cannot_be_read_is_a_problem_and_a_gap(root: Path) -> None:
     write(root, "app/rules/broken.md", "---\ntype: [\n---\n")
     found = plan(root, "the pool", depth="brief")
     assert [one["path"] for one in found["problems"]] == ["app/rules/broken.md"]
@@ -205,8 +198,7 @@ def test_file_that_cannot_be_read_is_a_problem_and_a_gap(tmp_path: Path) -> None
     assert plan_markdown(found).index("app/rules/broken.md") < plan_markdown(found).index("## ")
 
 
-def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_project_that_the_caller_may_not_read_is_refused(root: Path) -> None:
     access = Access.to_wings(["app"], name="ci")
     with pytest.raises(AccessDeniedError, match=r"^Project access denied: web$"):
         plan(root, "the pool", project="web", access=access)
@@ -215,8 +207,7 @@ def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None
     assert "web/rules/pool" not in [source["id"] for source in sources(found)]
 
 
-def test_own_memory_is_no_source(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_own_memory_is_no_source(root: Path) -> None:
     assert remember(workspace(root), {"title": "A zebra", "content": "It is striped."}).success
     assert "zebra" not in str([source["id"] for source in sources(plan(root, "zebra"))])
 
@@ -248,8 +239,7 @@ def shared_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_memory(tmp_path_factory.mktemp("synthesis"))
 
 
-def test_planning_changes_no_byte(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_planning_changes_no_byte(root: Path) -> None:
     before = snapshot(root)
     plan(root, "the pool", depth="deep")
     assert snapshot(root) == before

@@ -1,0 +1,13 @@
+"""The memory that most tests of answers begin with."""
+
+from pathlib import Path
+
+import pytest
+
+from .builders import make_wings
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return an empty memory with the project wings `app` and `web` and the shared wing `lib`."""
+    return make_wings(tmp_path)
