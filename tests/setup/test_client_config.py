@@ -105,22 +105,29 @@ def written(draw: st.DrawFn, value: Any) -> str:
     return f"{gap}{opened}{draw(_GAPS)}{','.join(parts)}{trailing}{closed}{draw(_GAPS)}"
 
 
+LISTS = st.dictionaries(st.sampled_from("ABC"), st.lists(st.integers() | st.just({"x": [1]}), max_size=3))
+
+
 @st.composite
 def files(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
     value = draw(st.dictionaries(st.text(max_size=3), _VALUES, max_size=3))
     if draw(st.booleans()):
-        value |= {"servers": draw(st.dictionaries(st.text(max_size=3), _VALUES, max_size=3))}
+        value |= {"servers": draw(st.dictionaries(st.text(max_size=3), _VALUES, max_size=3)), "hooks": draw(LISTS)}
     return value, draw(written(value))
 
 
 @given(files())
-def test_any_file_keeps_every_character_and_gains_the_server(file: tuple[dict[str, Any], str]) -> None:
+def test_any_file_keeps_every_character_and_gains_what_is_wanted_alone(file: tuple[dict[str, Any], str]) -> None:
     value, text = file
     assert read_object(text.encode()) == value
-    after = grown(text)
-    rest = iter(after)
-    assert all(character in rest for character in text)
-    assert read_object(after.encode()) == value | {"servers": {**value.get("servers", {}), "mdmem": SERVER}}
+    servers = {**value.get("servers", {}), "mdmem": SERVER}
+    hooks = {**value.get("hooks", {}), **{one: [SERVER, *value.get("hooks", {}).get(one, [])] for one in "AB"}}
+    wanted = {"A": SERVER, "B": SERVER}
+    listed = grow_json(text.encode(), "hooks", wanted, is_listed=True, seed={"version": 1}).decode()
+    for after, more in ((grown(text), {"servers": servers}), (listed, {"hooks": hooks})):
+        rest = iter(after)
+        assert all(character in rest for character in text)
+        assert read_object(after.encode()) == ({"version": 1} if "hooks" in more else {}) | value | more
 
 
 @given(st.text(alphabet='{}[]",:/*1a \n\\', max_size=30))
@@ -130,8 +137,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 Capture = pytest.CaptureFixture[str]
-ITEM = {"command": "mdmem"}
-WANTED = {"A": ITEM, "B": ITEM}
 
 
 def joined(folder: Path, capsys: Capture, client: str, *more: str) -> list[str]:
@@ -199,18 +204,6 @@ def test_a_client_without_hooks_is_said_and_hooks_without_a_client_are_refused(f
     assert "generic has no hooks that mdmem could answer" in joined(folder, capsys, "generic", "--hooks")
     ran = run_here(capsys, "init", "--hooks", cwd=folder)
     assert (ran.code, "--client" in ran.err) == (2, True)
-
-
-LISTS = st.dictionaries(st.sampled_from("ABC"), st.lists(st.integers() | st.just({"x": [1]}), max_size=3))
-FILES = st.fixed_dictionaries({}, optional={"a": st.integers(), "hooks": LISTS, "version": st.just(2)})
-
-
-@given(FILES, st.sampled_from([None, 2, "\t"]))
-def test_any_file_grows_by_these_items_alone(held: dict[str, Any], indent: int | str | None) -> None:
-    text = json.dumps(held, indent=indent)
-    after = read_object(grow_json(text.encode(), "hooks", WANTED, is_listed=True, seed={"version": 1}))
-    lists = held.get("hooks", {})
-    assert after == {"version": 1, **held, "hooks": {**lists, **{one: [ITEM, *lists.get(one, [])] for one in WANTED}}}
 
 
 FOLDER = {"url": "file:///home/ada/my%20code/mdmem", "dir_info": {}}
