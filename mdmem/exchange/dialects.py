@@ -21,11 +21,19 @@ from mdmem.exchange.record import (
     ForeignRecord,
     Guess,
     SourceFile,
+    comments_in,
     number_of,
     read_date,
     without_comments,
 )
-from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status
+from mdmem.exchange.statements import (
+    banners_in,
+    claims_in,
+    claims_of,
+    is_of_template,
+    kind_of_key,
+    read_status,
+)
 from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
 from mdmem.markdown.parse import without_code, without_fenced
 from mdmem.model.entry import EntryType, Holder, Kind, Status
@@ -337,7 +345,9 @@ def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
         below = next((one for one in outline.sections if one.span[0] == section.span[1]), None)
         is_end = below is None or below.level <= section.level
         inside = (one for one in outline.facts if section.start <= one.start < section.span[1])
-        if stated.is_whole and is_end and all(one.is_line for one in inside):
+        # A person's comment would be lost with the section.
+        is_said = all(map(is_of_template, comments_in(section.text))) and all(one.is_line for one in inside)
+        if stated.is_whole and is_end and is_said:
             yield Cut(*section.span, stated.claims)
 
 

@@ -101,6 +101,7 @@ PLACES: dict[str, Form] = {
     "struck": (plain("~~Proposed~~ ~~Accepted~~ **deprecated**"), ENDED),
     "days-as-facts": ("# A title\n\n**Proposed:** 2024-01-01\n**Rejected:** 2024-02-01\n", ENDED),
     "comment": (plain("<!-- proposed, accepted, rejected -->\nDraft"), DRAFT),
+    "comment-of-a-person": (plain("Accepted <!-- until May -->"), ACTIVE),
     # The import reports this line, since it does not read it as a status.
     "title": ("# [REJECTED] A title\n\nWe do.\n", ACTIVE),
     "facts-in-a-line": (
@@ -235,6 +236,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094"):
         assert f"  `{doubt}` is not understood, and stays in the text\n" in ran.stdout
     assert "  `[REJECTED] A title` is not understood as a status: it counts as accepted\n" in ran.stdout
+    assert "Accepted <!-- until May -->" in (root / PLACE / "comment-of-a-person.md").read_text()
     found = (root / PLACE).glob("*.md")
     return {path.stem: dict(parse_document(path.name, path.read_bytes()).fields or {}) for path in found}
 
