@@ -22,7 +22,14 @@ def plain(status: str, text: str = "We do.") -> str:
     return f"# A title\n\n## Status\n\n{status}\n\n## Decision\n\n{text}\n"
 
 
+def above(text: str) -> str:
+    """Return a record with a text between its title and its decision."""
+    return f"# A title\n\n{text}\n\nWe do.\n"
+
+
 ACTIVE, DRAFT, ENDED = {"status": "active"}, {"status": "draft"}, {"status": "deprecated"}
+CURRENT = {"supersedes": None, "superseded_by": None, **ACTIVE}
+ENDED_ALONE = {"superseded_by": None, **ENDED}
 DOUBTED = {"status": "under_review"}
 BY_90 = {"status": "deprecated", "superseded_by": [f"{PLACE}/0090-ninety"]}
 
@@ -36,23 +43,20 @@ CHANGES_92 = {"status": "active", "supersedes": None, "amends": [f"{PLACE}/0092-
 
 # No status, or none that was chosen.
 FORCE: dict[str, Form] = {
-    "no-status": ("# A title\n\n## Context\n\nx\n\n## Decision\n\nWe do.\n", ACTIVE),
+    "no-status": (above("## Context\n\nx\n\n## Decision"), ACTIVE),
     "one-paragraph": ("# A title\n\nWe deploy from main, because branches rot.\n", {"type": "decision", **ACTIVE}),
     "options": (plain("Proposed | Accepted | Rejected"), ACTIVE),
     "options-of-madr": (
         "---\nstatus: {proposed | rejected | accepted | … | superseded by ADR-0090}\n---\n# T\n\nWe do.\n",
         ACTIVE,
     ),
-    "empty-lines": (plain("Accepted\n\nSuperseded by:\n\nSupersedes: N/A"), {"supersedes": None, **ACTIVE}),
+    "empty-lines": (plain("Accepted\n\nSuperseded by:\n\nSupersedes: N/A"), CURRENT),
     "unknown": (plain("Living document"), ACTIVE),
-    "not-yet": (plain("Accepted, will be superseded by ADR-0090"), {"superseded_by": None, **ACTIVE}),
+    "not-yet": (plain("Accepted, will be superseded by ADR-0090"), CURRENT),
     "prose": (plain("Accepted. Deprecated methods stay until then."), ACTIVE),
-    "contents": ("# A title\n\n- [Proposal](#proposal)\n- [Status](#status)\n\n## Proposal\n\nWe do.\n", ACTIVE),
-    "code": ("# A title\n\n```\nStatus: Rejected\n```\n\nWe do.\n", ACTIVE),
-    "numbers-of-things": (
-        "# A title\n\nIt replaces 90 queues, because they were slow.\n",
-        {"supersedes": None, **ACTIVE},
-    ),
+    "contents": (above("- [Proposal](#proposal)\n- [Status](#status)\n\n## Proposal"), ACTIVE),
+    "code": (above("```\nStatus: Rejected\n```"), ACTIVE),
+    "numbers-of-things": ("# A title\n\nIt replaces 90 queues, because they were slow.\n", CURRENT),
     "proposed": (plain("Proposed"), DRAFT),
     "draft": (plain("DRAFT"), DRAFT),
     "pending": (plain("Pending approval by the board"), DRAFT),
@@ -73,25 +77,22 @@ FORCE: dict[str, Form] = {
 }
 # Where a status stands, and how it is dressed up.
 PLACES: dict[str, Form] = {
-    "bold-line": ("# A title\n\n**Status:** Implemented\n\nWe do.\n", ACTIVE),
-    "bold-before-colon": (
-        "# A title\n\n__Status__: Rejected  \n**Date**: 3 May 2024\n\nWe do.\n",
-        {"created_at": "2024-05-03", **ENDED},
-    ),
-    "list": ("# A title\n\n* Status: draft\n* Date: 2024-02-03\n\nWe do.\n", {"created_at": "2024-02-03", **DRAFT}),
+    "bold-line": (above("**Status:** Implemented"), ACTIVE),
+    "bold-before-colon": (above("__Status__: Rejected  \n**Date**: 3 May 2024"), {"created_at": "2024-05-03", **ENDED}),
+    "list": (above("* Status: draft\n* Date: 2024-02-03"), {"created_at": "2024-02-03", **DRAFT}),
     "front-matter": ("---\nStatus: Deferred\n---\n# A title\n\nWe do.\n", DOUBTED),
     "table": (
         "# A title\n\n| Status | ✅ Rejected |\n|---|---|\n| Date | 2024-02-03 |\n",
         {"created_at": "2024-02-03", **ENDED},
     ),
     "table-with-head": ("# A title\n\n| Field | Value |\n|:--|--|\n| **Status** | `Draft` |\n\nx\n", DRAFT),
-    "table-without-bars": ("# A title\n\nStatus | Rejected\n---|---\nDate | 2024-01-02\n\nWe do.\n", ENDED),
+    "table-without-bars": (above("Status | Rejected\n---|---\nDate | 2024-01-02"), ENDED),
     "columns": (
         "# A title\n\n| Date | Status |\n|--|--|\n| 2024-01-01 | Proposed |\n| 2024-02-01 | Accepted |\n",
         ACTIVE,
     ),
-    "below-metadata": ("# A title\n\n## Metadata\n\n- Status: Draft\n\n## Decision\n\nWe do.\n", DRAFT),
-    "heading": ("# A title\n\n## Status: Proposed\n\n## Decision\n\nWe do.\n", DRAFT),
+    "below-metadata": (above("## Metadata\n\n- Status: Draft\n\n## Decision"), DRAFT),
+    "heading": (above("## Status: Proposed\n\n## Decision"), DRAFT),
     "several-in-a-line": (
         "# A title\n\n**Status:** Draft | **Date:** 2024-02-03\n",
         {"created_at": "2024-02-03", **DRAFT},
@@ -108,7 +109,7 @@ PLACES: dict[str, Form] = {
         "Title: A title\n\n**Owner:** Ada, Bo | **Date:** 2024-02-01, **Status:** Superseded\n\nWe do.\n",
         {"title": "A title", "owner": "Ada, Bo", "created_at": "2024-02-01", **ENDED},
     ),
-    "owner-and-more": ("# A title\n\nStatus: Accepted\nOwner: Ada | Team: x\n\nWe do.\n", {"owner": "Ada", **ACTIVE}),
+    "owner-and-more": (above("Status: Accepted\nOwner: Ada | Team: x"), {"owner": "Ada", **ACTIVE}),
     # Invalid YAML, because of the colon in the title.
     "quotes-in-a-title": (
         "---\ntitle: Caches: the so-called \"hot\"\nowner: 'it'\n---\n# T\n\nWe do.\n",
@@ -129,13 +130,10 @@ LINKS: dict[str, Form] = {
     "by-ticket-like-number": (plain("Superseded by #90"), BY_90),
     "item-below": (plain("Superseded by:\n- [ADR-0090](0090-ninety.md)"), BY_90),
     "by-url": (plain("Superseded by https://host/o/r/blob/main/docs/adr/0090-ninety.md"), BY_90),
-    "by-page-of-the-web": (
-        plain("Superseded by https://host/wiki/90 [a](http://x]y)"),
-        {"superseded_by": None, **ENDED},
-    ),
+    "by-page-of-the-web": (plain("Superseded by https://host/wiki/90 [a](http://x]y)"), ENDED_ALONE),
     "by-slug": (plain("Superseded by `0090-ninety.md`."), BY_90),
     "by-renamed-file": (plain("Superseded by [ADR 90](./0090-old-name.md)"), BY_90),
-    "in-the-next-paragraph": (plain("Superseded\n\n[ADR-0090](0090-ninety.md)"), {"superseded_by": None, **ENDED}),
+    "in-the-next-paragraph": (plain("Superseded\n\n[ADR-0090](0090-ninety.md)"), ENDED_ALONE),
     "link-that-says-so": (plain("[Superseded by ADR-0090](0090-ninety.md)"), BY_90),
     "in-favour-of": (plain("Deprecated in favour of ADR-0090 on 2024-05-06"), {"deprecated_at": "2024-05-06", **BY_90}),
     "two-successors": (
@@ -148,24 +146,12 @@ LINKS: dict[str, Form] = {
     ),
     "arrow": (plain("Accepted → superseded by ADR-0090"), BY_90),
     "banner-first": ("> **Superseded by [ADR 90](0090-ninety.md)**\n\n# A title\n\n**Status:** Accepted\n", BY_90),
-    "banner-below": (
-        "# A title\n\n> [!WARNING]\n> This ADR has been superseded by\n> [ADR 90](0090-ninety.md).\n\nWe do.\n",
-        BY_90,
-    ),
+    "banner-below": (above("> [!WARNING]\n> This ADR has been superseded by\n> [ADR 90](0090-ninety.md)."), BY_90),
     "front-matter-key": ("---\nstatus: accepted\nsuperseded-by: #90\n---\n# A title\n\nWe do.\n", BY_90),
-    "described-elsewhere": (
-        "# A title\n\n> The form is described in ADR 90.\n\nWe do.\n",
-        {"superseded_by": None, **ACTIVE},
-    ),
-    "superseded-and-described": (
-        plain("Superseded. The new form is described in ADR 90."),
-        {"superseded_by": None, **ENDED},
-    ),
-    "another-repository": (
-        plain("Accepted. Supersedes ADR-0061 of `other/repository`."),
-        {"supersedes": None, **ACTIVE},
-    ),
-    "supersedes-line": ("# A title\n\n- Status: accepted\n- Supersedes: ADR 61\n\nWe do.\n", over(61)),
+    "described-elsewhere": (above("> The form is described in ADR 90."), CURRENT),
+    "superseded-and-described": (plain("Superseded. The new form is described in ADR 90."), ENDED_ALONE),
+    "another-repository": (plain("Accepted. Supersedes ADR-0061 of `other/repository`."), CURRENT),
+    "supersedes-line": (above("- Status: accepted\n- Supersedes: ADR 61"), over(61)),
     "supersedes-in-brackets": (plain("Accepted (supersedes #62)"), over(62)),
     "supersedes-below-heading": (
         "# A title\n\nStatus: Accepted\n\n## Supersedes\n\n- [ADR-0063](0063-old.md)\n",
@@ -185,16 +171,13 @@ LINKS: dict[str, Form] = {
         plain("Accepted, replaces the queue of ADR-0092"),
         {"reason": "replaces the queue of ADR-0092", **CHANGES_92},
     ),
-    "in-part-by": (plain("Superseded in part by [ADR-0094](0094-ninety-four.md)"), {"superseded_by": None, **ACTIVE}),
-    "a-part-is-superseded": (
-        plain("Accepted. Section 3 is superseded by ADR-0094."),
-        {"superseded_by": None, **ACTIVE},
-    ),
+    "in-part-by": (plain("Superseded in part by [ADR-0094](0094-ninety-four.md)"), CURRENT),
+    "a-part-is-superseded": (plain("Accepted. Section 3 is superseded by ADR-0094."), CURRENT),
 }
 OTHERS: dict[str, Form] = {
     "0090-ninety": ("# 90. Ninety\n\nWe do.\n", ACTIVE),
     **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 65)},
-    "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", {"superseded_by": None, **ACTIVE}),
+    "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", CURRENT),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
         "# 94. Ninety-four\n\nWe do.\n",
