@@ -305,9 +305,9 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, run: Run) -> None:
     folder = decided(tmp_path / "a")
     write(folder, "docs/theirs.txt", "x")
     for out, said in (
-        ("docs", "contains files that are not pages"),
-        ("missing/../docs", "contains files that are not pages"),
-        ("memory", "lies in the memory"),
+        ("docs", "contains files that mdmem did not write"),
+        ("missing/../docs", "contains files that mdmem did not write"),
+        ("memory", "is in the memory"),
         ("src/nav/node.py", "is not a folder"),
     ):
         refused = run("site", "build", "--out", out, cwd=folder)

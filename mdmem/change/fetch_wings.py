@@ -68,12 +68,12 @@ def fetch_wings(
     Raises UsageError for an unknown wing, and the errors of `put` and `commit_paths`.
     """
     if not workspace.snapshot.is_working_tree:
-        raise UsageError("wings are fetched for the files on disk; leave out --at")
+        raise UsageError("wings can be fetched only for the files on disk; leave out --at")
     remote = workspace.settings.remote_wings
     if unknown := next((name for name in names if name not in remote), None):
         listed = ", ".join(f"`{one}`" for one in remote)
         hint = f"the wings of other repositories are {listed}" if remote else _HOW_TO_ADD
-        raise UsageError(f"no wing `{unknown}` is in another repository; {hint}")
+        raise UsageError(f"`{unknown}` is not a wing of another repository; {hint}")
     repository = repository_to_commit_to(workspace, commit=commit) if not pinned else None
     before = settings_bytes(workspace.tree)
     chosen = (name for name in remote if not names or name in names)

@@ -208,7 +208,7 @@ def run(
     """
     is_full = not pending_only and scope != "focus" and workspace.snapshot.is_working_tree
     if record and not is_full:
-        hint = "leave out --record, or what narrows the run"
+        hint = "leave out --record, or the options that limit the run"
         raise UsageError(f"only a full run over files on disk can be recorded; {hint}")
     remarks: list[str] = []
     if pending_only:

@@ -284,7 +284,7 @@ def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
         return meant[0]
     names = ", ".join(one.address for one in meant or found)
     if meant:
-        raise UsageError(f"`{name}` means several: {names}; write one of them in full")
+        raise UsageError(f"`{name}` matches several conflicts: {names}; write one address in full")
     raise NotFoundError(f"`{name}` has no conflict" + (f"; these have: {names}" if names else ""))
 
 
@@ -324,7 +324,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
     if not has_hunks(before) and (side is not None or len(successors) < 2):
         if len(successors) < 2:
             keep = _git_command(workspace, "add", path)
-            raise UsageError(f"`{path}` has no conflict markers any more; `{keep}` keeps it as it is")
+            raise UsageError(f"`{path}` has no conflict markers any more; to keep the file as it is, type `{keep}`")
         hint = f"type `--take ADDRESS` with one of {' or '.join(one.address for one in successors)}"
         raise UsageError(f"`{path}` has no conflict markers, so `{side}` cannot be taken; {hint}")
     if len(successors) < 2:
@@ -337,8 +337,8 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
         take = resolve_name(workspace, request.take) if request.take is not None else None
         request = replace(request, behind=behind, take=take)
         if more := [f"`{one.name}`" for one in conflict.fields if one.name not in _SUPERSESSION_FIELDS]:
-            hint = "edit that first, or `--take` a side"
-            raise UsageError(f"the sides of {path} differ in {' and '.join(more)}, too; {hint}")
+            hint = "edit the file first, or type `--take ours` or `--take theirs`"
+            raise UsageError(f"the sides of {path} also differ in {' and '.join(more)}; {hint}")
         sides = (one.side for one in successors if one.address.endswith(take or behind or "") and one.side)
         side = next(sides, ConflictSide.OURS)
     after = take_side(before, side)
@@ -366,12 +366,12 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
     if request.side is not None:
         named = [one.address for one in conflict.successors if one.side is request.side]
         if len(named) != 1:
-            hint = "type `--take ADDRESS` with the one to keep"
-            raise UsageError(f"`{request.side}` has {len(named)} successors of {old}; {hint}")
+            hint = "type `--take ADDRESS` with the entry to keep"
+            raise UsageError(f"on the side `{request.side}`, {len(named)} entries supersede {old}; {hint}")
         chosen = named[0]
     if chosen not in successors:
-        did = f"; {join_addresses(successors)} did" if successors else ""
-        raise UsageError(f"{chosen} did not supersede {old}{did}")
+        hint = f"; these entries do: {join_addresses(successors)}" if successors else ""
+        raise UsageError(f"{chosen} does not supersede {old}{hint}")
     others, ended = [one for one in successors if one != chosen], ended_fields(entries[old], today, by=[chosen])
     if request.behind is not None:
         return _chain(catalog, old, chosen, others, ended, today)
@@ -391,7 +391,7 @@ def _chain(
         raise UsageError(f"{first} supersedes {old}, and {many}; `mdmem supersede` replaces one at a time")
     then = catalog.entries[others[0]]
     if then.status is Status.DEPRECATED:
-        raise UsageError(f"{then.address} is deprecated, so it cannot supersede anything; take the other one")
+        raise UsageError(f"{then.address} is deprecated, so it cannot supersede anything; type `--take {first}`")
     refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
     written = written_links(catalog.document(then.path), "supersedes")
     links = [link for link in written if full_address(link, then.address, catalog.addresses) != old]

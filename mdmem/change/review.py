@@ -116,7 +116,7 @@ def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:
     span = request.span or ""
     if request.base is not None:
         if span:
-            raise UsageError(f"--base gives the start of the change, and so does `{span}`; use one")
+            raise UsageError(f"--base and `{span}` both give the start of the change; leave out one of the two")
         return _since(workspace, request.base, "HEAD", Snapshot(staged=request.staged))
     dots = "..." if "..." in span else ".."
     first, found, second = span.partition(dots)
@@ -131,7 +131,7 @@ def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:
             return _Span(None, after, "nothing: there is no commit yet")
         return _Span(Snapshot(first), after, "", remarks=_remark_if_behind(workspace, first, "HEAD", behind))
     if request.staged:
-        raise UsageError(f"--staged compares git's index with one commit, but `{span}` has two; use one")
+        raise UsageError(f"--staged compares git's index with one commit, but `{span}` has two; give one commit")
     second = second or "HEAD"
     if dots == "...":
         return _since(workspace, first, second, Snapshot(second))

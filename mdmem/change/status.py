@@ -152,6 +152,6 @@ def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResu
     try:
         return workspace.index.refresh(workspace.unlimited().corpus, rebuild=rebuild)
     except IndexBusyError as error:
-        raise EnvironmentFaultError("the index is being written; try again in a moment") from error
+        raise EnvironmentFaultError("another process is writing the search index; try again in a moment") from error
     except IndexWriteError as error:
-        raise EnvironmentFaultError(f"{error}; questions are answered from the files") from error
+        raise EnvironmentFaultError(f"{error}; mdmem answers from the files instead") from error

@@ -102,7 +102,9 @@ def sync(
                 )
             # The range of the random pause doubles each time, up to a limit.
             sleep(draw() * min(_LONGEST, _FIRST * 2**attempt))
-    raise LostRaceError("others pushed first each time; your commits are on top of theirs, type `mdmem sync` again")
+    raise LostRaceError(
+        "others pushed first at each attempt; your commits are on top of theirs now: type `mdmem sync` again"
+    )
 
 
 def _bring_together(

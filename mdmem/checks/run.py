@@ -374,7 +374,9 @@ def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence
         on_disk = [path for path in inside if workspace.access.sees(path) and (root / path).exists()]
         found = (path for path in inside if path in on_disk or any(_is_below(one, path) for one in listed))
         if (meant := next(found, None)) is None:
-            raise UsageError(f"{name} is not in the memory {root}; name a file, a wing/ or a wing/room/ of it")
+            raise UsageError(
+                f"{name} is not in the memory {root}; give one of its files, wings (`wing/`) or rooms (`wing/room/`)"
+            )
         wanted.append(meant)
     return [one for one in findings if not wanted or any(_is_below(one.place.path, path) for path in wanted)]
 

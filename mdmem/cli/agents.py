@@ -137,7 +137,7 @@ def token_command(given: Globals, preview: str | None) -> int:
 def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> None:
     """Make a bearer token for the HTTP server and print it, this once."""
     if bool(wings) == all_wings:
-        raise click.UsageError("name what the token reads: --wing WING, repeatable, or --all-wings")
+        raise click.UsageError("say which wings the token may read: --wing WING (repeatable), or --all-wings")
     workspace = given.open()
     named = [wing_of(workspace.catalog, name) for name in split_values(wings)]
     for wing in named:

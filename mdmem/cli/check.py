@@ -59,7 +59,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         print_text(text)
         return 0
     if options["no_baseline"] and (options["baseline"] or options["update_baseline"]):
-        raise click.UsageError("--no-baseline cannot be combined with another option about a baseline")
+        raise click.UsageError("--no-baseline cannot be combined with --baseline or --update-baseline")
     staged = options["staged"]
     snapshot = snapshot_to_check(
         push_target(os.environ), revision=options["revision"], staged=staged, merge_into=options["merge_into"]

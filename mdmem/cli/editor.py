@@ -77,7 +77,7 @@ def edited(
             else:
                 is_written = not written.is_dry
                 return written
-        raise EnvironmentFaultError(f"the text still has errors after {_MOST_ROUNDS} attempts; nothing is written")
+        raise EnvironmentFaultError(f"the text still has errors after {_MOST_ROUNDS} attempts; nothing was written")
     finally:
         left = read_regular(path) if path.exists() else b""
         if is_written or not left.strip() or left == first:
@@ -100,10 +100,10 @@ def _ask(command: str, path: Path, content: bytes, why: str) -> bytes:
     try:
         code = subprocess.run([*shlex.split(command), str(path)], check=False).returncode
         if code:
-            raise EnvironmentFaultError(f"the editor `{command}` ended with code {code}; nothing is written")
+            raise EnvironmentFaultError(f"the editor `{command}` ended with code {code}; nothing was written")
     except ValueError as error:
         what = f"the editor's command `{command}` has an open quote"
-        raise EnvironmentFaultError(f"{what}; nothing is written") from error
+        raise EnvironmentFaultError(f"{what}; nothing was written") from error
     finally:
         left = read_regular(path) if path.exists() else b""
         left = _NOTES.sub(rb"\1", left) if why else left

@@ -192,7 +192,7 @@ def forget_command(given: Globals, *, name: str) -> None:
     """Drop the hub's rows of a repository. Git still has it, and a push sends it again."""
     with _opened() as connection:
         done = forget(connection, name)
-    text = f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again"
+    text = f"the hub no longer has a copy of {done.name}; `mdmem hub push` sends one again"
     given.print_result({"repository": done.name, "commit": done.commit}, text)
 
 

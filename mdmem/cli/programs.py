@@ -80,7 +80,7 @@ def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options
 
 def _require_streams(given: Globals, caller: str) -> None:
     if sys.stdin is None or sys.stdout is None:
-        raise click.UsageError(f"standard input or output is closed; {caller} keeps both open")
+        raise click.UsageError(f"standard input or output is closed; {caller} must keep both open")
     if sys.stdin.isatty():
         given.remark(f"waiting for {caller} on standard input; Ctrl-C ends this")
 

@@ -136,7 +136,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
     if not addresses:
         raise click.MissingParameter(param_hint="'ADDRESS'", param_type="argument")
     if len(addresses) > 1:
-        raise click.UsageError(f"one address at a time ({addresses[1]}); `--format svg` draws several")
+        raise click.UsageError(f"only `--format svg` and `mermaid` draw several entries; leave out {addresses[1]}")
     explained = why(given.open(), addresses[0])
     given.print_result(why_json(explained), history.why_text(explained, given.style))
 
@@ -152,7 +152,7 @@ def log_command(given: Globals, address: str | None, limit: int, *, by_field: bo
     The full address of a deleted entry shows its history, too.
     """
     if address is None and by_field:
-        raise click.UsageError("--fields is for one entry: name its address")
+        raise click.UsageError("--fields is about one entry; give its ADDRESS")
     workspace = given.open()
     if address is None:
         changes = recent_changes(workspace, limit)

@@ -188,7 +188,9 @@ def supersede_command(
     """
     if by is not None:
         if wing is not None or any(value not in (None, ()) for value in options.values()):
-            raise click.UsageError("--by is for an existing entry; leave out the options of a new entry")
+            raise click.UsageError(
+                "--by takes an existing entry; leave out the options of a new entry, such as --title"
+            )
         return _carry_out(given, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
     workspace, title, place = given.open(), options["title"], options["place"]
     if title is None and place is None:
@@ -236,7 +238,7 @@ def approve_command(
     if not (addresses or merged or active):
         raise click.UsageError("name a draft, or use --active or --merged")
     if merged and active:
-        raise click.UsageError("--active and --merged are about different entries; use one of them")
+        raise click.UsageError("--active and --merged select different entries; use one of them")
     workspace = given.open()
 
     def plan(one: Workspace) -> ChangeSet:
@@ -260,7 +262,7 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
     def end_review(workspace: Workspace) -> ChangeSet:
         found = resolve_name(workspace, address)
         if (status := workspace.catalog.entries[found].status) is not Status.UNDER_REVIEW:
-            raise UsageError(f"{found} is not under review: it is {status}")
+            raise UsageError(f"{found} has the status `{status}`, so there is no review to end")
         return plan_verification(workspace, [found])
 
     if reason is None:
@@ -323,7 +325,9 @@ def edit_command(
         return _carry_out(given, lambda one: plan_applies_to(one, addresses, globs), wanted)
     workspace = given.open()
     if len(addresses) > 1:
-        raise UsageError("an editor takes one entry; name one, or give --applies-to")
+        raise UsageError(
+            "the editor opens one entry; give one ADDRESS, or change `applies_to` of several by --applies-to"
+        )
     address, before = open_entry(workspace, addresses[0])
     if not sys.stdin.isatty():
         help_ = f"change {workspace.location.root / address}.md with a tool of yours, then run `mdmem check`"

@@ -308,7 +308,7 @@ def export(
     if out is not None:
         folder, root = workspace.cwd / out, location.root
         if folder.resolve() == root or (folder.resolve().is_relative_to(root) and wanted.owned):
-            raise UsageError(f"{out} is in the memory, which has only entries; name another folder by --out")
+            raise UsageError(f"{out} is in the memory, where only entries may be; give another folder with --out")
         if len(files) == 1 and folder.suffix:
             files, folder = [replace(files[0], path=folder.name)], folder.parent
     elif wanted.place is not None:
@@ -364,17 +364,17 @@ def _read(folder: Path, path: str) -> str | None:
         content = content_to_grow(folder / path, folder)
         return None if content is None else content.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} stops the export: it is not in UTF-8") from error
+        raise UsageError(f"{path} cannot be updated: it is not UTF-8; save it as UTF-8, then export again") from error
     except MisfitError as error:
-        raise UsageError(f"{path} stops the export: {error}") from error
+        raise UsageError(f"{path} cannot be updated: {error}") from error
 
 
 def _require_ours(text: str, what: str, removed: str = "it") -> None:
     """Raise UsageError if mdmem did not export a text, or if somebody changed it since."""
     if not is_exported(text):
         raise UsageError(
-            f"{what} already exists and was not written by mdmem; it is not replaced: name another folder with --out"
+            f"{what} already exists and was not written by mdmem; it was not replaced: give another folder with --out"
         )
     if not is_whole(text):
-        advice = f"change the entries, remove {removed}, and export again"
-        raise UsageError(f"{what} was changed since it was exported and stays as it is: {advice}")
+        advice = f"change the entries instead, remove {removed}, and export again"
+        raise UsageError(f"somebody changed {what} after its export, so it was not replaced; {advice}")

@@ -67,7 +67,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
     Raises UsageError and the errors of `write`. Nothing was written in that case.
     """
     if request.leaves_pointer and not request.moves:
-        raise UsageError("--pointer is about the files that --move moves; use both, or neither")
+        raise UsageError("--pointer needs --move")
     plans: list[tuple[Intake, ChangeSet]] = []
 
     def change_set(fresh: Workspace) -> ChangeSet:

@@ -121,7 +121,7 @@ class Intake:
             source = replace(source, body=_MARKER.sub("", source.body))
         records = read_records(source, dialect)
         if not records and self._request.paths:
-            raise UnfitError("contains only what mdmem wrote, or what it includes from other files")
+            raise UnfitError("has nothing to import: mdmem wrote its text, or it only includes other files")
         is_taken = bool(records)
         for record in records:
             record.dialect, digest = dialect, content_digest(record.content)
@@ -178,7 +178,7 @@ class Intake:
         source, place = record.source, self._request.place.strip("/") if self._request.place is not None else None
         home = place_of(self._workspace, record.type, place)
         if home.count("/") != 1:
-            raise UsageError(f"`{home}` is not a place for records; write WING, or WING/ROOM")
+            raise UsageError(f"records cannot be imported to `{home}`; write WING, or WING/ROOM")
         require_names(home.split("/"))
         require_wing(self._workspace, home)
         wing, room = home.split("/")
@@ -187,7 +187,7 @@ class Intake:
             room = source.room
         name = well_formed("entry", record.name)
         if name is None:
-            raise UnfitError("has a name from which no entry-id can be made; rename it")
+            raise UnfitError("has a name that cannot become an entry-id; rename it")
         address = f"{wing}/{room}/{name}"
         other = self._given.get(address.lower())
         if other is not None and "/" not in (place or "") and not record.part:
@@ -198,12 +198,14 @@ class Intake:
         try:
             require_names(address.split("/"))
         except UsageError as error:
-            raise UnfitError(f"would be `{address}`: {error}") from error
+            raise UnfitError(f"would get the address `{address}`: {error}") from error
         if (other := self._given.get(address.lower())) is not None:
-            raise UnfitError(f"would be `{address}`, like `{other}`; rename one of them")
+            raise UnfitError(f"would get the address `{address}`, and so would `{other}`; rename one of them")
         if (there := self._existing.get(f"{address}.md".lower())) is not None:
             there = there.removesuffix(".md")
-            raise UnfitError(f"would be `{address}`, but `{there}` is there already; nothing is overwritten")
+            raise UnfitError(
+                f"would get the address `{address}`, but the entry `{there}` exists already and is not overwritten"
+            )
         self._given[address.lower()] = source.path
         return address
 
@@ -306,7 +308,7 @@ def read_bytes(base: Path, path: str) -> bytes:
     if not path.isprintable():
         raise UnfitError("has a name that is not UTF-8, or has invisible characters; rename it")
     if leads_away(base, path):
-        raise UnfitError("is a symbolic link, or behind one; give the path of its target")
+        raise UnfitError("is a symbolic link, or is reached through one; give the real path")
     try:
         return read_regular(base / path, follow=False)
     except OSError as error:
@@ -382,7 +384,7 @@ def read_document(data: bytes) -> Iterator[tuple[str, str | None]]:
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise UnfitError(f"is not JSON: {error}") from error
     if not isinstance(stated, dict) or stated.get("schema") != SCHEMA or not isinstance(stated.get("entries"), list):
-        raise UnfitError(f"is not a memory that `mdmem export json` wrote in the schema {SCHEMA}")
+        raise UnfitError(f"is JSON, but not from `mdmem export json` (schema {SCHEMA})")
     for one in stated["wings"] if isinstance(stated.get("wings"), list) else ():
         if isinstance(one, dict) and isinstance(one.get("readme"), str):
             yield f"{one.get('name')}/README.md", one["readme"]

@@ -113,11 +113,13 @@ def open_hub(
             is_known, is_owner = one_row(connection.execute("SELECT is_known_token(), is_owner()"))
             if is_owner:
                 raise HubError(
-                    "this database role owns the hub and sees everything, with any token:"
+                    "this database role owns the hub and sees everything, so the token has no effect:"
                     " unset MDMEM_HUB_TOKEN, or use another role"
                 )
             if not is_known:
-                raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
+                raise HubError(
+                    "the hub does not know this token; the hub's owner makes a new one with `mdmem hub token NAME`"
+                )
         yield connection
 
 
@@ -173,7 +175,7 @@ def init(connection: HubConnection) -> tuple[int, int]:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_INIT_LOCK,))
         (encoding,) = one_row(cursor.execute("SHOW server_encoding"))
         if encoding != "UTF8":
-            raise HubError(f"this database stores texts as {encoding}; make one for the hub with `ENCODING 'UTF8'`")
+            raise HubError(f"this database stores texts as {encoding}; make another database with `ENCODING 'UTF8'`")
         asked = (
             "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user,"
             " has_database_privilege(current_database(), 'CREATE'), current_database()"
@@ -181,9 +183,11 @@ def init(connection: HubConnection) -> tuple[int, int]:
         owner, caller, may_create, database = one_row(cursor.execute(asked, (SCHEMA,)))
         if owner is None and not may_create:
             line = f'GRANT CREATE ON DATABASE "{database}" TO "{caller}"'
-            raise HubError(f"this role may not create a schema in this database; its owner types `{line}`")
+            raise HubError(
+                f"this role may not create a schema in this database; the database's owner allows it with `{line}`"
+            )
         if owner not in (None, caller):
-            raise HubError(f"the schema {SCHEMA} belongs to `{owner}`, and only that role makes its tables")
+            raise HubError(f"the schema {SCHEMA} belongs to the role `{owner}`; connect as that role")
         cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         cursor.execute(
             "CREATE TABLE IF NOT EXISTS migration"
@@ -229,7 +233,7 @@ def _explained(psycopg: Any) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        raise UsageError("the question contains half of a surrogate pair, which PostgreSQL cannot store") from error
+        raise UsageError("the question contains an invalid character (half of a surrogate pair); remove it") from error
     except psycopg.Error as error:
         if isinstance(error, psycopg.DataError) and error.sqlstate is None:
             # The library refuses the value before it asks the server.

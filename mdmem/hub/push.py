@@ -107,8 +107,8 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> H
         if given is not None:
             where = found.root or "the top"
             raise UsageError(
-                f"the hub has the name `{name}` for another memory of this repository, at {where};"
-                " choose another with --repository"
+                f"in the hub, `{name}` is another memory of this repository, at {where};"
+                " choose another name with --repository"
             )
         name = checked_name(own_names(location, contents.remote)[1])
         found = find_repository(cursor, name, is_locked=True)
@@ -142,14 +142,14 @@ def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str
     pushed = {one for (one,) in rows}
     if commit in pushed or is_ancestor_of_any(git, commit, {had, *pushed}):
         return Succession.OLDER
-    where = f"`{stored.name}` is at {had[:10]} in the hub"
+    where = f"the hub has `{stored.name}` at commit {had[:10]}"
     if is_shallow(git):
-        raise EnvironmentFaultError(f"{where}, and the history here is cut off before it; {UNSHALLOW}")
+        raise EnvironmentFaultError(f"{where}, and the history of this clone does not reach back to it; {UNSHALLOW}")
     if not is_rewritten:
         is_here = has_commit(git, had)
         unknown = f"cannot be compared with it, since {had[:10]} is not in this clone"
-        why = "does not follow from it" if is_here else unknown
-        hint = "fetch first, or `--rewritten` if the history was rewritten"
+        why = "does not descend from it" if is_here else unknown
+        hint = "`git pull` first, or add `--rewritten` if the history was rewritten"
         raise UsageError(f"{where}, and {commit[:10]} {why}; {hint}")
     return Succession.REWRITTEN
 

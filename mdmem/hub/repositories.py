@@ -148,7 +148,7 @@ def own_repository(cursor: Any, location: Location, *, given: str | None = None)
     names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
-        raise NotFoundError(f"the hub has nothing of `{names[0]}`; `mdmem hub push` sends it")
+        raise NotFoundError(f"the hub has no copy of `{names[0]}`; `mdmem hub push` sends one")
     return min(found, key=lambda one: one.root != location.under)
 
 
@@ -244,7 +244,9 @@ def grant(
                 made = "INSERT INTO repository (name) VALUES (%s) RETURNING id"
                 (repository,), wing = one_row(cursor.execute(made, (checked_name(place),))), None
             elif repository is None:
-                raise NotFoundError(f"the hub has no repository `{place}`; with `--push`, it need not exist yet")
+                raise NotFoundError(
+                    f"the hub has no repository `{place}`; push it first, or add `--push` to allow its first push"
+                )
             elif wing is not None:
                 _require_wing(cursor, repository, place, may_push=may_push)
             if wing is None:
@@ -298,7 +300,7 @@ def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False
             raise UsageError(f"`{name}` is a role of the database, which needs no token; give the token another name")
         made = "INSERT INTO principal (name, token_hash) VALUES (%s, %s) ON CONFLICT DO NOTHING"
         if cursor.execute(made, (name, digest)).rowcount == 0:
-            raise UsageError(f"there is a token `{name}` already; `--rotate` replaces its text, `--drop` ends it")
+            raise UsageError(f"there is a token `{name}` already; `--rotate` replaces it, `--drop` removes it")
     return text
 
 
@@ -311,7 +313,7 @@ def drop_token(connection: HubConnection, name: str) -> None:
 
 def _change_token(cursor: Any, name: str, statement: str, arguments: tuple[object, ...]) -> None:
     if cursor.execute(statement, arguments).rowcount == 0:
-        raise NotFoundError(f"there is no token `{name}`; `mdmem hub grants` lists them")
+        raise NotFoundError(f"there is no token `{name}`; `mdmem hub grants` lists the tokens")
 
 
 def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
@@ -357,7 +359,7 @@ def _find_principal(cursor: Any, name: str) -> int | None:
 
 def _get_principal(cursor: Any, name: str) -> int:
     if (principal := _find_principal(cursor, name)) is None:
-        raise NotFoundError(f"`{name}` sees nothing of this hub; `mdmem hub grants` lists who does")
+        raise NotFoundError(f"`{name}` has no permission in this hub; `mdmem hub grants` lists all permissions")
     return principal
 
 
@@ -372,7 +374,7 @@ def _require_wing(cursor: Any, repository: int, place: str, *, may_push: bool) -
     """Raise NotFoundError if a repository lacks the wing in `REPOSITORY/WING`, and UsageError if it is to be pushed."""
     above, _, wing = place.rpartition("/")
     if may_push:
-        raise UsageError(f"only a whole repository can be pushed: grant `{above} --push`, without `/{wing}`")
+        raise UsageError(f"a permission to push is for a whole repository: grant `{above} --push`, without `/{wing}`")
     wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
     if wing not in wings:
         has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"

@@ -97,7 +97,7 @@ def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] =
     """
     if question.syntax:
         raise UsageError(
-            "`mdmem hub search` has no query language; type `mdmem search --query-syntax --repository NAME`"
+            "`mdmem hub search` takes plain words; for a query, type `mdmem search --query-syntax --repository NAME`"
         )
     asked, filters = ask(question.words), question.filters
     terms = list(asked.terms)

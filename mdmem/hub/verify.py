@@ -107,7 +107,7 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
         commit = stored.commit or ""
         if not has_commit(workspace.location.get_repository(), commit):
             raise EnvironmentFaultError(
-                f"`{stored.name}` is at {commit[:10]} in the hub, a commit that is not in this clone; fetch first"
+                f"the hub has `{stored.name}` at commit {commit[:10]}, which is not in this clone; `git fetch` first"
             )
         contents = Contents(workspace, commit)
         findings = sorted(_compare(cursor, stored.id, contents), key=lambda finding: finding.sort_key)

@@ -51,7 +51,7 @@ def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool
         elif document is None or document.data != change.before:
             # Read the files again, so that the next plan starts from their current content.
             memory.refresh()
-            raise LostRaceError(f"`{change.path}` changed meanwhile; nothing is changed, try again")
+            raise LostRaceError(f"`{change.path}` changed meanwhile, so nothing was changed; try again")
         elif text_edits := text_edits_to(document, after):
             edits.append(_edit(document.uri, document.version, text_edits))
     root, options = memory.location.root, types.RenameFileOptions(overwrite=False)
@@ -72,7 +72,7 @@ def _require_possible(memory: OpenMemory, change: Change, *, with_renames: bool)
     root = memory.location.root
     for path in dict.fromkeys((change.path, change.to)):
         if leads_away(root, path):
-            raise UsageError(f"`{path}` goes through a symbolic link; nothing is changed")
+            raise UsageError(f"`{path}` is reached through a symbolic link, so nothing was changed; open the real file")
         existing = next(one for one in (root / path, *(root / path).parents) if one.exists())
         if not os.access(existing, os.W_OK):
             raise UsageError(f"`{path}` is read-only; make it writable, then try again")

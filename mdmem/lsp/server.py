@@ -273,4 +273,4 @@ def serve(environment: Mapping[str, str], today: Callable[[], date]) -> None:
             server.start_io(sys.stdin.buffer, output)
         except (MemoryError, OverflowError, ValueError) as error:
             # pygls allocates as much memory as the header of a message says.
-            raise UsageError("the editor sent an impossible length, so the server ends") from error
+            raise UsageError("the editor sent a message with an impossible length; start the server again") from error

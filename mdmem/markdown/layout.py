@@ -29,7 +29,9 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not end <= edit.start <= edit.end <= len(data):
-            raise ValueError(f"the edit of bytes {edit.start} to {edit.end} overlaps another, or leaves the file")
+            raise ValueError(
+                f"the edit of bytes {edit.start} to {edit.end} overlaps another edit, or reaches beyond the file"
+            )
         parts += [data[end : edit.start], edit.content]
         end = edit.end
     return b"".join((*parts, data[end:]))
@@ -50,7 +52,7 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
         content = text.encode()
     except UnicodeEncodeError as error:
         raise UnpatchableError(
-            f"{document.path}: the new text contains half of a surrogate pair; write the whole character"
+            f"{document.path}: the new text contains an invalid character (half of a surrogate pair); replace it"
         ) from error
     return (Edit(document.path, first, first + len(document.text[start:end].encode()), content),)
 
@@ -58,7 +60,7 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
     """Return the edit that replaces `width` characters in the body, with the line breaks of the line above."""
     if offset < 0:
-        raise ValueError(f"offset {offset} is before the body of {document.path}")
+        raise ValueError(f"the offset {offset} in the body of {document.path} is negative")
     start = len(document.text) - len(document.body) + offset
     above = document.text.rfind("\n", 0, start)
     line_break = "\r\n" if above > 0 and document.text[above - 1] == "\r" else "\n"
@@ -182,7 +184,7 @@ def rank_of(name: str) -> int:
 def layout_of(document: Document) -> Layout:
     """Return a document's `Layout`. Raises UnpatchableError if it cannot be parsed, or a key does not start a line."""
     if document.fields is None:
-        help_ = "fix what `mdmem check` reports"
+        help_ = "fix the errors that `mdmem check` reports"
         raise UnpatchableError(f"{document.path} has front matter that cannot be parsed; {help_}")
     front = handler().split(document.text)[0]
     opening = document.text[len("---") : document.text.index("\n") + 1]

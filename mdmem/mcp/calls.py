@@ -202,7 +202,7 @@ class Calls:
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
             # After the time limit, the function stops when it reads the next file.
             return await self.in_thread(lambda: work(self._provider.workspace(access).within(seconds, clock=monotonic)))
-        raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")
+        raise EnvironmentFaultError(f"there was no answer within {seconds:g} s; ask again")
 
     def _page(self, asked: ToolCall) -> Page:
         if self._page_of_hub is not None and asked.tool.asks_hub:

@@ -143,7 +143,9 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
                 return AuthCredentials([]), self._open
             found: tuple[AuthCredentials, AuthenticatedUser] | None = await super().authenticate(conn)
         except EnvironmentFaultError as error:
-            raise AuthenticationError("the tokens cannot be read at the moment") from error
+            raise AuthenticationError(
+                "the server cannot read its file of tokens; tell the person who runs the server"
+            ) from error
         return found
 
 

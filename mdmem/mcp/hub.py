@@ -138,14 +138,18 @@ class HubAnswers:
         is_over_all = asked.tool.name in _OVER_ALL
         if named is None and not is_over_all:
             return asked.page(of_clone(asked))
-        if asked.access.is_narrow or asked.arguments.get(AT) is not None:
-            raise UsageError("the hub answers only callers who see every wing of this memory, and only without `at`")
+        if asked.access.is_narrow:
+            raise UsageError("the hub answers only callers whose token opens every wing of this memory")
+        if asked.arguments.get(AT) is not None:
+            raise UsageError("the hub has only one commit of each repository; leave out `at`")
         if is_over_all:
             repositories = () if named is None or named == EVERYWHERE else (named,)
             with self._opened() as cursor:
                 return asked.page(asked.tool.call(OpenedHub(cursor, repositories), **asked.tool_arguments))
         if named is None or named == EVERYWHERE:
-            raise UsageError("`repository` takes one name; `hub_search` searches all of them and lists those to ask")
+            raise UsageError(
+                "`repository` takes one name here; `hub_search` searches all repositories and gives their names"
+            )
         with self._opened() as cursor:
             key = (copy_key(cursor, named), self._today())
             # The copy of an earlier call is used again if the rows are the same.
@@ -184,7 +188,7 @@ def _with_repository(asked: ToolCall) -> tuple[ToolCall, str | None]:
     if not names:
         return asked, named
     if len(names | ({named} - {None})) > 1 or not all(colon for _, colon, _ in split):
-        raise UsageError("the addresses are of several repositories; ask one repository at a time")
+        raise UsageError("the addresses belong to several repositories; ask about one repository at a time")
     plain: Any = [address for *_, address in split]
     arguments = {**asked.arguments, "address": plain[0] if isinstance(stated, str) else plain}
     return replace(asked, arguments=arguments), names.pop()

@@ -186,10 +186,10 @@ class MemoryServer(MCPServer[Any]):
         listed = {tool.name: tool for tool in self._tools_of(profile)}
         if name not in listed and name in TOOLS:
             having = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
-            how = f"it is in {having}; `mdmem mcp --profile` or the setting `server.profile` chooses"
-            raise ToolError(f"the profile `{profile}` does not list `{name}`; {how}")
+            how = f"choose {having} with `mdmem mcp --profile` or the setting `server.profile`"
+            raise ToolError(f"the profile `{profile}` does not include the tool `{name}`; {how}")
         if name not in listed:
-            raise ToolError(f"there is no tool {short_json(name)}; there is {', '.join(listed)}")
+            raise ToolError(f"there is no tool {short_json(name)}; the tools are {', '.join(listed)}")
         access = self._access()
         async with anyio.create_task_group() as tasks:
             if (warming := self._warming) is not None:

@@ -131,7 +131,9 @@ class Provider:
         first = self._opened()
         if not first.location.root.is_dir():
             # Without this error, the answer would be empty, as if there were no rules.
-            raise RootNotFoundError("the memory's folder was deleted after the server started")
+            raise RootNotFoundError(
+                "the memory's folder was deleted after the server started; restore it, or restart the server"
+            )
         return replace(first.reread(), today=self.today(), access=access)
 
     def settings(self) -> Settings:

@@ -140,7 +140,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
             return text.replace(others, ours).encode()
         # An exported region may mention the command. It is ignored, because each export rewrites it.
         if _COMMAND in without_regions(text):
-            raise MisfitError(f"it mentions `{_COMMAND}` in other words")
+            raise MisfitError(f"it already describes `{_COMMAND}` in words that mdmem did not write")
         return appended(text, lines).encode()
 
     yield add_piece(base, NAME, f"changed {NAME}: it lists the tools of the server", lines, grow)

@@ -63,7 +63,7 @@ def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> st
     for name in path:
         opened = re.compile(rf"{re.escape(json.dumps(name))}\s*:\s*[\[{{]").search(plain, at)
         if opened is None:
-            raise MisfitError(f"mdmem cannot find where `{name}` is")
+            raise MisfitError(f"mdmem cannot find the place of the key `{name}`")
         at = opened.end()
     line = text[text.rfind("\n", 0, at) + 1 : at]
     outer = line[: len(line) - len(line.lstrip(" \t"))]
@@ -119,7 +119,7 @@ def grow_json(
     for key, value in seed.items():
         text = text if key in before else _insert(text, (), key, value)
     if _parsed(text)[0] != {**seed, **before, holder: {**held, **members}}:
-        raise MisfitError("mdmem cannot add its part without changing something else")
+        raise MisfitError("mdmem cannot add its lines without a change to other lines")
     return (bom + text).encode()
 
 
@@ -133,9 +133,9 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
     try:
         after = read_toml(grown)
     except MisfitError as error:
-        raise MisfitError(f"`{holder}` is an inline table; write it as `[{holder}]` first") from error
+        raise MisfitError(f"`{holder}` is an inline table; first rewrite it as a table `[{holder}]`") from error
     if after != before | {holder: {**held, name: dict(server)}}:
-        raise MisfitError("mdmem cannot add its part without changing something else")
+        raise MisfitError("mdmem cannot add its lines without a change to other lines")
     return grown
 
 

@@ -213,7 +213,9 @@ def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[
     """
     folder, top = hooks_folder(repository), repository.top
     if folder.exists() and not folder.is_dir():
-        raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath is {folder}, which is not a folder")
+        raise EnvironmentFaultError(
+            f"git runs no hooks here: core.hooksPath is {folder}, which is not a folder; correct that git setting"
+        )
     real = folder.resolve()
     where = HookPlace.WORK_TREE if real.is_relative_to(top.resolve()) else HookPlace.ELSEWHERE
     if any(real.is_relative_to(own.resolve()) for own in (repository.git_dir, repository.common_dir)):
@@ -276,7 +278,7 @@ def install_hooks(repository: Repository) -> tuple[Hook, ...]:
     hooks = find_hooks(repository)
     obstacles = tuple(dict.fromkeys(hook.advice for hook in hooks if hook.advice))
     if obstacles:
-        raise UsageError(f"{'; '.join(obstacles)}; nothing was written; run this again afterwards")
+        raise UsageError(f"{'; '.join(obstacles)}; nothing was written; then run this command again")
     return tuple(replace(hook, done=put(hook)) for hook in hooks)
 
 

@@ -73,8 +73,8 @@ def build(
         digests[path] = _digest(content)
         if not _has(folder, path, digests[path]):
             if is_brought and (folder / path).exists() and not _has(folder, path, known.get(path, "")):
-                hint = "remove it, or name another folder by --out"
-                raise UsageError(f"{folder / path} may be your own file; {hint}")
+                hint = "remove it, or give another folder with --out"
+                raise UsageError(f"{folder / path} may be your own file, so it was not replaced; {hint}")
             _write(folder, path, content)
             written.append(path)
         if progress is not None:
@@ -109,17 +109,17 @@ def _known_files(workspace: Workspace, folder: Path) -> tuple[Mapping[str, str],
     location = workspace.location
     real = place_to_write(folder, location.base, location.repository)
     if real.is_relative_to(location.root):
-        raise UsageError(f"{folder} lies in the memory, which contains only entries; name another folder by --out")
+        raise UsageError(f"{folder} is in the memory, where only entries may be; give another folder with --out")
     if not real.exists():
         return {}, False
     if not real.is_dir():
-        raise UsageError(f"{folder} is not a folder; name another one by --out")
+        raise UsageError(f"{folder} is not a folder; give another one with --out")
     try:
         found = json.loads(read_regular(real / MANIFEST))
     except FileNotFoundError:
         if any(real.iterdir()):
             raise UsageError(
-                f"{folder} contains files that are not pages of mdmem; name another folder by --out"
+                f"{folder} contains files that mdmem did not write; give another folder with --out"
             ) from None
         return {}, False
     except (OSError, ValueError, RecursionError):
@@ -156,7 +156,7 @@ def _write(folder: Path, path: str, content: bytes) -> None:
     """Write a whole file; raises EnvironmentFaultError if that fails or the path contains a symbolic link."""
     target = folder / path
     if leads_away(folder, path):
-        raise EnvironmentFaultError(f"{target} is a symbolic link, or lies behind one; remove the link")
+        raise EnvironmentFaultError(f"{target} is a symbolic link, or is reached through one; remove the link")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():

@@ -62,7 +62,7 @@ class SiteServer(ThreadingHTTPServer):
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise EnvironmentFaultError(f"port {port} cannot be used: {reason}; choose another by --port") from error
+            raise EnvironmentFaultError(f"port {port} cannot be used: {reason}; choose another with --port") from error
 
     @property
     def address(self) -> str:

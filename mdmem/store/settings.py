@@ -114,7 +114,7 @@ def _repository(key: str, url: str) -> str:
     scheme = _SCHEME.match(url)
     if _HELPER.match(url) or (scheme and scheme[1].lower() not in _PROTOCOLS):
         allowed = ", ".join(f"`{protocol}`" for protocol in _PROTOCOLS)
-        raise SettingsError(f"mdmem.toml: `{key}` must use one of {allowed}, or be a path, found {url!r}")
+        raise SettingsError(f"mdmem.toml: `{key}` must be a path, or a URL with one of {allowed}; found {url!r}")
     if _PASSWORD.search(url):
         raise SettingsError(f"mdmem.toml: `{key}` contains a password; store it in git's credential helper")
     return url

@@ -100,7 +100,9 @@ def _compare(root: Path, change: Change) -> None:
     """Raise LostRaceError if a file changed since the change was planned."""
     for path in (change.path, change.to):
         if leads_away(root, path):
-            raise LostRaceError(f"`{path}` goes through a symbolic link; nothing was written")
+            raise LostRaceError(
+                f"`{path}` is reached through a symbolic link, so nothing was written; use the real path"
+            )
     old, new = root / change.path, root / change.to
     if change.before is None:
         if os.path.lexists(old):

@@ -64,7 +64,7 @@ def address_of(draft: Draft) -> str:
     if len(parts) == 2 and draft.title:
         parts.append(_slug_of(draft.title))
     if len(parts) == 2:
-        raise UsageError(f"a title is missing; write one, or an entry-id: {'/'.join(parts)}/ID")
+        raise UsageError(f"the title is missing; give a title, or the full address {'/'.join(parts)}/ID")
     if len(parts) != 3:
         raise UsageError(f"`{draft.place}` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title")
     require_names(parts)
@@ -91,7 +91,7 @@ def _slug_of(title: str) -> str:
             break
         slug = f"{slug}-{word}" if slug else word[:_ID_LENGTH]
     if not slug:
-        raise UsageError(f"no entry-id can be made from the title `{title}`; write WING/ROOM/ID")
+        raise UsageError(f"no entry-id can be made from the title `{title}`; write the full address WING/ROOM/ID")
     return slug
 
 
@@ -142,7 +142,7 @@ def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
     if wing is None:
         raise UsageError("there is no wing yet; `mdmem init --wing NAME` makes one")
     if typed is not None:
-        raise UsageError(f"`{typed}` is not a wing; write {wing}/{room}, or WING/ROOM")
+        raise UsageError(f"there is no wing `{typed}`; write the place as {wing}/{room}, or another WING/ROOM")
     return f"{wing}/{room}"
 
 
@@ -173,8 +173,8 @@ def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
     if not _is_at_top(workspace) or wing in workspace.catalog.wings:
         return
     if wing not in workspace.reread().catalog.wings:
-        hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
-        raise UsageError(f"`{wing}` is not a wing: at the top of a repository, a wing needs a manifest; {hint}")
+        hint = f"first write {wing}/README.md with `kind: project` between two lines of `---`"
+        raise UsageError(f"the folder `{wing}` has no manifest, so it is not a wing here; {hint}")
 
 
 def _is_at_top(workspace: Workspace) -> bool:
@@ -222,7 +222,9 @@ def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind 
         refuse_unmade_wing(workspace, name)
     for folder in (name, f"{name}/{room}"):
         if (workspace.location.root / folder).is_symlink():
-            raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
+            raise UsageError(
+                f"{folder} is a symbolic link, and mdmem writes no entry through a link; choose another place"
+            )
     path, content = f"{address}.md", _as_bytes(text)
     loaded = interpret(parse_document(path, content))
     if loaded.entry is None:

@@ -62,8 +62,9 @@ def _plan_approval(catalog: Catalog, settings: Settings, address: str, *, person
     remarks = _permitted(catalog, settings, entry, person)
     refuse_unfilled(catalog.document(entry.path))
     if missing := next((link for link in entry.supersedes if link not in catalog.entries), None):
-        fact = "cannot be read" if missing in catalog.addresses else "does not exist"
-        raise UsageError(f"{address} supersedes {missing}, which {fact}; fix that first")
+        is_there = missing in catalog.addresses
+        fact = "cannot be read; repair that file first" if is_there else "does not exist; correct `supersedes` first"
+        raise UsageError(f"{address} supersedes {missing}, which {fact}")
     replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
         f"{address} stays a draft: `mdmem supersede {{head}} --by {quote(address)} --reason TEXT` makes the "
@@ -244,18 +245,18 @@ def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | 
     rooms = resolve_names(workspace, [name for name in names if name.endswith("/")])
     addresses = dict.fromkeys(resolve_names(workspace, [name for name in names if not name.endswith("/")]))
     if day > workspace.today:
-        raise UsageError(f"{day} is in the future; --at takes the day on which the entry was verified")
+        raise UsageError(f"{day} is in the future; give the day on which the entry was verified with --at")
     for address in addresses:
         _refuse_not_current(catalog, address)
     others = [one for one in rooms if not catalog.lineage.is_current(one)]
     addresses |= dict.fromkeys(one for one in rooms if one not in others)
     if not addresses:
-        raise UsageError(f"none of these entries is current: {join_addresses(rooms)}")
+        raise UsageError(f"there is nothing to verify, since none of these entries is current: {join_addresses(rooms)}")
     remarks = [f"left out, not current: {join_addresses(others)}"] if others else []
     for entry in (catalog.entries[address] for address in addresses):
         verified, created = entry.verified_at, entry.created_at
         if verified is not None and day_of(verified) > day:
-            raise UsageError(f"{entry.address} was verified later already, on {day_of(verified)}")
+            raise UsageError(f"{entry.address} was verified later already, on {day_of(verified)}; nothing was changed")
         # In the time zone of `created_at`, it may have been the next day already.
         slack = timedelta(days=1) if isinstance(created, datetime) else timedelta(0)
         if created is not None and day_of(created) - day > slack:
@@ -279,7 +280,7 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
     _refuse_deprecated(entry)
     if not catalog.lineage.is_current(address):
         newer = join_addresses(catalog.lineage.heads(address))
-        raise UsageError(f"{address} is superseded by {newer}; use the newer one")
+        raise UsageError(f"{address} is superseded by {newer}; use the newer entry")
 
 
 def _refuse_deprecated(entry: Entry) -> None:
@@ -299,7 +300,7 @@ def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
     doubt = fields_of(catalog.document(entry.path)).get(REVIEW_REASON)
     done = f"`mdmem doubt {quote(address)} --done`"
     if entry.status is Status.UNDER_REVIEW and doubt not in (None, why):
-        raise UsageError(f"{address} is under review already: {doubt}; {done} ends that")
+        raise UsageError(f"{address} is under review already: {doubt}; {done} ends the review")
     until = f"{done} confirms it, or `mdmem deprecate {quote(address)} --reason TEXT` deprecates it"
     return ChangeSet(
         (patched(catalog, entry.path, {"status": Status.UNDER_REVIEW.value, REVIEW_REASON: why}),),
@@ -316,8 +317,8 @@ def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeS
     required_reason(reason, "say why it is deprecated")
     _refuse_deprecated(entry)
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
-        help_ = "`mdmem check --unsafe-fixes` writes what is missing"
-        raise UsageError(f"{address} is superseded by {join_addresses(heads)}; {help_}")
+        help_ = "`mdmem check --unsafe-fixes` writes the fields that it lacks"
+        raise UsageError(f"{address} is superseded by {join_addresses(heads)} already; {help_}")
     values = ended_fields(entry, workspace.today) | {"deprecated_reason": reason.strip()}
     change, action = patched(catalog, entry.path, values), WriteAction(Verb.DEPRECATE, address)
     return ChangeSet((change,), actions=(action,), reason=reason.strip())
@@ -332,7 +333,7 @@ def open_entry(workspace: Workspace, name: str) -> tuple[str, bytes]:
     refuse_remote(workspace, address.split("/", 1)[0])
     content = workspace.bytes_of(f"{address}.md")
     if content is None:
-        raise NotFoundError(f"{address}.md is not a regular file that can be read; fix that first")
+        raise NotFoundError(f"{address}.md is not a readable regular file; replace it, or make it readable")
     return address, content
 
 

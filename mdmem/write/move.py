@@ -94,7 +94,7 @@ def _new_place(workspace: Workspace, old: str, to: str) -> str:
         room = plain if len(wanted) == 2 else within
         whole = "/".join((*parts[: 3 - len(wanted)], plain))
         if number_in(wanted[-1]) is not None and (meant := find_by_handle(workspace, plain)):
-            raise UsageError(f"`{to}` means {meant[0]}; to use it as an entry-id, write `{whole}`")
+            raise UsageError(f"`{to}` is the number of {meant[0]}; to use it as an entry-id, write `{whole}`")
         if room in folders or is_of_wing:
             raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
         return whole

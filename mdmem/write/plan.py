@@ -80,7 +80,7 @@ def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Sav
         advice = "give a `project_id`" if is_unresolved else creates
         return SaveResult(status=SaveStatus.BLOCKED_SCOPE, message=answer.message, next_step=advice)
     if record.reach == "focus" and not focus:
-        raise UsageError(f"the scope of this {record.kind} is `focus` and no `focus` is given; name one")
+        raise UsageError(f"`focus` is missing; give one, since the scope of this {record.kind} is `focus`")
     shared, wing, manifests = workspace.settings.default_shared_wing, answer.wing, list[Change]()
     if wing is None:
         wing = wing_name_for(project_id or "", catalog)
@@ -94,7 +94,7 @@ def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Sav
             manifests.append(_manifest(workspace, wing, WingKind.SHARED))
         elif not catalog.wings[wing].is_shared and wing not in doubtful_wings(catalog):
             hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
-            raise UsageError(f"`{wing}` is not a shared wing, so nothing of scope `global` goes there; {hint}")
+            raise UsageError(f"`{wing}` is not a shared wing, so it takes no records of scope `global`; {hint}")
     return Saving(
         workspace=workspace,
         request=request,
@@ -119,7 +119,7 @@ def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: st
     is_folder = folder.is_dir() and not folder.is_symlink()
     if any(files for _, _, files in os.walk(folder)) if is_folder else os.path.lexists(folder):
         hint = f"write `kind: {kind}` between two lines of `---` at the top of {path}"
-        raise UsageError(f"the folder `{wing}` is there and is not a wing; {hint}, or choose another name")
+        raise UsageError(f"the folder `{wing}` exists, but is not a wing; {hint}, or choose another name")
     stated = [f"kind: {kind.value}", *([f"project_id: {scalar(project_id)}"] if project_id else [])]
     return Change(path, path, None, "\n".join(["---", *stated, "---", "", f"# {wing}", ""]).encode())
 

@@ -293,7 +293,7 @@ def read_back(address: str, content: bytes, called: str) -> tuple[Entry, Documen
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:
-        raise UsageError(f"the {called} could not be read back: {loaded.findings[0].message}")
+        raise UsageError(f"nothing was written, because the {called} is invalid: {loaded.findings[0].message}")
     return loaded.entry, document
 
 

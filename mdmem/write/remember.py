@@ -179,11 +179,12 @@ def _wing_of(workspace: Workspace, project: str) -> str:
     answer = scope_state(workspace.catalog, project)
     if answer.wing is None:
         raise UsageError(
-            f"there is no wing for the project `{project}` yet; with the project `{WING}` it is saved for you alone"
+            f"there is no wing for the project `{project}`; a person makes one with `mdmem init --wing NAME`,"
+            f" or use the project `{WING}`, which only you can read"
         )
     if needs_token(workspace.catalog, answer.wing):
-        hint = "a person writes there with `mdmem new`"
-        raise UsageError(f"`{answer.wing}` is a shared wing, in which agents save no memories; {hint}")
+        hint = "a person can write there with `mdmem new`"
+        raise UsageError(f"`{answer.wing}` is a shared wing, where agents cannot save memories; {hint}")
     return answer.wing
 
 

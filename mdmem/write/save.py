@@ -146,7 +146,9 @@ class Saver:
             one = self.get(prefix)
             if isinstance(one, Blocked):
                 hint = f"save it again with `supersedes` or `distinct_from` set to {one.candidate}"
-                raise UsageError(f"{one.id[:12]} did not fail: the similar entry {one.candidate} stopped it; {hint}")
+                raise UsageError(
+                    f"{one.id[:12]} cannot be repeated, since it is too similar to {one.candidate}; {hint}"
+                )
             found = (one,)
         tried = ((record, self._try_again(record)) for record in _sessions_first(found))
         return [(record, result) for record, result in tried if result is not None]
@@ -156,7 +158,7 @@ class Saver:
         known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
         found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:
-            raise UsageError(f"`{prefix}` means {len(found)} writes; give more characters of the id")
+            raise UsageError(f"`{prefix}` matches {len(found)} waiting writes; give more characters of the id")
         if not found:
             raise NotFoundError(f"no waiting write has the id `{prefix}`; `mdmem save --waiting` lists them")
         return found[0]
@@ -169,7 +171,7 @@ class Saver:
             return record
         with self.ledger.claim(record.id) as claimed:
             if claimed is None:
-                raise UsageError(f"{record.id[:12]} is being tried again now")
+                raise UsageError(f"another process is saving {record.id[:12]} right now; try again later")
             self.ledger.done(record.id)
         return record
 

@@ -54,42 +54,44 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
     if old.address == new.address:
         raise UsageError(f"{old.address} cannot supersede itself")
     if new.address in {*old.supersedes, *lineage.linked_ancestors(old.address)}:
-        raise UsageError(f"{old.address} supersedes {new.address}, so it cannot be superseded by it")
+        raise UsageError(f"{old.address} supersedes {new.address}, so {new.address} cannot supersede {old.address}")
     if new.status is Status.DEPRECATED:
         raise UsageError(
             f"{new.address} is deprecated, so it cannot supersede anything; `mdmem why {quote(new.address)}` shows why"
         )
     if new.address in lineage.successors:
         newer = join_addresses(lineage.heads(new.address) or lineage.successors[new.address])
-        raise UsageError(f"{new.address} is itself superseded; use {newer}")
+        raise UsageError(f"{new.address} is superseded, too; use {newer} instead")
     if old.status is new.status is Status.DRAFT:
-        choice = f"`mdmem edit {quote(old.address)}`, or `mdmem deprecate {quote(old.address)} --reason TEXT`"
-        raise UsageError(f"{old.address} is a draft, and a draft supersedes only current entries; {choice}")
+        choice = f"type `mdmem edit {quote(old.address)}` or `mdmem deprecate {quote(old.address)} --reason TEXT`"
+        raise UsageError(f"{old.address} is a draft, and a draft can supersede only current entries; {choice}")
     own, other = (catalog.wings.get(one.wing, Wing(name=one.wing)) for one in (new, old))
     if other.is_shared and not own.is_shared:
-        help_ = f"write `overrides: {old.address}` with a `reason` in {new.address}"
-        raise UsageError(f"{old.address} applies to other projects, too, so {own.name} overrides it; {help_}")
+        help_ = f"write `overrides: {old.address}` and a `reason` into {new.address}"
+        raise UsageError(f"{old.address} applies to other projects, too; to replace it only in {own.name}, {help_}")
     if own.name != other.name and (other.is_shared or not own.is_shared):
-        hint = f"supersede it from within {other.name}, or from a shared wing"
+        hint = f"put the new entry into {other.name}" + ("" if other.is_shared else ", or into a shared wing")
         raise UsageError(f"{old.address} is in another wing; {hint}")
     is_lost = old.type is EntryType.INVARIANT and new.type is not EntryType.INVARIANT
     if is_lost and supersession_across_types.code not in dict(new.ignore):
-        meant = f"or `ignore: {{{supersession_across_types.code}: <why it may weigh less>}}`"
-        raise UsageError(f"a {new.type} would take the place of the invariant {old.address}; make it one, {meant}")
+        meant = f"or write `ignore: {{{supersession_across_types.code}: REASON}}` into it"
+        raise UsageError(
+            f"a {new.type} cannot replace the invariant {old.address}; make the new entry an invariant, {meant}"
+        )
     others = [address for address in lineage.successors.get(old.address, ()) if address != new.address]
     if not others:
         if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:
             advice = instead.replace("{head}", quote(one_sided[0]))
-            raise LostRaceError(
-                f"{old.address} has a one-sided successor already, {join_addresses(one_sided)}; {advice}"
-            )
+            raise LostRaceError(f"`supersedes` of {join_addresses(one_sided)} already contains {old.address}; {advice}")
         return
     if new.address in lineage.descendants(old.address):
-        raise UsageError(f"{new.address} supersedes {old.address} already, by way of {join_addresses(others)}")
+        raise UsageError(
+            f"{new.address} supersedes {old.address} already, through {join_addresses(others)}; nothing has to be done"
+        )
     heads = [head for head in lineage.heads(old.address) if head not in (old.address, new.address)]
     if not heads:
         raise UsageError(
-            f"{old.address} was superseded by {join_addresses(others)}, now deprecated; supersede that instead"
+            f"{old.address} was superseded by {join_addresses(others)}, which is deprecated now; supersede the latter"
         )
     advice = instead.replace("{head}", quote(heads[0]))
     raise LostRaceError(f"{old.address} is superseded by {join_addresses(heads)} already; {advice}")
@@ -191,7 +193,9 @@ def new_text(
     address = address_of(draft)
     catalog = catalog_after(workspace, require_wing(workspace, address, wing))
     if address == old:
-        raise UsageError(f"{old} is the older entry's own name; give the new one another --title or --place")
+        raise UsageError(
+            f"the new entry would have the address of the old one, {old}; give it another --title or --place"
+        )
     refuse_taken(workspace, address)
     if old is None:
         return address, compose(draft, today=today)
@@ -238,7 +242,9 @@ def plan_new(
     document = parse_document(document.path, apply_edits(document.data, set_fields(document, values)))
     entry = interpret(document).entry
     if entry is None:
-        raise UsageError(f"{address} cannot be parsed after `supersedes` is added; add it yourself")
+        raise UsageError(
+            f"{address} cannot be parsed once mdmem adds `supersedes`; write `supersedes` into the text yourself"
+        )
     links = (full_address(one, address, catalog.addresses) for one in written_links(document, "supersedes"))
     olds = [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
     for one in olds:

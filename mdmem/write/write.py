@@ -146,7 +146,7 @@ def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
     before = _faults(workspace, workspace.catalog, moves)
     after = _faults(workspace, catalog_after(workspace, changes), moves.values())
     if faults := [one for one in mark_new(after, before, moves=moves) if one.new]:
-        raise BrokenMemoryError(f"nothing is written: {first_fault(faults)}")
+        raise BrokenMemoryError(f"nothing was written: {first_fault(faults)}")
 
 
 def first_fault(faults: Sequence[Finding]) -> str:

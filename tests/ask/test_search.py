@@ -120,7 +120,7 @@ def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, r
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
-        'mdmem: `"` and `()` must be in pairs, and `()` at most 50 deep\n',
+        'mdmem: each `"` and each bracket needs its partner, and brackets may be 50 levels deep\n',
     )
 
 

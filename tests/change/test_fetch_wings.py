@@ -146,13 +146,13 @@ def test_commit_that_is_gone_is_named(two: Two) -> None:
     gone = "0" * 39 + "1"
     write(two.root, "mdmem.toml", f'[wings.ros2]\ngit = "../../lib"\nref = "main"\ncommit = "{gone}"\n')
     [wing] = fetch_wings(two.opened(), pinned=True).wings
-    said = f"main of {two.lib} has no commit {gone[:10]} any more; `mdmem sync --wings` takes a new one"
+    said = f"main of {two.lib} no longer contains commit {gone[:10]}; `mdmem sync --wings` takes the newest"
     assert wing.fault == said
 
 
 def test_name_that_is_no_such_wing_is_refused(two: Two) -> None:
     with pytest.raises(
-        UsageError, match="no wing `nav` is in another repository; the wings of other repositories are `ros2`"
+        UsageError, match="`nav` is not a wing of another repository; the wings of other repositories are `ros2`"
     ):
         fetch_wings(two.opened(), ["nav"])
 

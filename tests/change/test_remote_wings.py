@@ -105,7 +105,7 @@ def test_wing_that_lives_elsewhere_is_not_written_here(two: Two, is_fetched: boo
     if is_fetched:
         fetch_wings(two.opened())
     before = snapshot(two.app)
-    said = "the wing `ros2` is in ../../lib: change it there, then type `mdmem sync --wings`"
+    said = "the wing `ros2` belongs to ../../lib: change it there, then type `mdmem sync --wings` here"
     text = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: X\n---\n\nWe saw it.\n"
     with pytest.raises(UsageError, match=re.escape(said)):
         writing.write(two.opened(), lambda one: plan_entry(one, "ros2/rules/mine", text), WriteOptions())

@@ -157,7 +157,7 @@ def test_sync_leaves_files_that_are_not_committed(ours: Path, theirs: Path, caps
 def test_file_that_is_not_committed_and_that_others_wrote_stops_it(ours: Path, theirs: Path, address: str) -> None:
     push_entry(theirs, address)
     write_entry(ours / "memory", address, title="Mine")
-    said = rf"`memory/{address}\.md` is not committed here, and others changed it, too; commit it"
+    said = rf"`memory/{address}\.md` is not committed here, and the remote branch changed it; commit the file"
     assert_stops(ours, UsageError, said)
     assert not (ours / ".git/index.lock").exists()
 
@@ -253,7 +253,9 @@ def test_others_that_always_push_first_end_it(ours: Path, theirs: Path, monkeypa
     racing_hook(ours, theirs, rounds=99)
     monkeypatch.setattr(syncing, "ATTEMPTS", 3)
     add(ours, "nav/rules/ours", title="Ours")
-    with pytest.raises(LostRaceError, match="others pushed first each time; your commits are on top of theirs"):
+    with pytest.raises(
+        LostRaceError, match="others pushed first at each attempt; your commits are on top of theirs now"
+    ):
         sync(ours)
     assert git(ours, "log", "-1", "--format=%s") == "Add nav/rules/ours"
     assert git(ours, "status", "--porcelain") == ""
@@ -342,16 +344,16 @@ def test_side_tree_of_a_process_that_was_killed_is_taken_away(ours: Path, theirs
         ("git checkout -q --detach", r"no branch is checked out \(detached HEAD\); type `git switch BRANCH` first"),
         (
             "git switch -q -c topic",
-            "`topic` follows no branch of another repository; type `git push -u origin topic` once",
+            "`topic` tracks no remote branch; type `git push -u origin topic` once",
         ),
         (
             "git remote remove origin",
-            "`main` follows no branch of another repository; type `git remote add origin URL`, then `git push -u",
+            "`main` tracks no remote branch; type `git remote add origin URL`, then `git push -u",
         ),
-        ("git switch -q -c topic --track origin/main", "`topic` follows `origin/main`, a branch with another name"),
+        ("git switch -q -c topic --track origin/main", "`topic` tracks `origin/main`, which has another name"),
         (
             "git switch -q -c topic --track main",
-            "`topic` follows no branch of another repository; type `git push -u origin topic` once",
+            "`topic` tracks no remote branch; type `git push -u origin topic` once",
         ),
         (
             "git switch -q --orphan empty && mkdir -p memory && touch memory/mdmem.toml",

@@ -143,11 +143,17 @@ def test_command_for_one_entry_refuses_an_address_of_several(command: list[str],
         assert ran.err == f"mdmem: `{name}` means {count} entries: {said}; write one of them in full\n"
 
 
+LISTED = f"write one of its entries ({CACHE}, {ZONES})"
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("shop/context", f"`shop/context` is a room, with {CACHE}, {ZONES}; `shop/context/` means all 2"),
-        ("till", f"`till` is a wing, with {OTHER}; `till/` means that"),
+        (
+            "shop/context",
+            f"`shop/context` is a room; {LISTED}, or `shop/context/` for all of them",
+        ),
+        ("till", f"`till` is a wing; write one of its entries ({OTHER}), or `till/` for all of them"),
     ],
 )
 def test_folder_without_its_slash_says_that_it_is_one(name: str, said: str, tmp_path: Path, run: Run) -> None:

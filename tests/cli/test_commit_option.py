@@ -99,7 +99,7 @@ def test_nothing_is_written_during_an_operation(root: Path, run: Run, operation:
         git(top, operation, "theirs", ends=1)
     done = run(*line, "--commit", cwd=root, unchanged=top)
     ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
-    said = f"a {operation} is going on here: leave out `--commit`, or end it first with {ends}"
+    said = f"a {operation} is in progress here; end it with {ends}, or leave out `--commit`"
     assert (done.code, done.out, done.err) == (2, "", f"mdmem: {said}\n")
     assert run(*line, cwd=root).code == 0
 

@@ -130,9 +130,9 @@ def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
         (["--base", "nope"], "`nope` is not a commit here; write a branch, a tag or a commit"),
         (
             ["main..work", "--staged"],
-            "--staged compares git's index with one commit, but `main..work` has two; use one",
+            "--staged compares git's index with one commit, but `main..work` has two; give one commit",
         ),
-        (["main", "--base", "main"], "--base gives the start of the change, and so does `main`; use one"),
+        (["main", "--base", "main"], "--base and `main` both give the start of the change; leave out one of the two"),
     ],
 )
 def test_question_that_makes_no_sense_is_refused(run: Run, arguments: list[str], said: str) -> None:

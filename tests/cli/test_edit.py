@@ -98,7 +98,7 @@ def test_edit_without_a_change_writes_nothing(arguments: list[str], root: Path) 
 @pytest.mark.parametrize(
     ("arguments", "by", "code", "said"),
     [
-        ([], f"{THREE}; path.write_text(text); sys.exit(3)", 3, "ended with code 3; nothing is written\n"),
+        ([], f"{THREE}; path.write_text(text); sys.exit(3)", 3, "ended with code 3; nothing was written\n"),
         (["--dry-run"], THREE, 0, "-We decided.\n+We decided on three.\n"),
     ],
     ids=["editor fails", "dry run"],

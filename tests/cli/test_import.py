@@ -221,11 +221,11 @@ def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: P
     before = (folder / PLACE / "0003-third.md").read_bytes()
     ran = run("import", "--move", cwd=folder)
     assert said_of(ran.out, "docs/adr/0001-files.md") == [
-        "would be `nav/architecture/0001-files`, like `docs/adr/0001-Files.md`; rename one of them"
+        "would get the address `nav/architecture/0001-files`, and so would `docs/adr/0001-Files.md`; rename one of them"
     ]
     third = "nav/architecture/0003-third"
     assert said_of(ran.out, "docs/adr/0003-third.md") == [
-        f"would be `{third}`, but `{third}` is there already; nothing is overwritten"
+        f"would get the address `{third}`, but the entry `{third}` exists already and is not overwritten"
     ]
     assert (folder / PLACE / "0003-third.md").read_bytes() == before
     assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == ["0001-files.md", "0003-third.md"]
@@ -250,7 +250,7 @@ def test_files_that_cannot_be_read_or_removed_stay(pair: Path, run: Run) -> None
     ("arguments", "sentence"),
     [
         (("nowhere",), "there is no `nowhere`"),
-        (("--pointer",), "--pointer is about the files that --move moves; use both, or neither"),
+        (("--pointer",), "--pointer needs --move"),
         (("--to", "mars/rooms"), "there is no wing `mars`; `--new-wing` makes one"),
         (("memory",), "`memory` is a memory already"),
         (("..",), "is outside of"),

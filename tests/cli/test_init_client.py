@@ -182,7 +182,7 @@ def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, rep
 
 def test_agents_file_that_names_the_command_in_other_words_stays(repo: Path, run: Run) -> None:
     file = write(repo, "AGENTS.md", "Type `mdmem retrieve` first.\n")
-    said = "AGENTS.md was not changed: it mentions `mdmem retrieve` in other words; add"
+    said = "AGENTS.md was not changed: it already describes `mdmem retrieve` in words that mdmem did not write; add"
     assert said in run("init", "--client", "codex").out
     assert file.read_text() == "Type `mdmem retrieve` first.\n"
 

@@ -258,7 +258,7 @@ HEADERS = {"5000 digits": "9" * 5000, "30 digits": "9" * 30, "a million million"
 def test_header_that_nobody_can_mean_ends_it_in_a_line(tmp_path: Path, stated: str) -> None:
     ran = run_mdmem("lsp", cwd=tmp_path, text_in=f"Content-Length: {stated}\r\n\r\nx")
     assert ran.returncode == 2
-    assert ran.stderr == "mdmem: the editor sent an impossible length, so the server ends\n"
+    assert ran.stderr == "mdmem: the editor sent a message with an impossible length; start the server again\n"
 
 
 @pytest.mark.parametrize(

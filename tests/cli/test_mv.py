@@ -224,7 +224,7 @@ def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, run: 
     write_entry(root, "nav/rules/a", **ended)
     write_entry(root, "arm/rules/x")
     ran = run("mv", "nav/rules/b", "arm/rules/b", cwd=root, unchanged=root)
-    assert (ran.code, ran.err.startswith("mdmem: nothing is written: ")) == (2, True)
+    assert (ran.code, ran.err.startswith("mdmem: nothing was written: ")) == (2, True)
 
 
 def test_mv_keeps_line_ends_and_a_mark(root: Path, run: Run) -> None:
@@ -265,7 +265,7 @@ def test_mv_takes_no_number_of_a_record_for_an_entry_id(root: Path, run: Run) ->
     write_entry(root, "nav/rules/0008-outbox")
     ran = run("mv", OLD, "8", unchanged=root)
     hint = "to use it as an entry-id, write `nav/rules/8`"
-    assert (ran.code, ran.err) == (2, f"mdmem: `8` means nav/rules/0008-outbox; {hint}\n")
+    assert (ran.code, ran.err) == (2, f"mdmem: `8` is the number of nav/rules/0008-outbox; {hint}\n")
     assert run("mv", OLD, "nav/rules/8").code == 0
 
 

@@ -139,11 +139,11 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, folder: Path
         ("nav/rules/a:b", "`a:b` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
         ("nav/rules/con", "`con` is the name of a device, which Windows does not allow; write another name"),
         ("nav//x", "`` is not a valid name for a room; write it like `anti-patterns`"),
-        ("nav/rules", "a title is missing; write one, or an entry-id: nav/rules/ID"),
-        ("nav", "a title is missing; write one, or an entry-id: nav/context/ID"),
+        ("nav/rules", "the title is missing; give a title, or the full address nav/rules/ID"),
+        ("nav", "the title is missing; give a title, or the full address nav/context/ID"),
         ("nav/a/b/c", "`nav/a/b/c` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("../../x/y", "`../../x/y` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
-        ("", "`` is not a wing; write nav/context, or WING/ROOM"),
+        ("", "there is no wing ``; write the place as nav/context, or another WING/ROOM"),
         ("nva/rules/x", "there is no wing `nva`; did you mean nav/rules? `--new-wing` makes one"),
         ("zebra/zoo/x", "there is no wing `zebra`; `--new-wing` makes one"),
     ],
@@ -185,7 +185,7 @@ def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tm
         ("", "the template is unchanged; nothing is written\n", 1),
         ("text = 'no front matter, much work\\n'", "the entry cannot be read: line 1: ", 2),
         ("text = text.replace('learned.>', 'much work \\udce9')", "is not UTF-8", 2),
-        ("path.write_text('much work\\n'); sys.exit(3)", "ended with code 3; nothing is written", 3),
+        ("path.write_text('much work\\n'); sys.exit(3)", "ended with code 3; nothing was written", 3),
     ],
 )
 def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tmp_path: Path, beside: Path) -> None:
@@ -239,7 +239,7 @@ def test_place_has_defaults_and_may_be_a_path(arguments: tuple[str, ...], addres
     ("arguments", "said"),
     [
         (("note", "nav/rules", "A", "--title", "B"), "a title is given twice; leave out TITLE or --title"),
-        (("note", "zoo", "Use UTC"), "`zoo` is not a wing; write nav/context, or WING/ROOM"),
+        (("note", "zoo", "Use UTC"), "there is no wing `zoo`; write the place as nav/context, or another WING/ROOM"),
     ],
 )
 def test_ambiguous_words_are_refused_with_a_hint(arguments: tuple[str, ...], said: str, folder: Path, run: Run) -> None:

@@ -191,7 +191,10 @@ def test_commit_after_a_choice_passes_the_hooks(
     [
         (["--take", "ours"], "say why: --reason TEXT"),
         (["--split"], "say why: --reason TEXT"),
-        (["--take", "nav/rules/callbacks"], f"nav/rules/callbacks did not supersede {OLD}; {EXECUTOR} and {FOUR} did"),
+        (
+            ["--take", "nav/rules/callbacks"],
+            f"nav/rules/callbacks does not supersede {OLD}; these entries do: {EXECUTOR} and {FOUR}",
+        ),
         (["--behind", "nav/rules/nowhere"], "there is no entry `nav/rules/nowhere`"),
         (["--behind", "nav/architecture/"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; write one"),
         (["--take", "nav/architecture/", "-m", "x"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; "),
@@ -220,7 +223,10 @@ def test_what_else_differs_is_not_decided_in_passing(root: Path, run: Run) -> No
     hunk = "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> theirs\n"
     write(root, f"{OLD}.md", content + hunk)
     ran = run("resolve", OLD, "--behind", FOUR, cwd=root)
-    assert ran.err == f"mdmem: the sides of {OLD}.md differ in `body`, too; edit that first, or `--take` a side\n"
+    assert (
+        ran.err == f"mdmem: the sides of {OLD}.md also differ in `body`; edit the file first, or type"
+        " `--take ours` or `--take theirs`\n"
+    )
     assert run("resolve", OLD, "--take", "theirs", "-m", "why", cwd=root).code == 0
     assert (root / f"{OLD}.md").read_text().endswith("\nLocal.\n")
 
@@ -247,7 +253,7 @@ def test_conflict_that_was_edited_by_hand_is_kept_with_git_add(choice: str, fold
     rules, memory = folder / "memory/nav/rules", folder / "memory"
     for cwd, path in ((folder, FILE), (memory, f"{OLD}.md"), (rules, "../architecture/threads.md")):
         ran = run("resolve", OLD.rpartition("/")[2], "--take", choice, cwd=cwd)
-        said = f"mdmem: `{OLD}.md` has no conflict markers any more; `git add {path}` keeps it as it is\n"
+        said = f"mdmem: `{OLD}.md` has no conflict markers any more; to keep the file as it is, type `git add {path}`\n"
         assert (ran.code, ran.err) == (2, said)
     git(rules, "add", path)
     assert run("resolve").err == "no conflicts\nthen: git merge --continue\n"

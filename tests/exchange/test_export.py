@@ -156,7 +156,7 @@ def test_what_somebody_wrote_or_changed_stays(tmp_path: Path, capsys: Capture) -
         form = ("agents-md",) if name == "AGENTS.md" else ("madr", "--out", "docs/adr")
         refused = run_here(capsys, "export", *form, cwd=folder)
         assert refused.code == 2
-        assert "was changed since it was exported" in refused.err
+        assert "after its export, so it was not replaced" in refused.err
         assert (folder / name).read_text() == changed
 
 
@@ -207,4 +207,4 @@ def test_the_whole_memory_is_one_document(tmp_path: Path, capsys: Capture) -> No
     assert run_here(capsys, *export, "--check", cwd=folder).out == "memory.json is outdated\n"
     assert run_here(capsys, *export, cwd=folder).code == 0
     write(folder, "memory.json", (folder / "memory.json").read_text().replace("Name threads", "Name all"))
-    assert "was changed since" in run_here(capsys, *export, cwd=folder).err
+    assert "after its export" in run_here(capsys, *export, cwd=folder).err

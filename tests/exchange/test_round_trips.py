@@ -58,7 +58,7 @@ def test_record_does_not_take_the_place_of_an_entry_of_a_whole_memory(
     root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
     write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
     ran = run_here(capsys, "import", "whole.json", "adr", "--root", "memory", cwd=tmp_path)
-    assert "would be `app/architecture/0001-one`, but `app/architecture/0001-one` is there already" in ran.out
+    assert "but the entry `app/architecture/0001-one` exists already and is not overwritten" in ran.out
     assert "Of the memory." in (root / "app/architecture/0001-one.md").read_text()
 
 
@@ -80,7 +80,7 @@ def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     assert texts(root) == before
     write(tmp_path, "records/other.json", "[]")
     refused = run_here(capsys, "import", "records/other.json", "--root", "memory", cwd=tmp_path)
-    assert "is not a memory that `mdmem export json` wrote" in refused.out
+    assert "is JSON, but not from `mdmem export json`" in refused.out
 
 
 def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:

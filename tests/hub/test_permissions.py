@@ -187,7 +187,7 @@ def test_a_token_is_made_granted_rotated_revoked_and_dropped(typed: Typed) -> No
     assert typed("revoke", "robot").out == "robot (token): nothing\n"
     assert typed("token", "robot", "--drop").out == "`robot` is no longer valid\n"
     assert typed("grants", role="guest", token=other).err == (
-        "mdmem: the hub does not know this token; its owner makes one with `mdmem hub token NAME`\n"
+        "mdmem: the hub does not know this token; the hub's owner makes a new one with `mdmem hub token NAME`\n"
     )
 
 
@@ -225,7 +225,7 @@ SLIPS = (
     (("grant", "guest", "acme/shop/pya"), 1, "no wing `pya` of acme/shop; it has "),
     (("grant", "guest", "acme/shop/pay", "--push"), 2, "grant `acme/shop --push`, without `/pay`"),
     (("grant", "guest", "a b", "--push"), 2, "is not a valid name for a repository"),
-    (("revoke", "guest", "acme/shop"), 1, "`guest` sees nothing of this hub"),
+    (("revoke", "guest", "acme/shop"), 1, "`guest` has no permission in this hub"),
     (("token", "guest"), 2, "is a role of the database"),
     (("serch",), 2, "No such command 'serch'"),
     (("token", "A B"), 2, "is not a token name"),
@@ -251,7 +251,7 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
             2,
             "mdmem: only the hub's owner role, or a member of it, says who sees what; connect with such a role\n",
         )
-    assert "with any token: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
+    assert "so the token has no effect: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
     assert "this database role has no grants" in typed("status", role="guest").err
     assert typed("status", role="guest", token=token).err == ""
 

@@ -245,7 +245,7 @@ def test_a_rewritten_history_needs_a_word_and_what_was_pushed_before_does_not_co
     pushed(dsn, root)
     git(folder, "checkout", "-q", "-b", "other", start)
     committed(folder, "other")
-    with pytest.raises(UsageError, match=r"does not follow from it.*--rewritten"):
+    with pytest.raises(UsageError, match=r"does not descend from it.*--rewritten"):
         pushed(dsn, root)
     assert at(dsn) == [("shop", old, 2)]
     assert pushed(dsn, root, is_rewritten=True).succession is Succession.REWRITTEN
@@ -264,7 +264,7 @@ def test_a_history_that_is_cut_off_is_told_how_to_be_had(dsn: str, tmp_path: Pat
     pushed(dsn, folder / "memory")
     committed(folder, "one")
     git(tmp_path, "clone", "-q", "--depth=1", folder.as_uri(), "cut")
-    with pytest.raises(EnvironmentFaultError, match=r"cut off before it.*fetch-depth: 0"):
+    with pytest.raises(EnvironmentFaultError, match=r"does not reach back to it.*fetch-depth: 0"):
         pushed(dsn, tmp_path / "cut/memory", repository="shop")
     # The first push needs no history.
     assert pushed(dsn, tmp_path / "cut/memory", repository="cut").succession is Succession.FIRST
@@ -281,7 +281,7 @@ def test_two_memories_of_a_repository_are_two(dsn: str, tmp_path: Path) -> None:
         ("acme/shop", "memory", "git.example.org/acme/shop"),
         ("acme/shop:teams/web", "teams/web", "git.example.org/acme/shop"),
     ]
-    with pytest.raises(UsageError, match="for another memory of this repository, at memory; choose another"):
+    with pytest.raises(UsageError, match="is another memory of this repository, at memory; choose another name"):
         pushed(dsn, folder / "teams/web", repository="acme/shop")
     with pytest.raises(UsageError, match="not a valid name for a repository"):
         pushed(dsn, folder / "teams/web", repository="a b")

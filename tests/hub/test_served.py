@@ -142,9 +142,9 @@ def test_another_repository_is_a_word_away(clone: Path, dsn: str) -> None:
     assert "here:nav/architecture/threads" in said["who words"]
     assert "here:" not in said["who there"]
     assert "the hub" not in said["own"]
-    assert said["two"].endswith("the addresses are of several repositories; ask one repository at a time")
+    assert said["two"].endswith("the addresses belong to several repositories; ask about one repository at a time")
     assert said["nowhere"].startswith("search: the hub has no repository `org/none`")
-    assert "`hub_search` searches all of them" in said["all"]
+    assert "`hub_search` searches all repositories" in said["all"]
 
 
 def test_a_session_remembers_entries_of_its_own_memory_alone(clone: Path, dsn: str) -> None:

@@ -86,7 +86,7 @@ def test_old_names_go_on_working_and_what_is_forgotten_is_gone(dsn: str, tmp_pat
         assert forget(connection, "team/shop").name == "shop"
         with pytest.raises(NotFoundError, match="hub status"):
             forget(connection, "shop")
-        with pytest.raises(NotFoundError, match="has nothing of `shop`"):
+        with pytest.raises(NotFoundError, match="has no copy of `shop`"):
             verify(open_root(root), connection)
         forget(connection, "fork")
     assert {name for name, held in state(dsn).items() if held} == set()
@@ -172,7 +172,7 @@ def test_who_may_make_no_schema_is_told_what_allows_it(empty_dsn: str) -> None:
 def test_a_schema_of_somebody_else_is_left_alone(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as raw:
         raw.execute("CREATE SCHEMA mdmem_hub AUTHORIZATION guest")
-    with pytest.raises(HubError, match="belongs to `guest`"), connected(empty_dsn) as connection:
+    with pytest.raises(HubError, match="belongs to the role `guest`"), connected(empty_dsn) as connection:
         init(connection)
 
 

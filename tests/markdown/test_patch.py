@@ -107,7 +107,7 @@ def test_edits_are_applied_in_their_order() -> None:
     "spans", [((0, 2), (1, 3)), ((0, 2), (1, 1)), ((0, 2), (0, 2)), ((2, 7),), ((2, 1),), ((-1, 1),)]
 )
 def test_edits_are_refused_when_they_overlap_or_leave_the_file(spans: tuple[tuple[int, int], ...]) -> None:
-    with pytest.raises(ValueError, match="overlaps another, or leaves the file"):
+    with pytest.raises(ValueError, match="overlaps another edit, or reaches beyond the file"):
         layout.apply_edits(b"012345", [Edit(PATH, start, end, b"x") for start, end in spans])
 
 

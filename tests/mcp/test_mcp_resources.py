@@ -146,7 +146,7 @@ def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.
     monkeypatch.setattr("mdmem.mcp.resources.list_text", lambda *_: answered.wait(10))
     code, said = refused(server_over(root), "mdmem://wing/nav")
     answered.set()
-    assert (code, said) == (-32603, "no answer within 0.01 s; ask again")
+    assert (code, said) == (-32603, "there was no answer within 0.01 s; ask again")
 
 
 def test_prompt_is_refused_in_a_sentence(root: Path) -> None:

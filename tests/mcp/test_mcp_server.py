@@ -110,7 +110,7 @@ def test_propose_supersedes_an_entry_that_is_named_in_full_and_leaves_its_file(r
     before = (root / "nav/architecture/threads.md").read_bytes()
     stated = {"title": "Use one thread", "body": "One.\n\nRationale: two were too many.\n", "reason": "measured again"}
     refused = error(call(server_over(root), "propose", supersedes="threads", **stated))
-    assert refused.startswith("propose: `supersedes` takes one address in full, as wing/room/entry-id; ")
+    assert refused.startswith("propose: write one full address (wing/room/entry-id) in `supersedes`; ")
     found = asked(server_over(root), "propose", supersedes="nav/architecture/threads", **stated)
     assert found["supersedes"] == ["nav/architecture/threads"]
     assert (root / "nav/architecture/threads.md").read_bytes() == before
@@ -155,7 +155,10 @@ def test_scope_state_answers_where_the_folder_is_gone(root: Path, named: dict[st
     shutil.rmtree(root)
     found = facts(call(server, "get_scope_state", **named))
     assert (found["scope_state"], found["write_permitted"]) == (state, False)
-    assert found["message"] == "the memory's folder was deleted after the server started"
+    assert (
+        found["message"]
+        == "the memory's folder was deleted after the server started; restore it, or restart the server"
+    )
 
 
 def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
@@ -255,7 +258,7 @@ def test_a_null_character_in_a_name_is_refused_in_a_sentence(root: Path, tool: s
 
 def test_an_unknown_tool_is_an_error_with_those_that_there_are(root: Path) -> None:
     said = error(call(server_over(root), "retreive"))
-    assert said.startswith('there is no tool "retreive"; there is retrieve, search, ')
+    assert said.startswith('there is no tool "retreive"; the tools are retrieve, search, ')
 
 
 def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:

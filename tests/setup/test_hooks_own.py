@@ -65,7 +65,7 @@ def test_foreign_hook_is_an_error_and_nothing_is_written(foreign: str, folder: P
     assert (ran.code, ran.out, snapshot(folder)) == (2, "", before)
     assert ran.err == (
         "mdmem: .git/hooks/pre-merge-commit is somebody else's and stays as it is:"
-        " add `mdmem check --staged || exit 1` to it; nothing was written; run this again afterwards\n"
+        " add `mdmem check --staged || exit 1` to it; nothing was written; then run this command again\n"
     )
 
 
@@ -148,7 +148,7 @@ def test_hooks_in_the_work_tree_name_nothing_of_this_machine(folder: Path, capsy
 
 
 HUSKY = "husky runs the hooks of this repository: add `mdmem check --staged` to .husky/pre-commit; "
-OFF = f"git runs no hooks here: core.hooksPath is {os.devnull}, which is not a folder\n"
+OFF = f"git runs no hooks here: core.hooksPath is {os.devnull}, which is not a folder; correct that git setting\n"
 OUTSIDE = "pre-commit is outside this repository, set by core.hooksPath: add `mdmem check"
 
 
@@ -163,7 +163,7 @@ def test_hooks_that_are_not_ours_to_write_are_left_alone(
     before = snapshot(tmp_path)
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     assert (ran.code, why in ran.err, snapshot(tmp_path)) == (code, True, before)
-    assert code == 3 or ran.err.endswith("; nothing was written; run this again afterwards\n")
+    assert code == 3 or ran.err.endswith("; nothing was written; then run this command again\n")
 
 
 def test_outside_git_there_is_no_hook(tmp_path: Path, capsys: Capture) -> None:

@@ -386,8 +386,8 @@ def test_search_reads_the_language_when_asked_to(question: str, expected: str) -
     ("question", "expected"),
     [
         ("colour:red", "`colour` before `:` is not a field; the fields are title, "),
-        *((asked, '`"` and `()` must be in pairs') for asked in ('"open', "(open", "shut)", ")x(")),
-        ("(" * 60 + "x" + ")" * 60, '`"` and `()` must be in pairs, and `()` at most 50 deep'),
+        *((asked, 'each `"` and each bracket needs its partner') for asked in ('"open', "(open", "shut)", ")x(")),
+        ("(" * 60 + "x" + ")" * 60, 'each `"` and each bracket needs its partner, and brackets may be 50 levels deep'),
         ("a" * 4001, "the query has more than 4000 characters; shorten it"),
     ],
 )

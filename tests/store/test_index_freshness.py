@@ -249,7 +249,7 @@ def test_place_that_cannot_hold_an_index_gives_the_answer_marked_degraded(tmp_pa
     assert who.titles() == ["Lifts"]
     assert as_answered(who.said("search")) == (True, "scan")
     ran = run_here(capsys, "status", "--rebuild", cwd=folder)
-    assert (ran.code, ran.err.count("the index cannot be written: ")) == (3, 1)
+    assert (ran.code, ran.err.count("the search index cannot be written: ")) == (3, 1)
 
 
 def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:

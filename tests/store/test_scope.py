@@ -201,7 +201,7 @@ def test_scope_names_what_cannot_be_read_and_may_be_the_project(tmp_path: Path) 
     message = scope_state(refusing(tmp_path, "locked"), "Acme").message
     assert message == (
         "there is no wing for the project `Acme`, and `save_session` makes none:"
-        " `locked` and `web/README.md` cannot be read and may be the wing of `Acme`; fix that first"
+        " `locked` and `web/README.md` cannot be read, and may be the wing of `Acme`; make it readable first"
     )
 
 
@@ -236,8 +236,8 @@ def test_wing_name_is_lower_case_words_or_refused_and_stays_when_taken_again(pro
     ("wing", "manifest", "project_id", "said"),
     [
         ("my_app", "project_id: other", "My-App", "the wing `my_app` belongs to the project `other`; use another"),
-        ("my_app", PROJECT, "My  App", "the wing `my_app` exists already; use `my_app` as the project's id"),
-        ("My_App", PROJECT, "my-app", "the wing `My_App` exists already; use `My_App` as the project's id"),
+        ("my_app", PROJECT, "My  App", "the wing `my_app` exists already; to use it, write `my_app` as `project_id`"),
+        ("My_App", PROJECT, "my-app", "the wing `My_App` exists already; to use it, write `My_App` as `project_id`"),
         ("app", PROJECT, "notes", "`notes` exists already and is not a folder"),
         ("app", PROJECT, "linked", "`linked` exists already and is not a folder"),
     ],
@@ -256,7 +256,7 @@ def test_wing_name_that_is_taken_fails_by_name(
 @pytest.mark.parametrize("hidden", ["locked", "."])
 def test_wing_name_is_refused_while_a_folder_may_be_the_project(tmp_path: Path, hidden: str) -> None:
     wings(tmp_path, app="kind: project")
-    with pytest.raises(UsageError, match=rf"^`{re.escape(hidden)}` cannot be read and may be the wing of `new`"):
+    with pytest.raises(UsageError, match=rf"^`{re.escape(hidden)}` cannot be read, and may be the wing of `new`"):
         wing_name_for("new", refusing(tmp_path, hidden))
 
 

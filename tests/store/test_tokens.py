@@ -168,7 +168,7 @@ def test_add_for_a_wing_that_is_not_there_yet_says_so(tmp_path: Path, capsys: Ca
 def test_add_needs_wings_or_all_of_them(tmp_path: Path, capsys: Capture, options: tuple[str, ...]) -> None:
     ran = run_here(capsys, "token", "add", "ci", *options, cwd=root(tmp_path))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.endswith("name what the token reads: --wing WING, repeatable, or --all-wings\n")
+    assert ran.err.endswith("say which wings the token may read: --wing WING (repeatable), or --all-wings\n")
 
 
 def test_remove_ends_a_token(tmp_path: Path, capsys: Capture) -> None:

@@ -258,7 +258,7 @@ def test_command_that_ends_a_sparse_checkout_can_be_typed_for_any_folder(tmp_pat
     write(tmp_path, "src/main.c", "")
     commit_all(tmp_path)
     git(tmp_path, "sparse-checkout", "set", "--no-cone", "/src/")
-    with pytest.raises(GitError, match=r"type `git sparse-checkout add 'our memory'`$"):
+    with pytest.raises(GitError, match=r"type `git sparse-checkout add 'our memory'` to get them$"):
         WorkingTree(root, repository=find_repository(tmp_path)).files()
 
 

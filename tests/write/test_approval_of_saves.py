@@ -81,8 +81,8 @@ def test_global_write_to_a_project_of_that_name_fails(tmp_path: Path) -> None:
     root = project(tmp_path, 'default_shared_wing = "nav"\n')
     saves = agent(root)
     assert saves.save_context(context(scope="global"), "nav", None, token_of(saves)).message == (
-        "`nav` is not a shared wing, so nothing of scope `global` goes there; write `kind: shared` into nav/README.md, "
-        "or set `default_shared_wing` in mdmem.toml"
+        "`nav` is not a shared wing, so it takes no records of scope `global`; write `kind: shared` into nav/README.md,"
+        " or set `default_shared_wing` in mdmem.toml"
     )
 
 

@@ -68,7 +68,7 @@ def test_plan_writes_nothing_through_a_symbolic_link(root: Path, tmp_path: Path,
     (root / linked).rename(tmp_path / "elsewhere")
     (root / linked).symlink_to(tmp_path / "elsewhere")
     before = snapshot(tmp_path)
-    refused(root, *BOTH, says="goes through a symbolic link; nothing was written")
+    refused(root, *BOTH, says="is reached through a symbolic link, so nothing was written")
     (tmp_path / "state/write.lock").unlink()
     assert snapshot(tmp_path) == before
 

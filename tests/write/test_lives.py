@@ -45,19 +45,23 @@ def supersede(old: str = OLD, new: str = NEW) -> tuple[str, ...]:
 
 VERIFY, APPROVE = ("verify", OLD, NEW), ("approve", NEW)
 DRAFT = {"status": "draft", "supersedes": OLD, "reason": "it was slow"}
-LOWER = f"a decision would take the place of the invariant {RULE}; make it one, or"
-BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
+LOWER = f"a decision cannot replace the invariant {RULE}; make the new entry an invariant, or"
+BACK = f"{NEW} supersedes {OLD}, so {OLD} cannot supersede {NEW}"
 
 
 @pytest.mark.parametrize(
     ("entries", "line", "sentence"),
     [
-        ({OLD: {"status": "draft"}, NEW: {"status": "draft"}}, supersede(), "a draft supersedes only current entries"),
-        ({FIRST: {"supersedes": OLD, "reason": "a"}}, supersede(), f"{OLD} has a one-sided successor already, {FIRST}"),
+        (
+            {OLD: {"status": "draft"}, NEW: {"status": "draft"}},
+            supersede(),
+            "a draft can supersede only current entries",
+        ),
+        ({FIRST: {"supersedes": OLD, "reason": "a"}}, supersede(), f"`supersedes` of {FIRST} already contains {OLD}"),
         (
             {**TAKEN, FIRST: {"supersedes": OLD, "reason": "a", **GONE}},
             supersede(),
-            f"was superseded by {FIRST}, now deprecated; supersede that",
+            f"was superseded by {FIRST}, which is deprecated now; supersede the latter",
         ),
         (
             {
@@ -66,7 +70,7 @@ BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
                 NEW: {"supersedes": FIRST, "reason": "b"},
             },
             supersede(),
-            f"{NEW} supersedes {OLD} already, by way of {FIRST}",
+            f"{NEW} supersedes {OLD} already, through {FIRST}",
         ),
         ({OLD: {**ENDED, "superseded_by": NEW}, NEW: {"supersedes": OLD, "reason": "a"}}, supersede(NEW, OLD), BACK),
         ({NEW: {"status": "draft", "supersedes": OLD}}, supersede(NEW, OLD), BACK),
@@ -74,16 +78,28 @@ BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
         (
             {NEW: {"superseded_by": FIRST}, FIRST: {"supersedes": NEW}},
             supersede(),
-            f"{NEW} is itself superseded; use {FIRST}",
+            f"{NEW} is superseded, too; use {FIRST} instead",
         ),
         ({}, supersede(RULE), LOWER),
         ({NEW: {"status": "draft"}}, supersede(RULE), LOWER),
-        ({SPIN: {}}, supersede(SPIN), f"so nav overrides it; write `overrides: {SPIN}` with a `reason` in {NEW}"),
-        ({"web/a/b": {}}, supersede("web/a/b"), "web/a/b is in another wing; supersede it from within web, or from"),
-        ({SPIN: {}, "lib/a/b": {}}, supersede(SPIN, "lib/a/b"), f"{SPIN} is in another wing; supersede it from within"),
+        (
+            {SPIN: {}},
+            supersede(SPIN),
+            f"to replace it only in nav, write `overrides: {SPIN}` and a `reason` into {NEW}",
+        ),
+        (
+            {"web/a/b": {}},
+            supersede("web/a/b"),
+            "web/a/b is in another wing; put the new entry into web, or into a shared wing",
+        ),
+        (
+            {SPIN: {}, "lib/a/b": {}},
+            supersede(SPIN, "lib/a/b"),
+            f"{SPIN} is in another wing; put the new entry into ros",
+        ),
         ({NEW: {"status": "draft"}}, VERIFY, f"{NEW} is a draft"),
         ({NEW: GONE}, VERIFY, f"{NEW} is deprecated"),
-        ({NEW: {"superseded_by": RULE}}, VERIFY, f"{NEW} is superseded by {RULE}; use the newer one"),
+        ({NEW: {"superseded_by": RULE}}, VERIFY, f"{NEW} is superseded by {RULE}; use the newer entry"),
         (
             {OLD: {"verified_at": "2026-10-01"}},
             ("verify", OLD, "--at", "2026-04-10"),
@@ -97,16 +113,16 @@ BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
         (
             {OLD: {"superseded_by": NEW}},
             ("deprecate", OLD, "--reason", "sold"),
-            f"{OLD} is superseded by {NEW}; `mdmem check --unsafe-fixes` writes what is",
+            f"{OLD} is superseded by {NEW} already; `mdmem check --unsafe-fixes` writes the fields",
         ),
         ({NEW: {"status": "under_review"}}, APPROVE, f"{NEW} was approved and is under review; `mdmem verify {NEW}`"),
         ({NEW: GONE}, APPROVE, f"{NEW} is deprecated; `mdmem why {NEW}`"),
-        ({NEW: DRAFT | {"supersedes": "nav/rules/none"}}, APPROVE, "which does not exist; fix that first"),
-        ({NEW: DRAFT | {"supersedes": RULE}}, APPROVE, "a decision would take the place of the invariant"),
+        ({NEW: DRAFT | {"supersedes": "nav/rules/none"}}, APPROVE, "which does not exist; correct `supersedes` first"),
+        ({NEW: DRAFT | {"supersedes": RULE}}, APPROVE, "a decision cannot replace the invariant"),
         (
             {NEW: DRAFT | {"agent": "claude", "supersedes": "nav/rules/broken"}},
             APPROVE,
-            "which cannot be read; fix that first",
+            "which cannot be read; repair that file first",
         ),
         *(
             ({NEW: DRAFT}, (*APPROVE, "--by", person), 'does not name a person; write --by "Name <email>"')
@@ -209,7 +225,7 @@ def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
     with pytest.raises(LostRaceError) as caught:
         composed(root)
     assert str(caught.value) == (
-        f"{OLD} has a one-sided successor already, {NEW}; nothing was written: replace that one with "
+        f"`supersedes` of {NEW} already contains {OLD}; nothing was written: replace that one with "
         f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
     )
 

@@ -186,7 +186,7 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(root: Path, tmp_path:
         ({"title": "x", "content": "a\x1bb"}, "`remember.content` contains the character U+001B"),
         ({"title": "x", "content": "y", "kind": "decison"}, "`remember.kind` must be one of"),
         ({"title": "x", "content": "y", "metadata": [1]}, "`remember.metadata`: expected `object`"),
-        ({"title": "x", "content": "y", "project": "zoo"}, "there is no wing for the project `zoo` yet"),
+        ({"title": "x", "content": "y", "project": "zoo"}, "there is no wing for the project `zoo`"),
         ({"title": "x", "content": "y", "project": "lib"}, "`lib` is a shared wing"),
         ({"title": "x", "content": "y", "wing": "app"}, "`remember`: object contains unknown field `wing`"),
         (

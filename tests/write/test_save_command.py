@@ -129,7 +129,7 @@ def test_pending_lists_what_waits_and_why(root: Path, tmp_path: Path, capsys: Ca
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         f"{id_[:12]}  save_session  Set up  (1 attempt, since 2026-11-21T12:00:00+00:00)\n"
-        "  another process has been writing for 0 s; try again when it is done\n"
+        "  another process has been writing to the memory for 0 s; try again when it is done\n"
     )
     assert json.loads(run_here(capsys, "save", "--waiting", "--format", "json", cwd=root).out) == {
         "schema": 1,
@@ -140,7 +140,7 @@ def test_pending_lists_what_waits_and_why(root: Path, tmp_path: Path, capsys: Ca
                 "arguments": {"project_id": "nav", "session": {"objective": "Set up"}},
                 "created": "2026-11-21T12:00:00+00:00",
                 "attempts": 1,
-                "error": "another process has been writing for 0 s; try again when it is done",
+                "error": "another process has been writing to the memory for 0 s; try again when it is done",
                 "refused": False,
             }
         ],

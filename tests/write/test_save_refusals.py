@@ -32,11 +32,11 @@ SCOPE = "`decision.scope` must be one of `global`, `project`, `focus`"
 NO_DAY = "`decision` has a date that is not a day such as 2026-04-08"
 LISTED = "`related_entities` must be a list of objects with `entity_id` and `relationship_type`"
 SHARED = (
-    "ros/rules/clock applies to other projects, too, so nav overrides it; "
-    "write `overrides: ros/rules/clock` with a `reason` in nav/architecture/use-utc"
+    "ros/rules/clock applies to other projects, too; to replace it only in nav, "
+    "write `overrides: ros/rules/clock` and a `reason` into nav/architecture/use-utc"
 )
 NO_WING = (
-    "the folder `src` is there and is not a wing; write `kind: project` between two lines of `---` at the top of "
+    "the folder `src` exists, but is not a wing; write `kind: project` between two lines of `---` at the top of "
     "src/README.md, or choose another name"
 )
 
@@ -66,7 +66,7 @@ RECORDS: list[tuple[object, str]] = [
     *(
         (
             decision(**{field: named}),
-            f"`{field}` takes one address in full, as wing/room/entry-id; `{named}` matches nav/architecture/known",
+            f"write one full address (wing/room/entry-id) in `{field}`; `{named}` matches nav/architecture/known",
         )
         for field in ("supersedes", "distinct_from")
         for named in ("known", "architecture/known", "nav/architecture/")
@@ -94,8 +94,8 @@ RELATED: list[tuple[object, str]] = [
     (related("Zq"), "there is no entity `Zq` to relate to; save that entity first"),
 ]
 PROJECTS = [
-    ("!!", "the project's id `!!` has no letter or digit for the name of a wing; choose another id"),
-    ("漢" * 60, f"the project's id `{'漢' * 60}` is too long for the name of a wing; choose another id"),
+    ("!!", "`!!` has no letter or digit, so no wing can have its name; choose another `project_id`"),
+    ("漢" * 60, f"`{'漢' * 60}` is too long, so no wing can have its name; choose another `project_id`"),
     ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; choose another name"),
     ("shared", "`shared` is the name of the shared wing; use another `project_id`"),
     ("Other", "the wing `other` belongs to the project `Acme`; use another `project_id`"),
@@ -152,7 +152,7 @@ def test_write_without_a_project_that_is_there_is_blocked(
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "session"])
 def test_scope_focus_without_a_focus_fails(root: Path, kind: str) -> None:
     result = save(agent(root), kind, "nav", scope="focus")
-    message = f"the scope of this {kind} is `focus` and no `focus` is given; name one"
+    message = f"`focus` is missing; give one, since the scope of this {kind} is `focus`"
     assert (result.status, result.message) == ("failed", message)
 
 

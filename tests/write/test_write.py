@@ -123,7 +123,7 @@ def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
 ) -> None:
     text = f"---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\ntitle: N\nsee: {OLD}\n---\n\nText.\n"
     forestall(monkeypatch, root, move)
-    with pytest.raises(LostRaceError, match=f"changed, so nothing is written: .*`{OLD}`"):
+    with pytest.raises(LostRaceError, match=f"changed, so nothing was written: .*`{OLD}`"):
         writing.write(open_root(root), lambda one: plan_entry(one, DRAFT, text), PLAIN)
     assert not (root / f"{DRAFT}.md").exists()
 
@@ -214,5 +214,5 @@ def test_paraphrase_under_another_title_is_told_what_it_repeats(root: Path) -> N
 def test_proposal_says_where_the_memory_is_gone(root: Path) -> None:
     found = open_root(root)
     shutil.rmtree(root)
-    with pytest.raises(RootNotFoundError, match="is gone; nothing was read or written"):
+    with pytest.raises(RootNotFoundError, match="was moved or deleted; nothing was read or written"):
         propose(found, ProposeRequest(title="A", body="B"), now=NOON)

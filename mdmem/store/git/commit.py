@@ -62,7 +62,7 @@ def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, w
             own_lock.parent.mkdir(exist_ok=True)
             stack.enter_context(locked(own_lock, wait=6 * wait))
         except BlockingIOError as error:
-            raise GitLockedError("another git process keeps committing") from error
+            raise GitLockedError("other git processes keep committing; try again when they are done") from error
         except OSError:
             # If mdmem cannot write here, git cannot either, and its error message gives the reason.
             pass

@@ -384,7 +384,7 @@ def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     result = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, 129))
     if not result:
         found = repository.run("version").decode().strip()
-        raise GitError(f"the result of a merge needs git 2.38 or later; this is {found}")
+        raise GitError(f"checking a merge needs git 2.38 or later; this is {found}")
     tree, _, rest = result.decode("utf-8", "surrogateescape").partition("\0")
     conflicts = tuple(sorted(_conflicts(rest)))
     return MergeResult(tree, replace(repository, objects=store), ours, theirs, ancestor, conflicts)
@@ -427,7 +427,7 @@ def merge_base(repository: Repository, one: str, other: str) -> str:
         return found[0]
     if is_shallow(repository):
         common = f"the commit that `{one}` and `{other}` have in common"
-        raise ShallowHistoryError(f"the history is cut off before {common}; {UNSHALLOW}")
+        raise ShallowHistoryError(f"the history of this clone does not reach back to {common}; {UNSHALLOW}")
     raise NoCommonAncestorError(f"`{one}` and `{other}` have no common history; choose a branch that shares it")
 
 

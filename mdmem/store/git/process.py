@@ -426,7 +426,7 @@ def find_repository(folder: Path) -> Repository | None:
         # worktrees and submodules are outside the work tree.
         if real != top / ".git" and (real.is_relative_to(top) or may_be_tracked(real)):
             where = f"{top / '.git'} leads to {real}, a folder inside the work tree"
-            raise GitError(f"{where}; mdmem does not trust such a folder, so move it out of the work tree")
+            raise GitError(f"{where}; mdmem trusts no repository there, so move it out of the work tree")
         return Repository(Path(shown), Path(git_dir), (top / common).resolve())
     return None
 

@@ -76,11 +76,11 @@ def get_upstream(repository: Repository) -> Upstream:
     if not tracking or not ref or remote == ".":
         add = "" if repository.run("remote").strip() else "`git remote add origin URL`, then "
         push = f"`git push -u origin {quote(branch)}`"
-        raise UsageError(f"`{branch}` follows no branch of another repository; type {add}{push} once")
+        raise UsageError(f"`{branch}` tracks no remote branch; type {add}{push} once")
     name = tracking.removeprefix("refs/remotes/")
     if ref != head:
-        hint = f"to share it under its own name type `git push -u {quote(remote)} {quote(branch)}`"
-        raise UsageError(f"`{branch}` follows `{name}`, a branch with another name; {hint}")
+        hint = f"to push it under its own name, type `git push -u {quote(remote)} {quote(branch)}`"
+        raise UsageError(f"`{branch}` tracks `{name}`, which has another name; {hint}")
     return Upstream(branch, remote, ref, tracking, name)
 
 
@@ -234,8 +234,8 @@ def _change_files(repository: Repository, copy: Path, old: str, new: str) -> Non
         named = re.search(r"(?:Entry|file) '(.+?)'", str(error))
         if named is None:
             raise
-        hint = "commit it or put it aside, then sync again"
-        raise UsageError(f"`{named[1]}` is not committed here, and others changed it, too; {hint}") from error
+        hint = "commit the file or move it away, then sync again"
+        raise UsageError(f"`{named[1]}` is not committed here, and the remote branch changed it; {hint}") from error
 
 
 # Commits of other repositories are fetched into a bare repository in the cache. Nothing is checked out, no hook runs.
@@ -276,7 +276,7 @@ def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, t
         _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD", timeout=timeout)
     if not has_commit(store, commit):
         raise GitError(
-            f"{ref or 'HEAD'} of {url} has no commit {commit[:10]} any more; `mdmem sync --wings` takes a new one"
+            f"{ref or 'HEAD'} of {url} no longer contains commit {commit[:10]}; `mdmem sync --wings` takes the newest"
         )
     _keep(store, commit)
 

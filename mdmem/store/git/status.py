@@ -51,7 +51,7 @@ def refuse_sparse(repository: Repository, root: Path) -> None:
         printed = repository.run("ls-files", "-t", "-z", "--", pathspec(under))
         if any(record.startswith("S ") for record in records(printed)):
             fetch = f"`git sparse-checkout add {shlex.quote(relative)}`" if under else "`git sparse-checkout disable`"
-            raise LeftOutError(f"a sparse checkout left out files of the memory; type {fetch}")
+            raise LeftOutError(f"a sparse checkout left out files of the memory; type {fetch} to get them")
 
 
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
@@ -230,7 +230,7 @@ def refuse_while_busy(repository: Repository) -> None:
         return
     ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
     article = "an" if operation == "am" else "a"
-    raise UsageError(f"{article} {operation} is going on here: leave out `--commit`, or end it first with {ends}")
+    raise UsageError(f"{article} {operation} is in progress here; end it with {ends}, or leave out `--commit`")
 
 
 def list_first_parents(repository: Repository, tip: str, *, until: date | None = None) -> list[tuple[str, str]]:

@@ -309,7 +309,7 @@ class FullTextIndex:
             except BlockingIOError as error:
                 raise IndexBusyError("the index is being written") from error
             except OSError as error:
-                raise IndexWriteError(f"the index cannot be written: {error.strerror or error}") from error
+                raise IndexWriteError(f"the search index cannot be written: {error.strerror or error}") from error
 
     def _write(self, folder: Path, corpus: Corpus, *, is_timed: bool) -> RefreshResult:
         """Write the documents that changed; the caller must hold the lock."""

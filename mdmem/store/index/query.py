@@ -83,7 +83,9 @@ def parse(question: str) -> ParsedQuestion:
         depth += 1 if bracket == "(" else -1
         is_balanced = is_balanced and 0 <= depth <= _DEEPEST
     if depth or not is_balanced:
-        raise QuerySyntaxError(f'`"` and `()` must be in pairs, and `()` at most {_DEEPEST} deep')
+        raise QuerySyntaxError(
+            f'each `"` and each bracket needs its partner, and brackets may be {_DEEPEST} levels deep'
+        )
     try:
         tree = QueryParser("", None, plugins=_PLUGINS, group=OrGroup).parse(question, normalize=False)
     except _PARSE_ERRORS as error:

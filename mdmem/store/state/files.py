@@ -71,7 +71,7 @@ def refusal_named(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise EnvironmentFaultError(f"the state in {folder} cannot be used: {reason}") from error
+        raise EnvironmentFaultError(f"the state folder {folder} cannot be used: {reason}") from error
 
 
 def list_names(folder: Path) -> list[str]:
@@ -195,7 +195,9 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
         with locked(state / "write.lock", wait=wait):
             yield
     except BlockingIOError as error:
-        raise BusyError(f"another process has been writing for {wait:.0f} s; try again when it is done") from error
+        raise BusyError(
+            f"another process has been writing to the memory for {wait:.0f} s; try again when it is done"
+        ) from error
 
 
 def try_lock(path: Path) -> int | None:

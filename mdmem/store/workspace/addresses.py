@@ -45,7 +45,7 @@ def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
     if plain in workspace.catalog.entries:
         return plain
     meant = _listed(_resolve(workspace, name))
-    raise UsageError(f"`{field}` takes one address in full, as wing/room/entry-id; `{name}` matches {meant}")
+    raise UsageError(f"write one full address (wing/room/entry-id) in `{field}`; `{name}` matches {meant}")
 
 
 def _only(name: str, found: Sequence[str]) -> str:
@@ -77,8 +77,8 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         raise _unreadable(workspace, unread)
     if below:
         kind = "room" if "/" in plain else "wing"
-        whole = f"`{plain}/` means all {len(below)}" if len(below) > 1 else f"`{plain}/` means that"
-        raise NotFoundError(f"`{name}` is a {kind}, with {_listed(below)}; {whole}")
+        hint = f"write one of its entries ({_listed(below)}), or `{plain}/` for all of them"
+        raise NotFoundError(f"`{name}` is a {kind}; {hint}")
     found: list[str] = []
     if not name.endswith("/"):
         base, here = workspace.location.base, Path(os.path.abspath(workspace.cwd / name))  # noqa: PTH100  # follow no link

@@ -97,7 +97,9 @@ class Location(Struct, frozen=True):
     def require_root(self) -> None:
         """Raise RootNotFoundError if the root's folder was deleted or moved since the root was found."""
         if not self.root.is_dir():
-            raise RootNotFoundError(f"the memory's folder {self.root} is gone; nothing was read or written")
+            raise RootNotFoundError(
+                f"the memory's folder {self.root} was moved or deleted; nothing was read or written"
+            )
 
     @property
     def base(self) -> Path:
@@ -155,7 +157,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
     try:
         repository = find_repository(cwd)
     except GitError as error:
-        raise RootNotFoundError(f"no memory is found here, since git failed: {error}") from error
+        raise RootNotFoundError(f"no memory was found here, because git failed: {error}") from error
     tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     if repository is None or not tracked:
         raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {_way_to_one(cwd, repository)}")
@@ -248,9 +250,9 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
     below = real.relative_to(project) if real.is_relative_to(project) else real
     if any(map(real.is_relative_to, own)) or ".git" in map(str.casefold, below.parts):
-        raise UsageError(f"{folder} is in git's own folder, {real}; choose another folder")
+        raise UsageError(f"{folder} is in git's own folder ({real}); choose another folder")
     if Path(os.path.normpath(folder.absolute())).is_relative_to(base) and not real.is_relative_to(project):
-        raise UsageError(f"{folder} is behind a link that leads out of the project, to {real}; choose another folder")
+        raise UsageError(f"a link in {folder} leads out of the project, to {real}; choose another folder")
     return real
 
 

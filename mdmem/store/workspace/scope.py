@@ -351,18 +351,18 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     name = "_".join(words)
     # Most systems allow at most 255 bytes for the name of a folder.
     if not name or len(name.encode("utf-8", "surrogateescape")) > 100:
-        fault = "is too long for" if name else "has no letter or digit for"
-        raise UsageError(f"the project's id `{project_id}` {fault} the name of a wing; choose another id")
+        fault = "is too long" if name else "has no letter or digit"
+        raise UsageError(f"`{project_id}` {fault}, so no wing can have its name; choose another `project_id`")
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
     if wing is not None and wing.project_id is not None and wing.project_id != project_id:
         owner = f"belongs to the project `{wing.project_id}`"
         raise UsageError(f"the wing `{wing.name}` {owner}; use another `project_id`")
     if wing is not None:
-        raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
+        raise UsageError(f"the wing `{wing.name}` exists already; to use it, write `{wing.name}` as `project_id`")
     if any(file.path.casefold() == name for file in catalog.others):
         raise UsageError(f"`{name}` exists already and is not a folder; use another `project_id`")
     hidden = hidden_wings(catalog)
     if hidden:
         listed = " and ".join(f"`{path}`" for path in hidden)
-        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; fix that first")
+        raise UsageError(f"{listed} cannot be read, and may be the wing of `{project_id}`; make it readable first")
     return name

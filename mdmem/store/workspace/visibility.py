@@ -205,7 +205,7 @@ def make_own_memory(workspace: Workspace) -> Workspace:
                 write_new(path, text.encode())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise EnvironmentFaultError(f"the caller's own memory {root} cannot be made: {reason}") from error
+        raise EnvironmentFaultError(f"the private memory {root} cannot be made: {reason}") from error
     return _open_own(workspace, root)
 
 

@@ -216,7 +216,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def merged(self) -> MergeResult:
         """Return the merge of the snapshot; raises UsageError if the snapshot is no merge, and errors of `merge`."""
         if self.snapshot.merge_into is None:
-            raise UsageError(f"{self.tree.name} is not a merge; name what to merge into")
+            raise UsageError(f"{self.tree.name} is not a merge; give the commit to merge into")
         return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
@@ -483,4 +483,6 @@ def refuse_remote(workspace: Workspace, wing: str) -> None:
     """Raise UsageError for a wing of another repository, since its files cannot be changed here."""
     stated = workspace.settings.remote_wings.get(wing)
     if stated is not None:
-        raise UsageError(f"the wing `{wing}` is in {stated.git}: change it there, then type `mdmem sync --wings`")
+        raise UsageError(
+            f"the wing `{wing}` belongs to {stated.git}: change it there, then type `mdmem sync --wings` here"
+        )
