@@ -24,20 +24,11 @@ _TABLE: Mapping[str, Field] = {
         required=True,
     ),
     "created_at": Field("when it was written", "2026-03-05", searched=Searched.DATE, required=True),
-    "title": Field(
-        "one line; without it, the first heading of the text, else the entry-id",
-        "Use a MultiThreadedExecutor in the navigation node",
-        searched=Searched.TITLE,
-    ),
+    "title": Field("one line; else the first heading, else the entry-id", "Use threads", searched=Searched.TITLE),
     "verified_at": Field(
-        "when somebody last confirmed it",
-        "2026-04-10",
-        set_by="`mdmem verify`, `doubt --done`, and `save_pattern`",
-        searched=Searched.DATE,
+        "when somebody confirmed it", "2026-04-10", "`mdmem verify`, `doubt --done`, and `save_pattern`", Searched.DATE
     ),
-    "deprecated_at": Field(
-        "when it was deprecated", "2026-06-30", set_by="`mdmem deprecate`, `supersede` and `approve`"
-    ),
+    "deprecated_at": Field("when it was deprecated", "2026-06-30", "`mdmem deprecate`, `supersede` and `approve`"),
     "expires_at": Field("after this day it counts as under review", "2026-12-31"),
     "version": Field("raise it when you change the text of a current rule", "2"),
     "label": Field("the kind of a pattern or note, such as incident or session", "incident", searched=Searched.WHOLE),
@@ -49,41 +40,22 @@ _TABLE: Mapping[str, Field] = {
     "applies_to": Field("globs of the code that it is about, from the repository's top", '["src/navigation/**"]'),
     "confidence": Field("how sure the writer is, from 0 to 1", "0.8"),
     "relevance_score": Field("how much it matters, from 0 to 1", "0.6"),
-    "supersedes": Field(
-        "the entries that it replaces",
-        "[lifecore_ros2/architecture/single-executor]",
-        set_by="its writer, and `mdmem supersede`",
-    ),
-    "superseded_by": Field(
-        "the entries that replace it",
-        "[lifecore_ros2/architecture/multi-threaded-executor-for-navigation]",
-        set_by="`mdmem supersede` and `approve`",
-    ),
-    "amends": Field(
-        "the entries that it changes in part; they stay current and are shown with it",
-        "[lifecore_ros2/components/retry-docking-by-error-code]",
-    ),
-    "overrides": Field(
-        "the shared rules that it replaces here", "[ros2/architecture/single-threaded-executor-default]"
-    ),
+    "supersedes": Field("the entries that it replaces", "[app/rules/one-thread]", "its writer, and `mdmem supersede`"),
+    "superseded_by": Field("the entries that replace it", "[app/rules/threads]", "`mdmem supersede` and `approve`"),
+    "amends": Field("the entries that it changes in part; they stay current", "[app/rules/retry-by-error-code]"),
+    "overrides": Field("the shared rules that it replaces here", "[ros2/rules/one-thread-by-default]"),
     "conflicts_with": Field("the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]"),
     "see": Field("related entries", "[ros2/anti-patterns/blocking-callbacks]"),
     "produced": Field("the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]"),
     "reason": Field(
-        "why it supersedes, overrides or contradicts another entry",
-        "two action clients contend on one thread",
-        set_by="its writer, and `mdmem supersede`",
+        "why it supersedes, overrides or contradicts another", "it was slow", "its writer, and `mdmem supersede`"
     ),
     "deprecated_reason": Field("why it was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`"),
     "approved_by": Field("who made it active", "Navigation Team <navigation@example.com>", set_by="`mdmem approve`"),
-    "editorial_at": Field(
-        "when the text was corrected without a change of the rule", "2026-05-02", set_by="`mdmem edit --editorial`"
-    ),
+    "editorial_at": Field("when the text was corrected, not the rule", "2026-05-02", "`mdmem edit --editorial`"),
     "ignore": Field("checks that do not report this entry", "{local-path: the path is the subject}"),
     "trigger": Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN),
-    "repeatable_steps": Field(
-        "the steps, in their order", "[Give the client its own group, Await the future]", holder=Holder.PATTERN
-    ),
+    "repeatable_steps": Field("the steps, in their order", "[Add a group, Await it]", holder=Holder.PATTERN),
     "exclusions": Field("when the pattern does not apply", "[Nodes with one callback]", holder=Holder.PATTERN),
     "objective": Field("the purpose of the session", "Find out why docking stalls", holder=Holder.SESSION),
     "actions_taken": Field("the actions that were taken", "[Replayed the bag of the night run]", holder=Holder.SESSION),
@@ -91,9 +63,7 @@ _TABLE: Mapping[str, Field] = {
     "open_items": Field("the open questions", "[The beacon's range is unknown]", holder=Holder.SESSION),
     "next_actions": Field("the next steps", "[Measure the range in the hall]", holder=Holder.SESSION),
     "entity": Field("the name of the thing that the note describes", "docking station", holder=Holder.ENTITY),
-    "relations": Field(
-        "how the thing relates to others", "[{type: part-of, to: lifecore_ros2/entities/fleet}]", holder=Holder.ENTITY
-    ),
+    "relations": Field("its relations to others", "[{type: part-of, to: app/entities/fleet}]", holder=Holder.ENTITY),
     "kind": Field("a project's wing, or one that projects share", "project", holder=Holder.WING),
     "project_id": Field(
         "the id by which clients know the project",

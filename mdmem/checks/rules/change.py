@@ -141,8 +141,7 @@ _OFFSET = re.compile(r"Z|[+-]\d\d:?\d\d")
 def fixed_field_changed(case: Case) -> Iterator[Finding]:
     """The change alters the `created_at` or the `type` of an entry.
 
-    `created_at` tells which of two rules is older; adding the UTC offset to a time is allowed. The type is the entry's
-    authority.
+    `created_at` tells which rule is older, and the type is its authority. Adding the UTC offset to a time is allowed.
 
     Fails:
         base:    created_at: 2026-03-05    type: invariant
@@ -170,8 +169,6 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
 @check("activated-by-agent", Severity.ERROR)
 def activated_by_agent(case: Case) -> Iterator[Finding]:
     """An agent's entry became active without a person's approval, although `agent_status` makes such entries drafts.
-
-    An agent cannot approve its own entry.
 
     Fails:
         type: decision

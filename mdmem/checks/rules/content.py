@@ -32,9 +32,7 @@ _PLACEHOLDER = re.compile("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))
 
 @check("template-leftover", Severity.ERROR, per_file=True)
 def template_leftover(case: Case) -> Iterator[Finding]:
-    """The entry still contains a placeholder of the template, or a list of choices instead of one of them.
-
-    Agents would take it for a decision. Code is ignored.
+    """The entry still contains a placeholder of the template outside code, or a list of choices instead of one of them.
 
     Fails:
         status: draft | active | deprecated
@@ -248,9 +246,9 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
 def secret_like_text(case: Case) -> Iterator[Finding]:
     """The file contains text that looks like a key, a token or a password.
 
-    Models and every clone get a copy, and git keeps the text. The check knows the formats of well-known services,
-    private keys, passwords in URLs, and random values after names such as `password`. Placeholders (`<token>`, `xxxx`,
-    `example`) are fine. In a fenced code block the finding is a warning.
+    Models and every clone get a copy, and git keeps it. The check knows the formats of well-known services, private
+    keys, passwords in URLs, and random values after names such as `password`. Placeholders (`<token>`, `xxxx`) are
+    fine. In a fenced code block the finding is a warning.
 
     Fails:
         DATABASE_URL=postgres://orders:<a real password>@db.internal/orders

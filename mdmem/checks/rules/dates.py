@@ -100,9 +100,7 @@ _TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
 
 @check("deprecated-at-missing", Severity.WARNING, same_when_ended=True)
 def deprecated_at_missing(case: Case) -> Iterator[Finding]:
-    """A deprecated entry has no `deprecated_at`.
-
-    Without the date nobody can tell whether the entry applied on a given day.
+    """A deprecated entry has no `deprecated_at`, so nobody can tell whether it applied on a given day.
 
     Fails:
         status: deprecated     (and no `deprecated_at`)

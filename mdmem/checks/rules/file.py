@@ -8,6 +8,7 @@ import shlex
 import unicodedata
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, at_path
@@ -33,8 +34,6 @@ from mdmem.store.tree import FileKind
 def not_text(case: Case) -> Iterator[Finding]:
     """The file has no readable text: it is empty, is not UTF-8, or is a Git LFS pointer.
 
-    A file in Latin-1 or UTF-16 cannot be read. With Git LFS, reviews show three lines about the file, not the rule.
-
     Fails:
         title: Geschäftsregel        (the «ä» saved as the single byte 0xe4)
 
@@ -54,8 +53,8 @@ _END = re.compile(rb"\r\n|\r|\n")
 def file_form(case: Case) -> Iterator[Finding]:
     """The file begins with a byte order mark, mixes line endings, or has no newline at its end.
 
-    mdmem reads such a file, but some tools find no front matter after the mark. Editors that make line endings uniform
-    change every line, and a missing last newline causes merge conflicts.
+    mdmem reads such a file, but some tools find no front matter after the mark, some editors change every line to make
+    the endings uniform, and a missing last newline causes merge conflicts.
 
     Fails:
         type: decision\\r\\n
@@ -266,11 +265,8 @@ def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
     """Return every file and folder, sorted by path, each with the first file at or below it."""
     found: dict[str, str] = {}
     for path in sorted(paths):
-        end = path.find("/")
-        while end > 0:
-            found.setdefault(path[:end], path)
-            end = path.find("/", end + 1)
-        found[path] = path
+        for place in accumulate(path.split("/"), "{}/{}".format):
+            found.setdefault(place, path)
     return found
 
 
@@ -361,16 +357,16 @@ _WHERE = ("in the root", "in a wing but in no room", "below a room")
 def misplaced_file(case: Case) -> Iterator[Finding]:
     """A file in the memory is not at the place of an entry, or does not have an entry's file name.
 
-    The address of an entry is its path, `wing/room/entry-id`, and its file name ends in `.md`, in lower case. A `.md`
-    file elsewhere is an error, other files are a warning. These have no finding: the settings, a
-    `README.md` in the root, a wing or a room, and an ignored file that does not look like an entry.
+    The place of an entry is `wing/room/entry-id.md`, with `.md` in lower case. A `.md` file elsewhere is an error.
+    Other files are a warning, except the settings, a `README.md` in the root, a wing or a room, and files that git
+    ignores.
 
     Fails:
         app/use-utc.md
         app/rules/use-utc.markdown
 
-    Fix: move an entry into a room and rename it to end in `.md`. Move any other file out of the memory, delete it, or
-    make git ignore it. `mdmem check --unsafe-fixes` does this if one answer is likely.
+    Fix: move an entry into a room and rename it to end in `.md`. Move any other file out of the memory, or make git
+    ignore it. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     taken = {file.path for file in case.catalog.files}
     for file in case.catalog.others:
@@ -429,9 +425,7 @@ def bad_name(case: Case) -> Iterator[Finding]:
 
 @check("ignored-by-git", Severity.WARNING, asks_git=True)
 def ignored_by_git(case: Case) -> Iterator[Finding]:
-    """Git ignores the file.
-
-    The rule and the links to it work here, but the file exists for nobody else.
+    """Git ignores the file, so it exists for nobody else.
 
     Fails:
         app/rules/use-utc.md    (.gitignore: *-utc.md)

@@ -311,8 +311,8 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
 def unknown_wing(case: Case) -> Iterator[Finding]:
     """The settings or a manifest mention a wing that does not exist, or list a project's wing as a shared one.
 
-    With a wrong `default_wing`, `retrieve` returns nothing while every other check passes. A wrong name in
-    `shared_wings` drops the invariants of the intended wing, and projects read no other project's wing.
+    With a wrong `default_wing`, `retrieve` returns nothing. A wrong name in `shared_wings` drops the invariants of the
+    intended wing, and projects read no other project's wing.
 
     Fails:
         default_wing = "teem"                  (the wing is `team`)
@@ -352,9 +352,7 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
 
 @check("wing-without-owner", Severity.WARNING)
 def wing_without_owner(case: Case) -> Iterator[Finding]:
-    """A wing has no owner.
-
-    Owners approve rules. Without one, nobody is responsible for the rules, and nobody can approve an agent's draft.
+    """A wing has no owner, so nobody is responsible for its rules, or can approve an agent's draft.
 
     Fails:
         kind: shared     (and no `owners`)
@@ -380,8 +378,8 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
 def wing_not_fetched(case: Case) -> Iterator[Finding]:
     """A wing from another repository could not be read.
 
-    It may contain invariants, so the check is incomplete. Links into it are not reported as broken. Possible
-    causes: nobody fetched it on this machine, the settings have a newer commit, or a folder has its name.
+    It may contain invariants, so the check is incomplete. Links into it are not reported as broken. Perhaps nobody
+    fetched it on this machine, the settings have a newer commit, or a folder has its name.
 
     Fails:
         [wings.ros2]

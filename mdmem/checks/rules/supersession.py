@@ -133,9 +133,7 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
 
 @check("deprecated-without-successor-or-reason", Severity.ERROR)
 def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
-    """An entry is deprecated without a successor or a reason.
-
-    Nobody can tell whether the rule was wrong, was replaced, or was dropped by mistake, so somebody may write it again.
+    """An entry is deprecated without a successor or a reason, so somebody may write the same rule again.
 
     Fails:
         status: deprecated     (with `deprecated_at` alone)
@@ -262,8 +260,7 @@ def _cut(case: Case, old: str, new: str) -> list[Edit]:
 def supersedes_superseded(case: Case) -> Iterator[Finding]:
     """An entry supersedes an entry that another one already superseded.
 
-    The author probably did not see the newest rule. Drafts and declared splits are also reported, entries that are
-    themselves deprecated or superseded are not.
+    The author probably did not see the newest rule. Entries that are themselves deprecated or superseded are ignored.
 
     Fails:
         app/rules/b.md    supersedes: [app/rules/a]                    (current)
