@@ -175,14 +175,6 @@ def test_cache_of_other_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.
     assert found_in(cached_case(tree, tmp_path)) == found
 
 
-@pytest.mark.parametrize("torn", [b"", b"{", b"mdmem 1 2 3\n\xff\x00", None])
-def test_file_that_is_torn_or_has_other_records_counts_as_none(tmp_path: Path, torn: bytes | None) -> None:
-    found = found_in(cached_case(small(), tmp_path))
-    other = pack(module._version(), {key: [1, "a"] for key in stored(tmp_path)})
-    (tmp_path / CACHED_IN).write_bytes(other if torn is None else torn)
-    assert found_in(cached_case(small(), tmp_path)) == found
-
-
 def test_check_that_fails_leaves_nothing_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Case) -> Iterator[Finding]:
         raise ValueError("broken")
