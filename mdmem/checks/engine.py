@@ -272,7 +272,6 @@ def sameness(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.address or finding.place.path, text + finding.unsaid
 
 
-_VERSION = "4"
 _NAME = "checks.mdmem"
 # The only libraries outside this package that the findings of a single file depend on.
 _LIBRARIES = ("yaml", "pydantic_core")
@@ -324,7 +323,7 @@ def _version() -> str:
     libraries = [Path(spec.origin) for name in _LIBRARIES if (spec := find_spec(name)) and spec.origin]
     stats = [(str(path), stat.st_size, stat.st_mtime_ns) for path in (*sources, *libraries) if (stat := path.stat())]
     read = (mdmem.__version__, sys.version, unicodedata.unidata_version, stats)
-    return f"checks {_VERSION} {hashlib.sha256(repr(read).encode()).hexdigest()}"
+    return f"checks {hashlib.sha256(repr(read).encode()).hexdigest()}"
 
 
 def _make_facts(whole: Case, paths: Sequence[str]) -> _Known:
