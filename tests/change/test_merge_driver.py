@@ -95,6 +95,11 @@ def driven(folder: Path, text: str = ENTRY) -> Path:
     return folder
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return driven(tmp_path / "p")
+
+
 def branches(folder: Path, ours: str | bytes, theirs: str | bytes, path: str = FILE) -> None:
     """Commit one version of a file on `theirs` and another one on `main`, which stays checked out."""
     git(folder, "checkout", "-q", "-b", "theirs")
@@ -146,9 +151,8 @@ NEW, PAGE = "memory/nav/architecture/new.md", "memory/nav/architecture/README.md
     ],
 )
 def test_merge_joins_both_changes(
-    path: str, base: str | None, ours: str, theirs: str, result: str, tmp_path: Path
+    path: str, base: str | None, ours: str, theirs: str, result: str, folder: Path
 ) -> None:
-    folder = driven(tmp_path / "p")
     if base not in (None, ENTRY):
         write(folder, path, base.encode())
         commit_all(folder)
@@ -158,8 +162,8 @@ def test_merge_joins_both_changes(
     assert git(folder, "status", "--porcelain") == ""
 
 
-def test_cherry_pick_and_merge_in_a_worktree_join_both_changes(tmp_path: Path) -> None:
-    folder, other = driven(tmp_path / "p"), tmp_path / "other"
+def test_cherry_pick_and_merge_in_a_worktree_join_both_changes(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
     quiet(folder, "cherry-pick", "theirs")
@@ -167,8 +171,7 @@ def test_cherry_pick_and_merge_in_a_worktree_join_both_changes(tmp_path: Path) -
     assert text_of(folder) == text_of(other) == MERGED
 
 
-def test_rebase_joins_both_changes(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
+def test_rebase_joins_both_changes(folder: Path) -> None:
     branches(folder, changed(ENTRY, THEIRS), changed(ENTRY, OURS))
     quiet(folder, "rebase", "-q", "main", "theirs")
     found = parse_document(FILE, (folder / FILE).read_bytes())
@@ -177,8 +180,7 @@ def test_rebase_joins_both_changes(tmp_path: Path) -> None:
     assert found.fields["tags"] == ["executor", "c: d", "threads"]
 
 
-def test_driver_set_up_from_a_worktree_serves_all(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
+def test_driver_set_up_from_a_worktree_serves_all(folder: Path, tmp_path: Path) -> None:
     run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     other = tmp_path / "other"
@@ -204,8 +206,7 @@ def test_submodule_has_a_driver_of_its_own(tmp_path: Path) -> None:
     assert "mdmem" not in (outer / ".git/config").read_text()
 
 
-def test_supersession_on_both_sides_is_marked_and_nothing_else(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
+def test_supersession_on_both_sides_is_marked_and_nothing_else(folder: Path) -> None:
     end = "status: deprecated # as agreed\n"
     ended = changed(
         ENTRY, {"status: active # as agreed\n": end, "2026-04-01\n": "2026-04-01\ndeprecated_at: 2026-11-21\n"}
@@ -229,58 +230,51 @@ def test_supersession_on_both_sides_is_marked_and_nothing_else(tmp_path: Path) -
     assert "[merge-marker]" in said(checked)
 
 
-def test_conflict_shows_the_ancestor_where_git_is_told_to(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
+def test_conflict_shows_the_ancestor_where_git_is_told_to(folder: Path) -> None:
     git(folder, "config", "merge.conflictStyle", "diff3")
     branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))
     quiet(folder, "merge", "theirs", ends=1)
     assert "||||||| base\nstatus: active # as agreed\n=======\n" in text_of(folder)
 
 
-def test_file_that_is_no_text_stays_ours_and_unmerged(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
+def test_file_that_is_no_text_stays_ours_and_unmerged(folder: Path) -> None:
     branches(folder, b"\0ours", b"\0theirs")
     done = run(folder, "git", "merge", "theirs")
     assert done.returncode != 0
     assert (folder / FILE).read_bytes() == b"\0ours"
 
 
-def test_criss_cross_merges_lose_nothing(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
+def test_criss_cross_merges_lose_nothing(folder: Path) -> None:
     branches(folder, changed(ENTRY, {"[executor]": "[executor, a]"}), changed(ENTRY, {"[executor]": "[executor, b]"}))
     start = git(folder, "rev-parse", "main")
     quiet(folder, "merge", "-q", "theirs")
-    git(folder, "checkout", "-q", "theirs")
-    quiet(folder, "merge", "-q", start)
-    write(folder, FILE, text_of(folder).replace("tags: [", "tags: [c, "))
-    commit_all(folder)
-    git(folder, "checkout", "-q", "main")
-    write(folder, FILE, text_of(folder).replace("tags: [", "tags: [d, "))
-    commit_all(folder)
+    for branch, tag, other in (("theirs", "c", start), ("main", "d", None)):
+        git(folder, "checkout", "-q", branch)
+        if other is not None:
+            quiet(folder, "merge", "-q", other)
+        write(folder, FILE, text_of(folder).replace("tags: [", f"tags: [{tag}, "))
+        commit_all(folder)
     quiet(folder, "merge", "-q", "theirs")
     found = parse_document(FILE, (folder / FILE).read_bytes()).fields
     assert found is not None
     assert set(found["tags"]) == {"executor", "a", "b", "c", "d"}
 
 
-def test_attribute_without_a_driver_is_a_merge_of_text(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_attribute_without_a_driver_that_runs_is_a_merge_of_text(folder: Path, *, is_gone: bool) -> None:
+    if is_gone:
+        command = git(folder, "config", "merge.mdmem.driver")
+        git(folder, "config", "merge.mdmem.driver", command.replace(sys.executable, "/gone/python"))
+        branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+        quiet(folder, "merge", "theirs", ends=1)
+        assert "tags: [executor, threads]\n=======\n" in text_of(folder).replace("see:\n", "")
+        return
     run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
     write(folder, ".gitattributes", "memory/**/*.md merge=mdmem\n")
     commit_all(folder)
     branches(folder, ENTRY.replace("two threads.", "two."), ENTRY.replace("measured", "measured twice"))
     quiet(folder, "merge", "-q", "theirs")
-    assert "two." in text_of(folder)
-    assert "measured twice" in text_of(folder)
-
-
-def test_driver_whose_program_is_gone_is_a_merge_of_text_with_marks(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    command = git(folder, "config", "merge.mdmem.driver")
-    git(folder, "config", "merge.mdmem.driver", command.replace(sys.executable, "/gone/python"))
-    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
-    quiet(folder, "merge", "theirs", ends=1)
-    assert "tags: [executor, threads]\n=======\n" in text_of(folder).replace("see:\n", "")
+    assert ("two." in text_of(folder), "measured twice" in text_of(folder)) == (True, True)
 
 
 @pytest.mark.parametrize("under", ["memory", "", "a b/[x]*", '!odd"#', "docs/ü"])
@@ -299,31 +293,33 @@ def test_install_writes_command_and_attribute_and_uninstall_takes_them_away(tmp_
     folder = memory(tmp_path / "p")
     write(folder, ".git/info/attributes", "*.png binary\n")
     before = snapshot(folder)
-    ran = run_here(capsys, "hooks", "install", cwd=folder)
-    assert ran.out.splitlines()[-1] == "wrote the merge driver for /memory/**/*.md"
+
+    def last(*command: str) -> str:
+        return run_here(capsys, "hooks", *command, cwd=folder).out.splitlines()[-1]
+
+    assert last("install") == "wrote the merge driver for /memory/**/*.md"
     assert (folder / ".git/info/attributes").read_text().splitlines()[-1] == "/memory/**/*.md merge=mdmem"
-    status = run_here(capsys, "hooks", "status", cwd=folder).out.splitlines()[-1]
-    assert status == "merge-driver      installed  (.git/info/attributes)"
+    assert last("status") == "merge-driver      installed  (.git/info/attributes)"
     shown = json.loads(run_here(capsys, "hooks", "status", "--format", "json", cwd=folder).out)["merge_driver"]
     assert (shown["state"], shown["patterns"]) == ("installed", ["/memory/**/*.md"])
-    again = run_here(capsys, "hooks", "install", cwd=folder).out.splitlines()[-1]
-    assert again == "the merge driver stays as it is: installed"
-    assert (
-        run_here(capsys, "hooks", "uninstall", cwd=folder).out.splitlines()[-1].startswith("removed the merge driver")
-    )
+    assert last("install") == "the merge driver stays as it is: installed"
+    assert last("uninstall").startswith("removed the merge driver")
     assert snapshot(folder) == before
 
 
 def test_driver_of_another_place_is_replaced_and_somebody_elses_stays(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path / "p")
-    run_here(capsys, "hooks", "install", "--driver-only", cwd=folder)
+
+    def said_by(*command: str) -> str:
+        return run_here(capsys, "hooks", *command, cwd=folder).out
+
+    said_by("install", "--driver-only")
     git(folder, "config", "merge.mdmem.driver", "/gone/python -m mdmem merge-driver %O %A %B")
-    assert "merge-driver      out of date" in run_here(capsys, "hooks", "status", cwd=folder).out
-    assert run_here(capsys, "hooks", "install", "--driver-only", cwd=folder).out.startswith("replaced the merge driver")
+    assert "merge-driver      out of date" in said_by("status")
+    assert said_by("install", "--driver-only").startswith("replaced the merge driver")
     git(folder, "config", "merge.mdmem.driver", "my-own %O %A %B")
-    ran = run_here(capsys, "hooks", "install", "--driver-only", cwd=folder)
-    assert ran.out == "the merge driver stays as it is: somebody else's\n"
-    run_here(capsys, "hooks", "uninstall", cwd=folder)
+    assert said_by("install", "--driver-only") == "the merge driver stays as it is: somebody else's\n"
+    said_by("uninstall")
     assert git(folder, "config", "merge.mdmem.driver") == "my-own %O %A %B"
 
 
@@ -336,8 +332,7 @@ def test_command_names_no_place_where_mdmem_is_in_path(tmp_path: Path, monkeypat
     assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
 
 
-def test_check_of_a_merge_asks_no_driver(tmp_path: Path, capsys: Capture) -> None:
-    folder = driven(tmp_path / "p")
+def test_check_of_a_merge_asks_no_driver(folder: Path, capsys: Capture) -> None:
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     ran = run_here(capsys, "check", "--merge", "theirs", cwd=folder)
     assert "[merge-conflict]" in ran.out
