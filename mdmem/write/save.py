@@ -29,7 +29,7 @@ from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import is_visible, may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.plan import PlannedSave, plan_save, start_save
+from mdmem.write.plan import PlannedSave, Saving, start_save
 from mdmem.write.records import (
     GRANTED,
     NOT_YET,
@@ -245,7 +245,7 @@ class Saver:
             elif any(one.id == session and not one.refused for one in self.ledger.pending()):
                 raise EnvironmentFaultError("the session of this record is not saved yet")
         saving = start_save(workspace, request, now)
-        if isinstance(saving, SaveResult):
+        if not isinstance(saving, Saving):
             return saving
         # Records that are compared need no receipt, because the comparison finds an equal entry.
         key = request.id
@@ -262,7 +262,7 @@ class Saver:
                 require_token(workspace, saving.wing, request.token, now)
             except UsageError as refusal:
                 return failed(str(refusal), _ASK_FOR_TOKEN if workspace.settings.global_writes else None)
-        planned = plan_save(saving)
+        planned = saving.plan()
         result = planned.result
         if planned.change_set is None:
             return self._remember_blocked(planned, request, now) if planned.blocked_key is not None else result
