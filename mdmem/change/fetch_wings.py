@@ -29,10 +29,9 @@ _HOW_TO_ADD = "`[wings.NAME] git = ...` in mdmem.toml adds one"
 
 
 class FetchedWing(Struct, frozen=True, kw_only=True):
-    """The result for one fetched wing: its old and new commit, or the fault that prevented the update.
+    """The result for one fetched wing: the old and the new commit, or why it could not be updated (`fault`).
 
-    The counts are of new, changed and removed entries, and of current entries. `asked` is the ISO date of the last
-    fetch of `commit`.
+    The counts are numbers of entries; `asked` is the ISO date of the last fetch of `commit`.
     """
 
     name: str
@@ -61,11 +60,11 @@ class FetchWingsResult(Struct, frozen=True, kw_only=True):
 def fetch_wings(
     workspace: Workspace, names: Sequence[str] = (), *, pinned: bool = False, commit: bool | None = None
 ) -> FetchWingsResult:
-    """Fetch wings from other repositories (default: all such wings), and pin them to their newest commits.
+    """Fetch wings from other repositories (default: all), and pin them to their newest commits.
 
-    With `pinned`, fetch only the commits that are pinned already, and write nothing. A wing keeps its commit if it
-    cannot be fetched, or is missing in the new commit. Its `fault` then says why.
-    Raises UsageError for an unknown wing, and the errors of `put` and `commit_paths`.
+    With `pinned`, fetch only the pinned commits, and write nothing. A wing that cannot be fetched, or is missing in
+    the new commit, keeps its commit, and its `fault` says why. Raises the errors of `put` and `commit_paths`, and
+    UsageError.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings can be fetched only for the files on disk; leave out --at")

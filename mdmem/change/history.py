@@ -226,8 +226,8 @@ class OtherSuccessor(Struct, frozen=True):
 class WhyReport(Struct, frozen=True, kw_only=True):
     """The chain of an entry, oldest first, its current ends (`heads`), and related entries.
 
-    `unread` are successors that cannot be parsed. `drafts` would supersede the entry, and `claimed_by` supersede it by
-    their own files alone. `others` supersede an entry of the chain but are outside the chain.
+    `unread` are successors that cannot be parsed. `drafts` would supersede the entry; `claimed_by` do it by their
+    own files alone. `others` are outside the chain and supersede an entry of it.
     """
 
     address: str

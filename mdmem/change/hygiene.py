@@ -119,10 +119,7 @@ def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Coll
 def _find_near(
     entries: Iterable[Entry], text: Mapping[str, str], duplicates: Iterable[tuple[str, ...]]
 ) -> tuple[NearPair, ...]:
-    """Return pairs of similar, unlinked rules of the same wing and type. The threshold is the one that a save uses.
-
-    Words from a common template do not count. Two rules that contradict each other are usually similar.
-    """
+    """Return pairs of similar, unlinked rules of the same wing and type, without words of a common template."""
     group_of = {address: group for group in duplicates for address in group}
     found = []
     rules_only = (entry for entry in entries if entry.type.is_rule)

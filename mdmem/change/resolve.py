@@ -142,10 +142,7 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
 
 
 def _check_paths(workspace: Workspace, unmerged: Collection[str]) -> tuple[set[str], set[str]]:
-    """Return the files with new findings in git's index, and those that `mdmem check --fix` will write.
-
-    The second set is empty unless the hook would refuse one of the findings to fix.
-    """
+    """Return the files with new findings in git's index, and those that `check --fix` changes for the hook to pass."""
     try:
         staged = check(workspace.at(Snapshot(staged=True)), CheckRequest())
         report = check(workspace, CheckRequest())

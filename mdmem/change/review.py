@@ -37,10 +37,10 @@ _ANSWERED = 50
 
 
 class ReviewRequest(Struct, frozen=True, kw_only=True):
-    """The change to review, and the questions to ask before and after the change.
+    """The change to review, and the questions to ask before and after it.
 
-    `span` is `A..B`, `A...B`, or one revision that is compared with the working tree (default: HEAD). With `base`, the
-    tree is compared with the commit where it left that branch.
+    `span` is `A..B`, `A...B`, or one revision to compare with the working tree (default: HEAD); `base` is a branch
+    that the change left.
     """
 
     span: str | None = None

@@ -175,11 +175,7 @@ class Merging(Struct, frozen=True):
 
 
 class Answered(Struct, frozen=True):
-    """One side's answer to a question: the entries in order, or the error.
-
-    `covered` says whether a current invariant or decision covers the whole question. `problems` counts the files that
-    could not be read.
-    """
+    """The answer of one side: the entries in order, or the error; `problems` counts the files that cannot be read."""
 
     items: tuple[Ref, ...] = ()
     covered: bool = False

@@ -41,10 +41,9 @@ class WingCount(Struct, frozen=True, kw_only=True):
 class StatusReport(Struct, frozen=True, kw_only=True):
     """The state of the memory; `why` says how the root was found.
 
-    `known` counts the findings that the baseline accepts, and `findings` the others, by severity.
-
-    `shown` counts how often agents got each entry lately. `never_shown` are the current rules that they did not get.
-    `merged` are the decisions of agents that were merged without approval.
+    `known` counts the findings in the baseline, `findings` the others. `shown` counts how often agents got each
+    entry lately, and `never_shown` are the current rules that they did not get. `merged` are agents' decisions
+    without approval.
     """
 
     root: Path

@@ -39,10 +39,9 @@ _UNTOUCHED = "nothing was pushed, and nothing changed here"
 
 
 class SyncResult(Struct, frozen=True, kw_only=True):
-    """The result of a sync. The counts are numbers of commits.
+    """The result of a sync: numbers of commits, and the `commit` of both branches.
 
-    Both branches are at `commit` now. `faults` counts its findings that fail a check, old ones too. `uncommitted` are
-    the files of the memory that are not committed.
+    `faults` counts its findings that fail a check, old ones too; `uncommitted` are files of the memory.
     """
 
     branch: str
@@ -69,12 +68,9 @@ def sync(
 ) -> SyncResult:
     """Pull the commits of others, rebase our commits on them, check the result and push it.
 
-    The rebase and the check run outside the work tree. Nothing in the work tree changes before both succeed, and
-    uncommitted files stay as they are. If others push first, the sync tries again after a pause.
-
-    Raises SyncStoppedError with the commands to type if git cannot merge, or if the result has new errors. Raises
-    UsageError for a repository that cannot be synced now, LostRaceError if others always pushed first, and GitError if
-    git or the remote refuses.
+    The work tree changes only after rebase and check succeeded elsewhere; uncommitted files stay. If others push
+    first, the sync tries again after a pause. Raises SyncStoppedError with the commands to type if git cannot merge
+    or the result has new errors, UsageError, GitError, and LostRaceError if others always pushed first.
     """
     repository = workspace.location.get_repository()
     operation = state_of(repository)

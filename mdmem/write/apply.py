@@ -169,11 +169,7 @@ class FileTransaction:
         self._remove_prepared()
 
     def rename(self, path: str, to: str, files: Mapping[str, bytes]) -> None:
-        """Rename a file or a folder, and remove the folders that are empty afterwards.
-
-        `files` are the expected contents of all moved files, by their new paths. Raises OSError, and LostRaceError if
-        the new name is taken or a moved file has other content.
-        """
+        """Rename a file or folder; `files` has the expected contents by new path. Remove folders that are empty then."""
         old, new = self._root / path, self._root / to
         self._make_folder(new.parent)
         try:

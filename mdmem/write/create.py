@@ -96,10 +96,7 @@ def _slug_of(title: str) -> str:
 
 
 def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title: str) -> str:
-    """Return an unused address with an entry-id made from a title. If the entry-id is taken, append a number.
-
-    A title in another script than Latin keeps its letters. For a title without letters, it is the `kind` of record.
-    """
+    """Return an unused address with an entry-id made from a title, or else from `kind`; a taken one gets a number."""
     try:
         name = _slug_of(title)
     except UsageError:
@@ -124,10 +121,7 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
 
 
 def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
-    """Return `wing/room` or an address for the place that the user typed: nothing, a wing, or a longer place.
-
-    The active wing is the default. Raises UsageError if there is no active wing, or if a word is not a wing.
-    """
+    """Return `wing/room` or an address for a typed place; the default is the active wing. Raises UsageError."""
     if typed is not None and "/" in typed:
         return typed
     room, wings = workspace.settings.rooms[ROOM_KINDS[type_]], workspace.catalog.wings
@@ -211,10 +205,7 @@ def _as_bytes(text: str) -> bytes:
 
 
 def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that write an entry, and a missing wing of the kind `wing`.
-
-    Raises LostRaceError if the address is taken, and UsageError if the text cannot be parsed as an entry.
-    """
+    """Return the changes that write an entry, and a missing wing of the kind `wing`. Raises LostRaceError if taken."""
     name, room, _ = address.split("/")
     refuse_taken(workspace, address)
     made = require_wing(workspace, address, wing) if wing is not None else ()

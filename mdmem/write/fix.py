@@ -278,9 +278,10 @@ def _name(finding: Finding) -> _Name:
 def find_new(
     before: Sequence[Finding], after: Sequence[Finding], *, ended: Collection[Finding], renames: _Renames = ()
 ) -> list[Finding]:
-    """Return the findings after a round of fixes that were not there before. `renames` are pairs of old and new path.
+    """Return the new findings after a round of fixes; `renames` are pairs of old and new path.
 
-    A finding of the same check counts as old even if its text or line changed, unless the round was meant to fix it.
+    A finding of the same check counts as old even if its text or line changed, unless the round was meant to fix
+    it.
     """
     origins, to_end = dict[str, str](), frozenset(ended)
     for old, new in renames:

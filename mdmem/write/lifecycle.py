@@ -340,11 +340,7 @@ def open_entry(workspace: Workspace, name: str) -> tuple[str, bytes]:
 def save_edit(
     workspace: Workspace, address: str, before: bytes, content: bytes, *, is_editorial: bool, options: WriteOptions
 ) -> WriteResult:
-    """Write an edited text. `is_editorial` marks a change that does not change the rule.
-
-    Raises UsageError with the first new error in the text, LostRaceError if the file changed in the meantime,
-    UnpatchableError if the mark cannot be written, and the errors of `write`.
-    """
+    """Write an edited text, with a mark if only the words changed. Raises UsageError with the first new error in it."""
 
     path = f"{address}.md"
 

@@ -37,10 +37,7 @@ _PLACES = {
 
 
 def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that move entries, rooms or wings: `names` maps each place to the new one, as typed.
-
-    Without `wing`, the kind of a new wing, a missing wing is refused. Raises the errors of `plan_moves`, too.
-    """
+    """Return the changes that move entries, rooms or wings, by their typed names; `wing` is the kind of a new wing."""
     places: dict[str, str] = {}
     made: dict[str, Change] = {}
     for name, to in names.items():
@@ -143,21 +140,19 @@ def _changes(moving: MoveFix) -> Iterator[Change]:
         edits.setdefault(edit.path, []).append(edit)
     # Write the files that stay first. Until the renames, their links are broken, and `check` reports them.
     for path in (*sorted(edits.keys() - moving.moves.keys()), *sorted(moving.moves)):
-        after: bytes | None = None
-        before = read_one(moving.case.catalog.tree, path)
-        if path in edits:
-            # The edits were made for the parsed bytes. The file on disk may have changed since.
-            before = moving.case.catalog.document(path).data
-            try:
-                after = apply_edits(before, list(dict.fromkeys(edits[path])))
-            except UnpatchableError:
-                raise
-            except ValueError as error:
-                message = f"two links of {path} are too close to be rewritten; write them by hand"
-                raise UnpatchableError(message) from error
+        # The edits were made for the parsed bytes. The file on disk may have changed since.
+        catalog = moving.case.catalog
+        before = catalog.document(path).data if path in edits else read_one(catalog.tree, path)
         if isinstance(before, Unreadable):
             raise UsageError(f"`{path}` cannot be read: {before.reason.lower()}; make it readable, then try again")
-        yield Change(path, moving.moves.get(path, path), before, before if after is None else after)
+        try:
+            after = apply_edits(before, list(dict.fromkeys(edits.get(path, ()))))
+        except UnpatchableError:
+            raise
+        except ValueError as error:
+            message = f"two links of {path} are too close to be rewritten; write them by hand"
+            raise UnpatchableError(message) from error
+        yield Change(path, moving.moves.get(path, path), before, after)
 
 
 def _remarks(moving: MoveFix) -> Iterator[str]:
@@ -200,18 +195,18 @@ def _changed_settings(moving: MoveFix) -> Iterator[Change | str]:
 def _changed_baseline(moving: MoveFix) -> Iterator[Change | str]:
     """Yield the change of the baseline file to the new addresses, or a remark if the right change is not certain."""
     path = moving.case.settings.baseline
-    content = read_one(moving.case.catalog.tree, path) if path is not None else Unreadable("")
-    if path is not None and path in moving.moves:
-        yield f"write the new path of the baseline, `{moving.moves[path]}`, into {SETTINGS_NAME}"
-    if path is None or path in moving.moves or isinstance(content, Unreadable):
+    if path is None:
         return
-    counts: dict[tuple[str, str], int] = {}
+    if path in moving.moves:
+        yield f"write the new path of the baseline, `{moving.moves[path]}`, into {SETTINGS_NAME}"
+        return
+    content = read_one(moving.case.catalog.tree, path)
     with suppress(MdmemError):
-        known = read_baseline(content)
+        known = {} if isinstance(content, Unreadable) else read_baseline(content)
         counts = {(code, moving.addresses.get(old, moving.moves.get(old, old))): n for (code, old), n in known.items()}
         if counts == known:
             return
-    if counts and len(counts) == len(known):
-        yield Change(path, path, content, baseline_bytes(counts))
-    else:
-        yield f"{path} was left as it is; `mdmem check --update-baseline` writes it again"
+        if len(counts) == len(known) and not isinstance(content, Unreadable):
+            yield Change(path, path, content, baseline_bytes(counts))
+            return
+    yield f"{path} was left as it is; `mdmem check --update-baseline` writes it again"

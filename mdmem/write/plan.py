@@ -77,10 +77,7 @@ class Saving(Struct, frozen=True, kw_only=True):
         return self.workspace.settings.agent_status[self.request.record.type]
 
     def plan(self) -> PlannedSave:
-        """Return the answer to a save, with the changes to write.
-
-        Raises UsageError, NotFoundError for an entity that does not exist, and UnpatchableError.
-        """
+        """Return the answer to a save, and its changes. Raises UsageError, NotFoundError or UnpatchableError."""
         match self.request.record:
             case Decision() as decision:
                 return self._decision(decision)

@@ -298,10 +298,7 @@ def read_back(address: str, content: bytes, called: str) -> tuple[Entry, Documen
 
 
 def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return the properties by relation (`TYPE ADDRESS`) as a JSON text, or None if there are none.
-
-    `known` is the JSON text in the file; its properties stay, unless `related` has others for the same relation.
-    """
+    """Return the properties by relation (`TYPE ADDRESS`) as JSON, or None; those in the text `known` stay."""
     try:
         stated = json.loads(known) if isinstance(known, str) else {}
     except (ValueError, RecursionError):

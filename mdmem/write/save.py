@@ -46,6 +46,7 @@ from mdmem.write.records import (
 from mdmem.write.write import WriteOptions, refuse_text_faults, write
 
 Clock = Callable[[], datetime]
+_NOW: Clock = partial(datetime.now, UTC)
 _Result = TypeVar("_Result")
 # The folder whose lock is held from the comparison with existing entries until the write.
 SAVING = "saving"
@@ -61,10 +62,6 @@ _NEVER_COMPARED = frozenset({"context", "session"})
 _ASK_FOR_TOKEN = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class GlobalWritesForbiddenError(UsageError):
     """The settings forbid writes to shared wings."""
 
@@ -77,7 +74,7 @@ def require_token(workspace: Workspace, wing: str, token: str | None, now: datet
     check_token(workspace.state_folder, token, now)
 
 
-def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
+def request_approval(workspace: Workspace, *, now: Clock = _NOW) -> dict[str, Any]:
     """Return a token for one write to a shared wing as JSON. Raises UsageError where such writes are forbidden."""
     fresh = workspace.reread()
     _refuse_where_forbidden(fresh.settings)
@@ -95,7 +92,7 @@ def _refuse_where_forbidden(settings: Settings) -> None:
 class Saver:
     """Saves records of agents in one memory. A save waits up to `wait` seconds for other processes."""
 
-    def __init__(self, workspace: Workspace, *, now: Clock = _utc_now, wait: float = _WAIT) -> None:
+    def __init__(self, workspace: Workspace, *, now: Clock = _NOW, wait: float = _WAIT) -> None:
         """Store the workspace and a clock. The files are read again for each save."""
         self.workspace, self._now, self._wait = workspace, now, wait
         self.ledger = PendingWrites(workspace.state_folder)
@@ -204,10 +201,7 @@ class Saver:
             return result
 
     def _run(self, request: SaveRequest) -> SaveResult:
-        """Try to save a request. Keep it in the ledger if it fails for a temporary reason, and use up its token.
-
-        Tokens are not stored, so a kept request must not need its token again.
-        """
+        """Try to save a request. If it fails for a temporary reason, keep it in the ledger and use up its token."""
         try:
             return with_saving_lock(self.workspace, lambda fresh: self._attempt(fresh, request), wait=self._wait)
         except (EnvironmentFaultError, LostRaceError, OSError) as error:
@@ -216,6 +210,7 @@ class Saver:
             return failed(str(refusal))
         try:
             if request.id is None:
+                # Tokens are not stored, so the kept request must not need its token again.
                 if request.token is not None and not request.arguments.get(GRANTED):
                     self._spend_token(request)
                 verb, arguments = request.record.verb, dict(request.arguments)
@@ -234,8 +229,7 @@ class Saver:
         """Compare, check and write a record while the lock is held. `workspace` has the files as they are now."""
         record, repository, now = request.record, workspace.location.repository, self._now()
         require_writable(workspace, request.text("project_id"), is_global=record.reach == "global")
-        operation = state_of(repository) if workspace.settings.commit and repository is not None else None
-        if operation is not None:
+        if workspace.settings.commit and repository is not None and (operation := state_of(repository)) is not None:
             raise BusyError(f"a {operation} is in progress in the repository, so a write could not be committed")
         # Replace the session's id in the ledger by the address of its entry.
         session = request.text(PRODUCED_BY)
@@ -256,24 +250,25 @@ class Saver:
             found = (written_before(workspace, one, since=now - SAME_REQUEST) for one in (key, request.ledger_id))
             if known := next(filter(None, found), None):
                 return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=repeated_message(known))
-        needs_token = saving.needs_token and not request.arguments.get(GRANTED)
-        if needs_token:
+        spend = None
+        if saving.needs_token and not request.arguments.get(GRANTED):
             try:
                 require_token(workspace, saving.wing, request.token, now)
             except UsageError as refusal:
                 return failed(str(refusal), _ASK_FOR_TOKEN if workspace.settings.global_writes else None)
+            spend = partial(self._spend_token, request)
         planned = saving.plan()
         result = planned.result
         if planned.change_set is None:
             return self._remember_blocked(planned, request, now) if planned.blocked_key is not None else result
         change_set = replace(planned.change_set, agent=request.text("agent"))
-        spend = partial(self._spend_token, request) if needs_token else None
-        remark = write_new_entry(workspace, change_set, key=key, now=now, spend=spend)
+        if remark := write_new_entry(workspace, change_set, key=key, now=now, spend=spend):
+            result = replace(result, message=f"{result.message}; {remark}")
         if planned.blocked_key is not None:
             # If this fails, the same decision can be saved once more.
             with contextlib.suppress(EnvironmentFaultError):
                 self.ledger.forget_blocked(planned.blocked_key)
-        return result if remark is None else replace(result, message=f"{result.message}; {remark}")
+        return result
 
     def _remember_blocked(self, planned: PlannedSave, request: SaveRequest, now: datetime) -> SaveResult:
         """Store in the ledger that a similar entry stopped a save, and return the answer."""
@@ -331,11 +326,7 @@ def written_before(workspace: Workspace, key: str, *, since: datetime | None = N
 
 
 def with_saving_lock(workspace: Workspace, attempt: Callable[[Workspace], _Result], *, wait: float = _WAIT) -> _Result:
-    """Call `attempt` with fresh files, while no other agent saves. Try again if somebody else writes in between.
-
-    Raises LostRaceError if that happens too often, BusyError if other agents save for too long, and the errors of
-    `attempt`.
-    """
+    """Call `attempt` with fresh files while no other agent saves, and again if a file changed. Raises LostRaceError."""
     workspace.location.require_root()
 
     def locked() -> _Result:
@@ -401,13 +392,11 @@ class WaitingSaves(Struct, frozen=True):
 
 
 def waiting_saves(workspace: Workspace, *, project: str | None = None, scope: str | None = None) -> WaitingSaves:
-    """Return the saves in visible wings that are not done. None for project or scope means any.
-
-    A blocked save that is also a pending write is left out. Raises EnvironmentFaultError.
-    """
+    """Return the saves in visible wings that are not done; None means any. Raises EnvironmentFaultError."""
     ledger = PendingWrites(workspace.state_folder)
     known = ledger.pending()
     ids, pending = {one.id for one in known}, [one for one in known if is_visible(workspace, one)]
+    # A blocked save may also be a pending write.
     blocked = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing) and one.request not in ids]
     wings = workspace.catalog.wings if known or blocked else {}
     if project is not None:

@@ -146,10 +146,9 @@ class SimilarEntry(Struct, frozen=True):
 
 
 def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEntry, ...]:
-    """Return up to five entries that say nearly the same as a new text, the most similar first.
+    """Return up to five entries that say nearly the same as a new text, by title, whole text or rationale.
 
-    Titles, whole texts and (for the same type and wing) rationales are compared, and the highest similarity counts. No
-    index is built for this. In a large memory without an index, the result is empty.
+    No index is built for this. In a large memory without an index, the result is empty.
     """
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     new = interpret(document).entry
@@ -170,10 +169,7 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
 
 
 def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
-    """Return up to three more entries with the same subject as a new entry, from its wing and its shared wings.
-
-    They contain most terms of its title, or of its title and first paragraph. Rare terms have more weight.
-    """
+    """Return up to three more entries of the wing and its shared wings with the same subject, by their terms."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     new = interpret(document).entry
     if new is None or not text_terms(new.title):

@@ -46,9 +46,9 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> None:
-    """Raise UsageError if an entry cannot supersede another, and LostRaceError if a third entry already does.
+    """Raise UsageError if an entry cannot supersede another, and LostRaceError if a third one already does.
 
-    `instead` is the advice for the second case. In it, `{head}` is replaced by the address of the third entry.
+    `instead` is the advice in that case; its `{head}` becomes the address of the third entry.
     """
     lineage = catalog.lineage
     if old.address == new.address:
@@ -104,10 +104,7 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
 
 
 def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:
-    """Return the changes by which the entry `by` supersedes another. Without a reason, that of the newer entry counts.
-
-    Raises NotFoundError, UsageError if neither gives a reason, and the errors of `refuse_unfit`.
-    """
+    """Return the changes by which the entry `by` supersedes another; its own reason counts if none is given."""
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = required_reason(reason if reason.strip() else new.reason or "", "say why it is superseded")
@@ -185,10 +182,10 @@ def new_text(
     old: str | None = None,
     reason: str = "",
 ) -> tuple[str, str]:
-    """Return the address and the text of a new entry, for a person to edit or to keep. It may supersede `old`.
+    """Return address and text of a new entry, for a person to edit; it may supersede `old`.
 
-    A successor copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner` if it
-    is active at once. Raises the errors of `plan_new` that can be found before the text is edited.
+    A successor copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner`
+    if it is active at once. Raises the errors of `plan_new` that can be found before the text is edited.
     """
     address = address_of(draft)
     catalog = catalog_after(workspace, require_wing(workspace, address, wing))

@@ -171,10 +171,7 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
-    """Return the repository for the commit, or None without a commit. If `commit` is None, the settings decide.
-
-    Raises GitError outside git, and UsageError in the middle of a merge or rebase.
-    """
+    """Return the repository to commit to, or None. If `commit` is None, the settings decide. Raises GitError."""
     if not (workspace.settings.commit if commit is None else commit):
         return None
     location = workspace.location

@@ -122,14 +122,11 @@ def test_rename_removes_the_folders_it_leaves_empty(root: Path) -> None:
     assert names(root) == ["web"]
 
 
-def test_busy_lock_is_said_and_nothing_is_written(root: Path, monkeypatch: Patch) -> None:
+def test_lock_that_is_busy_or_cannot_be_made_is_said_and_nothing_is_written(root: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(writing, "write_lock", lambda folder: write_lock(folder, wait=0.05))
     with write_lock(root.parent / "state"):
         refused(root, *BOTH, says="another process has been writing", kind=BusyError)
     assert contents(root) == (b"old a\n", b"old b\n")
-
-
-def test_lock_that_cannot_be_made_is_said(root: Path) -> None:
     said = "cannot lock the memory for writing"
     with pytest.raises(EnvironmentFaultError, match=said), writers_lock(Path(os.devnull) / "state"):
         pass
@@ -193,10 +190,19 @@ def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(root: Pa
     assert contents(root) == (b"mine!\n", b"old b\n")
 
 
-def test_new_file_never_replaces_one_that_appears_meanwhile(root: Path, monkeypatch: Patch) -> None:
-    meanwhile(monkeypatch, os, "fsync", 1, lambda: write(root, NEW, "mine\n"))
-    refused(root, CREATES, says=r"app/new/c exists already")
-    assert (root / NEW).read_text() == "mine\n"
+@pytest.mark.parametrize(
+    ("change", "where", "name", "says"),
+    [
+        (CREATES, os, "fsync", "app/new/c exists already"),
+        (MOVES, writing, "rename_new", r"`app/other/c.md` exists by now; nothing was written"),
+    ],
+)
+def test_file_that_appears_meanwhile_is_never_replaced(
+    root: Path, monkeypatch: Patch, change: Change, where: Any, name: str, says: str
+) -> None:
+    meanwhile(monkeypatch, where, name, 1, lambda: write(root, change.to, "mine\n"))
+    refused(root, change, says=says)
+    assert (contents(root), (root / change.to).read_text()) == ((b"old a\n", b"old b\n"), "mine\n")
 
 
 @pytest.mark.parametrize("after", [b"old a\n", b"new a\n"])
@@ -204,12 +210,6 @@ def test_rename_gives_back_what_was_saved_before_it(root: Path, monkeypatch: Pat
     meanwhile(monkeypatch, writing, "rename_new", 1, lambda: save(root / A, "mine\n"))
     refused(root, CHANGES_B, Change(A, MOVED, b"old a\n", after), says="changed while it was written; nothing was")
     assert (contents(root), (root / "app/other").exists()) == ((b"mine\n", b"old b\n"), False)
-
-
-def test_rename_never_replaces_what_appears_meanwhile(root: Path, monkeypatch: Patch) -> None:
-    meanwhile(monkeypatch, writing, "rename_new", 1, lambda: write(root, MOVED, "mine\n"))
-    refused(root, MOVES, says=r"`app/other/c.md` exists by now; nothing was written")
-    assert (contents(root), (root / MOVED).read_text()) == ((b"old a\n", b"old b\n"), "mine\n")
 
 
 def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(root: Path, monkeypatch: Patch) -> None:

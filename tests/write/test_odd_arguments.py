@@ -6,16 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from builders import open_root, snapshot
+from builders import snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mdmem.render.json import dump
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
-from mdmem.write.records import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.write.save import Saver
-from write.agents import NOON, agent, context, decision, entity, pattern, project, session
+from mdmem.write.records import BatchSaveResult, SaveStatus
+from write.agents import agent, context, decision, entity, pattern, project, session
 
 ODD = st.one_of(
     st.none(),
@@ -66,17 +65,16 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return kind, {kind: given_record, **arguments}
 
 
-def called(root: Path, kind: str, arguments: dict[str, Any]) -> SaveResult:
-    return Saver(open_root(root), now=lambda: NOON, wait=0.1).save(kind, arguments)
-
-
-@given(calls())
+@given(calls(), VALUES, VALUES)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-def test_no_argument_raises_and_what_is_written_loads(call: tuple[str, dict[str, Any]]) -> None:
+def test_no_argument_raises_and_what_is_written_loads(
+    call: tuple[str, dict[str, Any]], decisions: Any, patterns: Any
+) -> None:
+    kind, arguments = call
     with TemporaryDirectory() as folder:
         root = project(Path(folder))
         before = snapshot(root)
-        result = called(root, *call)
+        result = agent(root).pending.save(kind, arguments)
         assert result.status in set(SaveStatus)
         assert dump(result.as_json()).encode()
         assert result.is_there or result.message
@@ -85,17 +83,9 @@ def test_no_argument_raises_and_what_is_written_loads(call: tuple[str, dict[str,
         assert (dict(after.broken), after.findings) == ({}, ())
         assert result.is_there is (result.artifact_id in after.entries)
         assert (snapshot(root) == before) is not result.is_there
-
-
-@given(VALUES, VALUES, VALUES, VALUES, VALUES)
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-def test_no_argument_of_a_batch_raises(
-    session_: Any, decisions: Any, patterns: Any, project_id: Any, focus: Any
-) -> None:
-    with TemporaryDirectory() as folder:
-        saves = agent(project(Path(folder)))
-        batch = saves.store_session_with_learnings(session_, decisions, patterns, project_id, focus=focus, agent=focus)
+        saves, learned = agent(root), {"decisions": decisions, "patterns": patterns}
+        batch = saves.pending.save_with_learnings({**arguments, "session": arguments[kind], **learned})
         assert isinstance(batch, BatchSaveResult)
         assert dump(batch.as_json()).encode()
-        assert dump(saves.get_save_status(project_id)).encode()
+        assert dump(saves.get_save_status(arguments["project_id"])).encode()
         assert dump(saves.request_global_write_approval())
