@@ -27,9 +27,8 @@ from write.agents import Agent
 from mdmem.errors import LostRaceError, MdmemError
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
-from mdmem.write.create import plan_entry
+from mdmem.write.create import plan_entry, plan_supersession
 from mdmem.write.records import SaveResult, SaveStatus
-from mdmem.write.supersede import plan_supersession
 from mdmem.write.write import WriteOptions
 
 # None lost and none twice is shown by few as by many; many find what few happen to miss.

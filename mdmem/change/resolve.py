@@ -28,7 +28,7 @@ from mdmem.store.workspace.addresses import find_by_handle, from_here, from_root
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import join_addresses, refuse_unfit, required_reason
+from mdmem.write.create import join_addresses, refuse_unfit, required_reason
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 # Two supersessions of the same entry may differ in these fields.

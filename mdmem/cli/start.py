@@ -8,9 +8,8 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from mdmem.change.fetch_wings import fetch_wings
 from mdmem.change.status import refresh_index, report_status
-from mdmem.change.sync import sync
+from mdmem.change.sync import fetch_wings, sync
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, print_text, shared_options
 from mdmem.errors import EnvironmentFaultError

@@ -23,7 +23,7 @@ from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft, place_of, plan_entry
+from mdmem.write.create import Draft, new_text, place_of, plan_entry, plan_new, plan_supersession
 from mdmem.write.lifecycle import (
     open_entry,
     plan_applies_to,
@@ -36,7 +36,6 @@ from mdmem.write.lifecycle import (
 )
 from mdmem.write.move import plan_named_moves
 from mdmem.write.similar import SimilarEntry, find_near, find_on_subject
-from mdmem.write.supersede import new_text, plan_new, plan_supersession
 from mdmem.write.write import Plan, WriteOptions, WriteResult, write
 
 _TYPES = [one.value for one in EntryType]

@@ -18,10 +18,9 @@ from mdmem.model.entry import Status
 from mdmem.model.fields import REASON
 from mdmem.store.tree import Tree, TreeView
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft
+from mdmem.write.create import Draft, new_text, plan_new, plan_supersession
 from mdmem.write.fix import fix_all, plan_fix
 from mdmem.write.lifecycle import approver, plan_approvals, plan_deprecation, plan_review, plan_verification
-from mdmem.write.supersede import new_text, plan_new, plan_supersession
 
 FIX_ALL = "source.fixAll.mdmem"
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mdmem.change.fetch_wings import FetchWingsResult
 from mdmem.change.hygiene import Groups, HygieneReport
 from mdmem.change.status import StatusReport
-from mdmem.change.sync import SyncResult
+from mdmem.change.sync import FetchWingsResult, SyncResult
 from mdmem.model.entry import NodeLabel
 from mdmem.model.text import visible
 from mdmem.record import record_json

@@ -169,7 +169,7 @@ class FileTransaction:
         self._remove_prepared()
 
     def rename(self, path: str, to: str, files: Mapping[str, bytes]) -> None:
-        """Rename a file or folder; `files` has the expected contents by new path. Remove folders that are empty then."""
+        """Rename a file or folder; `files` has the expected contents by new path. Remove folders left empty."""
         old, new = self._root / path, self._root / to
         self._make_folder(new.parent)
         try:

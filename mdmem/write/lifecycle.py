@@ -31,7 +31,7 @@ from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace, refuse_remote
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import join_addresses, patch_superseded, refuse_unfilled, refuse_unfit, required_reason
+from mdmem.write.create import join_addresses, patch_superseded, refuse_unfilled, refuse_unfit, required_reason
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, first_fault, write
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")

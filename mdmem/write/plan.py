@@ -24,7 +24,7 @@ from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import ScopeState, doubtful_wings, scope_state, shared_of, wing_name_for
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
-from mdmem.write.create import free_address, room_for
+from mdmem.write.create import free_address, inherited_fields, patch_superseded, refuse_unfit, room_for
 from mdmem.write.records import (
     PRODUCED_BY,
     PROPERTIES,
@@ -39,7 +39,6 @@ from mdmem.write.records import (
     relation_properties,
 )
 from mdmem.write.similar import DedupOutcome, Verdict, compare, subject_of
-from mdmem.write.supersede import inherited_fields, patch_superseded, refuse_unfit
 
 
 def needs_token(catalog: Catalog, wing: str) -> bool:

@@ -17,11 +17,10 @@ from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import Filters, get_wing, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, Value
-from mdmem.write.create import ROOM_KINDS, Draft, room_for
+from mdmem.write.create import ROOM_KINDS, Draft, new_text, plan_new, room_for
 from mdmem.write.plan import needs_token
 from mdmem.write.save import require_token
 from mdmem.write.similar import Subject, find_near, find_on_subject
-from mdmem.write.supersede import new_text, plan_new
 from mdmem.write.write import WriteOptions, refuse_text_faults, write
 
 _ADVICE = "; ask a person for what `mdmem token` prints, and repeat this call with it"

@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, git, make_root, open_root, run_here, snapshot, write, write_entry
 
 from change.pair import Two
-from mdmem.change.fetch_wings import fetch_wings
+from mdmem.change.sync import fetch_wings
 from mdmem.errors import UsageError
 from mdmem.store.git.process import find_repository
 from mdmem.store.git.remote import fetch_tip, make_bare, run_unattended

@@ -10,7 +10,7 @@ from builders import commit_all, git, run_here, snapshot, write, write_entry
 from change.pair import Two
 from mdmem.ask.bundle import retrieve_context
 from mdmem.ask.show import list_problems
-from mdmem.change.fetch_wings import fetch_wings
+from mdmem.change.sync import fetch_wings
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
 from mdmem.model.access import Access

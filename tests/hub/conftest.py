@@ -17,7 +17,7 @@ from builders import run_here
 from change.pair import Two, two_repositories
 from pushes import Typed
 
-from mdmem.change.fetch_wings import fetch_wings
+from mdmem.change.sync import fetch_wings
 
 # A server that nobody's data depends on need not wait for a disk.
 _QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=", "shared_buffers=32MB")

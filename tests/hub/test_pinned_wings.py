@@ -11,7 +11,7 @@ from change.pair import Two
 from pushes import Typed, pushed, rows, state
 
 from mdmem.ask.question import Question
-from mdmem.change.fetch_wings import fetch_wings
+from mdmem.change.sync import fetch_wings
 from mdmem.errors import UsageError
 from mdmem.hub import contents
 from mdmem.hub.connection import connected

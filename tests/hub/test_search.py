@@ -12,7 +12,7 @@ from builders import Ran, commit_all, git, head, make_repository, make_root, run
 from change.pair import Two, two_repositories
 from pushes import pushed
 
-from mdmem.change.fetch_wings import fetch_wings
+from mdmem.change.sync import fetch_wings
 from mdmem.hub.connection import connected
 from mdmem.hub.repositories import grant
 

@@ -13,8 +13,7 @@ from lives import NEW, OLD, RULE, changed_lines, two_entries
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.model.entry import EntryType, Status
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft
-from mdmem.write.supersede import new_text, plan_new, plan_supersession
+from mdmem.write.create import Draft, new_text, plan_new, plan_supersession
 
 Capture = pytest.CaptureFixture[str]
 TODAY = date(2026, 11, 21)

@@ -18,12 +18,11 @@ from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError, RootNotFo
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
-from mdmem.write.create import Draft, plan_entry
+from mdmem.write.create import Draft, new_text, plan_entry, plan_new
 from mdmem.write.fix import fix
 from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_verification
 from mdmem.write.move import plan_named_moves
 from mdmem.write.propose import ProposeRequest, propose
-from mdmem.write.supersede import new_text, plan_new
 from mdmem.write.write import WriteOptions, WriteResult
 
 OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
