@@ -192,7 +192,7 @@ def test_review_is_given_up_by_its_id_and_never_retried(saves: Agent, tmp_path: 
     saves.save_decision(of_words(20), "nav")
     (blocked,) = ledger(tmp_path).blocked_writes()
     with pytest.raises(
-        UsageError, match="did not fail: the similar entry nav/architecture/worda stopped it; save it again with"
+        UsageError, match="cannot be repeated, since it is too similar to nav/architecture/worda; save it again with"
     ):
         saves.pending.retry(blocked.id[:8])
     assert saves.pending.drop(blocked.id[:8]) == blocked
@@ -321,10 +321,10 @@ def test_status_is_partial_where_some_were_refused(root: Path, tmp_path: Path) -
 def test_memory_that_went_away_is_no_new_project(saves: Agent, root: Path, kind: str) -> None:
     shutil.rmtree(root)
     result = save(saves, kind)
-    assert (result.status, "is gone" in (result.message or ""), root.exists()) == ("failed", True, False)
+    assert (result.status, "was moved or deleted" in (result.message or ""), root.exists()) == ("failed", True, False)
     for named in ({"project": "nav"}, {}):
         told = remember(saves.workspace, {"title": "A", "content": "B", **named})
-        assert (told.success, "is gone" in told.message) == (False, True)
+        assert (told.success, "was moved or deleted" in told.message) == (False, True)
 
 
 MEMO = {"title": "Warm the cache", "content": "It takes a minute.", "project": "nav"}

@@ -128,8 +128,8 @@ def test_pending_lists_what_waits_and_why(root: Path, tmp_path: Path, capsys: Ca
     ran = run_here(capsys, "save", "--waiting", cwd=root)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
-        f"{id_[:12]}  save_session  Set up  (1 attempt, since 2026-11-21T12:00:00+00:00)\n"
-        "  another process has been writing to the memory for 0 s; try again when it is done\n"
+        f"{id_[:12]}  save_session `Set up`, 1 attempt since 2026-11-21: "
+        "another process has been writing to the memory for 0 s; try again when it is done\n"
     )
     assert json.loads(run_here(capsys, "save", "--waiting", "--format", "json", cwd=root).out) == {
         "schema": 1,
@@ -160,7 +160,7 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     (stopped,) = PendingWrites(root.parent / ".git/mdmem/state/memory").blocked_writes()
     told = f"decision `worda`, since {stopped.at.date()}: nav/architecture/worda is similar\n"
     advice = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`\n"
-    assert run_here(capsys, "save", "--waiting", cwd=root).out == f"{stopped.id[:12]}  {told}  {advice}"
+    assert run_here(capsys, "save", "--waiting", cwd=root).out == f"{stopped.id[:12]}  {told}next: {advice}"
     assert f"saves that a similar entry stopped (1)\n  {stopped.id[:12]}  {told}  next: {advice}" in (
         run_here(capsys, "hygiene", cwd=root).out
     )
@@ -201,7 +201,7 @@ def test_retry_ends_with_one_where_a_write_still_waits(
     monkeypatch.setattr(saving, "write", full_disk)
     ran = run_here(capsys, "save", "--retry", cwd=root)
     assert (ran.code, ran.out) == (1, f"{id_[:12]}  pending_retry  not written yet: no space left on device\n")
-    assert "(2 attempts, since" in run_here(capsys, "save", "--waiting", cwd=root).out
+    assert ", 2 attempts since " in run_here(capsys, "save", "--waiting", cwd=root).out
 
 
 @pytest.mark.parametrize("prefix", ["zz", "", "../x"])
