@@ -139,12 +139,9 @@ def retrieve_command(
 @click.command("brief")
 @click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete.file)
 @click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete.file, help="As PATH.")
-@click.option("--session", metavar="ID", help="Show each rule once in session ID, unless it changed.")
-@click.option("--fresh", is_flag=True, help="Forget what the session has seen, as after a context was compacted.")
+@session_options
 @shared_options()
-def brief_command(
-    given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: str | None, *, fresh: bool
-) -> None:
+def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: CallerSession) -> None:
     """Print the current rules whose `applies_to` matches a PATH, in at most 1,200 characters; else nothing.
 
     Invariants come first, then decisions, a line each. For rules that apply everywhere: `mdmem retrieve`.
@@ -153,13 +150,13 @@ def brief_command(
     if not paths:
         raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")
     workspace = given.open(paths)
-    caller = CallerSession(None if session is None else briefed(session), fresh)
-    before = caller.shown(workspace)
-    always = None
+    # A session has two lists of entries: those of briefs, and those of answers.
+    caller = CallerSession(None if session.name is None else briefed(session.name), session.is_fresh)
+    before, always = caller.shown(workspace), None
     try:
         answer = brief(workspace, paths, given=before)
         # A session has seen these rules at its start.
-        always = always_note(workspace, paths) if session is None else None
+        always = always_note(workspace, paths) if session.name is None else None
     except RootNotFoundError:
         raise
     except (MdmemError, OSError) as error:

@@ -17,7 +17,7 @@ from mdmem.store.workspace.location import concerns_staged, push_target, roots_t
 
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
-    from mdmem.render.findings.report import CheckedRoot, ReportStyle
+    from mdmem.render.findings.report import CheckedRoot
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete.code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
 @click.option("--baseline", metavar="FILE", help="Omit the findings recorded in FILE (a path from the root).")
-@click.option("--no-baseline", is_flag=True, help="Show the findings that the baseline records, too.")
+@click.option("--no-baseline", "is_bare", is_flag=True, help="Show the findings that the baseline records, too.")
 @click.option(
     "--update-baseline",
     is_flag=True,
@@ -58,7 +58,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         text = check_list(get_checks().values()) if explain == "all" else explanation(explain, get_check(explain))
         print_text(text)
         return 0
-    if options["no_baseline"] and (options["baseline"] or options["update_baseline"]):
+    if options["is_bare"] and (options["baseline"] or options["update_baseline"]):
         raise click.UsageError("--no-baseline cannot be combined with --baseline or --update-baseline")
     staged = options["staged"]
     snapshot = snapshot_to_check(
@@ -73,24 +73,48 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     if snapshot.revision is not None and snapshot.merge_into is None:
         workspaces = [one.as_of(snapshot.revision) for one in workspaces]
         given.remark(*(remark for one in workspaces for remark in one.snapshot.remarks))
-    request = _request(paths, options, None if given.quiet else Progress("checking {} files"))
-    if options["update_baseline"]:
-        return _update_baseline(given, workspaces, request)
+    return _check(given, workspaces, paths, form, options)
+
+
+def _check(
+    given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], form: str | None, options: dict[str, Any]
+) -> int:
+    from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import ReportStyle, old_line, summary
 
+    staged, verbose, is_for_people = options["staged"], options["verbose"], form in (None, "text", "concise")
+    request = CheckRequest(
+        **{name: options[name] for name in ("base", "baseline", "is_bare", "strict")},
+        select=split_values(options["select"]),
+        ignore=split_values(options["ignore"]),
+        paths=paths,
+        with_info=verbose,
+        shows_old=verbose,
+        with_uncommitted=True,
+        pushed=push_target(os.environ) if staged else None,
+        in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
+        is_debugging=bool(os.environ.get("MDMEM_DEBUG")),
+        progress=None if given.quiet else Progress("checking {} files"),
+    )
+    if options["update_baseline"]:
+        return _update_baseline(given, workspaces, request)
     runs = [_run(given, workspace, request, options) for workspace in workspaces]
-    is_for_people = form in (None, "text", "concise")
+    reports = [one.report for one in runs]
+    in_actions, step_summary = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITHUB_STEP_SUMMARY")
+    style = ReportStyle(given.style, verbose or bool(options["select"]), given.root)
     if options["diff"]:
         given.remark(summary(runs))
-    elif staged and is_for_people and not any(one.report.reported for one in runs):
-        for one in runs:
-            # Old findings are mentioned only if they are severe enough to fail a commit.
-            if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
-                given.remark(old_line(one.report))
+    elif staged and is_for_people and not any(one.reported for one in reports):
+        # Old findings are mentioned only if they are severe enough to fail a commit.
+        failing = [one for one in reports if any(it.weight.rank <= one.fail_on.rank for it in one.left_out)]
+        given.remark(*map(old_line, failing))
     else:
-        is_whole = options["verbose"] or bool(options["select"])
-        _print(given, runs, ReportStyle(given.style, is_whole, given.root), form)
-    reports = [one.report for one in runs]
+        print_text(get_format(form or ("github" if in_actions else "text"))(runs, style))
+        if form == "concise":
+            given.remark(summary(runs))
+        if step_summary and in_actions:
+            with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(sent(get_format("markdown")(runs, style)) + "\n")
     code = 3 if any(one.incomplete for one in reports) else 0
     code = code or int(any(any(map(one.fails, one.findings)) or (options["diff"] and one.fixed) for one in reports))
     # git sets this variable when it runs a hook.
@@ -100,40 +124,6 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         skip = ", or type `git commit --no-verify`" if is_old else ""
         given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
     return code
-
-
-def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: str | None) -> None:
-    from mdmem.render.findings.report import summary
-
-    in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
-    print_text(get_format(form or ("github" if in_actions else "text"))(runs, style))
-    if form == "concise":
-        given.remark(summary(runs))
-    step_summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if step_summary and in_actions:
-        with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(sent(get_format("markdown")(runs, style)) + "\n")
-
-
-def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress | None) -> CheckRequest:
-    from mdmem.checks.run import CheckRequest
-
-    return CheckRequest(
-        select=split_values(options["select"]),
-        ignore=split_values(options["ignore"]),
-        paths=paths,
-        base=options["base"],
-        baseline=options["baseline"],
-        is_bare=options["no_baseline"],
-        strict=options["strict"],
-        with_info=options["verbose"],
-        shows_old=options["verbose"],
-        with_uncommitted=True,
-        pushed=push_target(os.environ) if options["staged"] else None,
-        in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
-        is_debugging=bool(os.environ.get("MDMEM_DEBUG")),
-        progress=progress,
-    )
 
 
 def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: dict[str, Any]) -> CheckedRoot:

@@ -24,14 +24,12 @@ def address(context: click.Context, _: click.Parameter, incomplete: str) -> list
     return []
 
 
-def file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete the path of a file."""
-    return [CompletionItem(incomplete, type="file")]
+def _path_of(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return a completer that lets the shell complete the path of a file or of a folder (`dir`)."""
+    return lambda _, __, incomplete: [CompletionItem(incomplete, type=kind)]
 
 
-def folder(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete the path of a folder."""
-    return [CompletionItem(incomplete, type="dir")]
+file, folder = _path_of("file"), _path_of("dir")
 
 
 def _one_of(

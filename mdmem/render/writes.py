@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from shlex import quote
 from typing import Any
 
 from mdmem.change.resolve import MergeConflict, MergeConflicts
@@ -14,7 +13,7 @@ from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
 from mdmem.model.text import visible
 from mdmem.record import record_json
-from mdmem.render.text import Style, clipped, count
+from mdmem.render.text import Style, clipped
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult
 
@@ -153,14 +152,14 @@ _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", Co
 
 
 def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
-    """Return a block for each conflict, with the choices of a single one, then the commands to type at the end."""
-    blocks = ["\n".join(_conflict(one, style, is_alone=len(conflicts.found) == 1)) for one in conflicts.found]
+    """Return a block for each conflict, with its choices, then the commands to type at the end."""
+    blocks = ["\n".join(_conflict(one, style)) for one in conflicts.found]
     if conflicts.then:
         blocks.append("\n".join(["when all are resolved:", *(f"  {one}" for one in conflicts.then)]))
     return "\n\n".join(blocks)
 
 
-def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Iterator[str]:
+def _conflict(conflict: MergeConflict, style: Style) -> Iterator[str]:
     yield f"{style.bold(visible(conflict.address))}: {conflict.kind}"
     for one in conflict.fields:
         # If successors are known, they are listed below. The file itself shows both texts of a body.
@@ -173,10 +172,6 @@ def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Itera
         reason = f": {visible(it.reason)}" if it.reason else ""
         side = _SIDES.get(it.side, "")
         yield f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}"
-    if not is_alone:
-        shown = style.added(f"mdmem resolve {visible(quote(conflict.address))}")
-        yield f"  {shown} shows {count(len(conflict.choices), 'choice')}"
-        return
     if conflict.choices:
         yield "  choices"
     for choice in conflict.choices:

@@ -207,7 +207,6 @@ def test_push_is_measured_by_what_the_remote_has(
         ("", '[check]\nbaseline = ".baseline.json"\n'),
         ("[check]\r\nended = 'same'\r\n", "[check]\r\nended = 'same'\r\nbaseline = \".baseline.json\"\r\n"),
         ('budget = 9  # "x"', 'budget = 9  # "x"\n\n[check]\nbaseline = ".baseline.json"\n'),
-        ('check.ended = "same"\n', 'check.ended = "same"\ncheck.baseline = ".baseline.json"\n'),
         ("[wings.app.check]\n", '[wings.app.check]\n\n[check]\nbaseline = ".baseline.json"\n'),
     ],
 )
