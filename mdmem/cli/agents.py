@@ -27,9 +27,7 @@ _ALL = "all"
 
 @click.command("save")
 @click.argument("kind", metavar="[KIND]", required=False, type=click.Choice(_KINDS))
-@click.option(
-    "--json", "source", type=click.File("rb"), metavar="FILE", help="The record as JSON; `-` is standard input."
-)
+@click.option("--json", "source", type=click.File("rb"), metavar="FILE", help="The record as JSON, or `-`.")
 @click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
 @click.option("--token", "governance_token", metavar="TOKEN", help="The output of `mdmem token`, for a shared wing.")
@@ -37,9 +35,7 @@ _ALL = "all"
 @click.option("--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that stays current.")
 @click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
 @click.option("--waiting", is_flag=True, help="List the saves that failed, or that a similar entry stopped.")
-@click.option(
-    "--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one waiting save again, or all."
-)
+@click.option("--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one save again, or all.")
 @click.option("--drop", "dropped", metavar="ID", help="Drop one waiting save.")
 @click.option("--yes", "is_sure", is_flag=True, help="With --drop: do not ask.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="The format of --waiting and --retry.")

@@ -91,9 +91,7 @@ syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYN
     help="A file that you will change or create; repeatable.",
 )
 @click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="Also answer this briefly; repeatable.")
-@click.option(
-    "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer; a token is 4 bytes."
-)
+@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer in tokens.")
 @syntax_option
 @session_options
 @filter_options
@@ -203,15 +201,11 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
 @click.command("context")
 @click.argument("goal", nargs=-1, required=True)
 @click.option(
-    "--intent",
-    type=click.Choice([one.value for one in Intent]),
-    default="build",
-    show_default=True,
-    help="The kind of work.",
+    "--intent", type=click.Choice([*map(str, Intent)]), default="build", show_default=True, help="The kind of work."
 )
 @click.option(
     "--layer",
-    type=click.Choice([one.value for one in Layer]),
+    type=click.Choice([*map(str, Layer)]),
     default="recall",
     show_default=True,
     help="How deep to search: wake for the start of a session, deep_search for research.",
@@ -241,16 +235,9 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
 
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete.address)
+@click.option("--about", multiple=True, metavar="WORDS", help="Only passages on WORDS; once per ADDRESS, in order.")
 @click.option(
-    "--about", multiple=True, metavar="WORDS", help="Show only passages on WORDS. Repeat once per ADDRESS, in order."
-)
-@click.option(
-    "--wing",
-    "-w",
-    multiple=True,
-    metavar="WING",
-    shell_complete=complete.wing,
-    help="The wing that a short ADDRESS means, if several have it.",
+    "--wing", "-w", multiple=True, metavar="WING", shell_complete=complete.wing, help="The wing of a short ADDRESS."
 )
 @session_options
 @shared_options("text", "json", "markdown", at=True, repository=True)
@@ -276,9 +263,7 @@ def show_command(
 @click.command("list", cls=ShortHelp, everyday=("wings", "rooms", "types", "statuses", "all_wings"))
 @click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete.place)
 @filter_options
-@click.option(
-    "--titles", "only_titles", is_flag=True, help="Print only `entry-id  title`, under a heading for each room."
-)
+@click.option("--titles", "only_titles", is_flag=True, help="Print only entry-ids and titles, under each room.")
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def list_command(given: Globals, place: str | None, filters: Filters, *, only_titles: bool) -> int:
     """List the current entries, or those of a wing or a room. Filters also show others."""

@@ -35,16 +35,10 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
 @click.option("--baseline", metavar="FILE", help="Omit the findings recorded in FILE (a path from the root).")
 @click.option("--no-baseline", "is_bare", is_flag=True, help="Show the findings that the baseline records, too.")
-@click.option(
-    "--update-baseline",
-    is_flag=True,
-    help="Accept all findings: record them in the baseline (default: .baseline.json, added to the settings).",
-)
+@click.option("--update-baseline", is_flag=True, help="Accept all findings: record them in the baseline.")
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
 @click.option("--explain", metavar="CODE", shell_complete=complete.code, help="Explain a check; `all` lists them.")
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: text; in GitHub Actions, github]"
-)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="[default: text; in GitHub Actions, github]")
 @shared_options()
 def check_command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
     """Check every file and link of the memory. With PATHs, report only their findings.

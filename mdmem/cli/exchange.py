@@ -41,14 +41,10 @@ from mdmem.write.write import WriteOptions
 
 @click.command("import")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
-@click.option(
-    "--from", "dialect", type=click.Choice(DIALECTS), help="The tool that wrote the files.  [default: recognised]"
-)
+@click.option("--from", "dialect", type=click.Choice(DIALECTS), help="The tool that wrote them.  [default: recognised]")
 @click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete.place, help="Where the entries go.")
 @click.option("--move", "moves", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
-@click.option(
-    "--pointer", "leaves_pointer", is_flag=True, help="With --move: leave a line that points to the new place."
-)
+@click.option("--pointer", "leaves_pointer", is_flag=True, help="With --move: leave a line with the new place.")
 @click.option("--approved-by", metavar="NAME", help='Who approves the accepted records: "Name <email>".')
 @write_options
 def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions, **options: Any) -> None:

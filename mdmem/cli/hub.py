@@ -62,7 +62,7 @@ def _command(name: str, *decorators: Decorated) -> Callable[[Decorated], click.C
 
 _NAME = click.argument("name")
 _REPOSITORY = click.option(
-    "--repository", metavar="NAME", help="The repository's name in the hub.  [default: owner/name of the remote]"
+    "--repository", metavar="NAME", help="The name in the hub.  [default: owner/name of the remote]"
 )
 _REPOSITORIES = click.option(
     "--repository", "repositories", multiple=True, metavar="NAME", help="Search only this repository; repeatable."

@@ -56,9 +56,7 @@ def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **option
 @click.command("resolve")
 @click.argument("address", required=False)
 @click.option("--take", metavar="ours|theirs|ADDRESS", help="The side or the successor to keep.")
-@click.option(
-    "--behind", metavar="ADDRESS", shell_complete=complete.address, help="The successor that the other one supersedes."
-)
+@click.option("--behind", metavar="ADDRESS", shell_complete=complete.address, help="The successor that comes first.")
 @click.option("--split", is_flag=True, help="Keep every successor, each for a part.")
 @click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
 @write_options
@@ -96,9 +94,7 @@ def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, *
 @click.option("--pending-only", is_flag=True, help="Only the writes that did not complete.")
 @click.option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
 @click.option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
-@click.option(
-    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases of each kind; 0 shows all."
-)
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases of a kind; 0: all.")
 @shared_options("text", "json", "markdown")
 def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> None:
     """Show what needs maintenance, and what to type next; no entry is changed.

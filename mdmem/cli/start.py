@@ -47,15 +47,8 @@ from mdmem.store.state.local_records import read_audit
     type=click.Choice(list(CLIENTS)),
     help="Add the MCP server to this client's configuration in the project; repeatable.",
 )
-@click.option(
-    "--hooks",
-    "client_hooks",
-    is_flag=True,
-    help="With --client: also hooks, which show the agent a file's rules at an edit.",
-)
-@click.option(
-    "--command", default="mdmem", metavar="PATH", help="The command that starts mdmem there.  [default: mdmem]"
-)
+@click.option("--hooks", "client_hooks", is_flag=True, help="With --client: also hooks, for rules at an edit.")
+@click.option("--command", default="mdmem", metavar="PATH", help="The command that starts mdmem.  [default: mdmem]")
 @shared_options()
 def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> None:
     """Start a memory in DIR (`memory`): settings, a first wing, hooks, and lines in AGENTS.md.
@@ -119,13 +112,9 @@ def guide_command(given: Globals, topic: str | None, field: str | None) -> None:
 
 @click.command("sync")
 @click.argument("wings", nargs=-1, metavar="[WING]...", shell_complete=complete.wing)
-@click.option(
-    "--wings", "is_for_wings", is_flag=True, help="Fetch the wings of other repositories, and pin their newest commits."
-)
+@click.option("--wings", "is_for_wings", is_flag=True, help="Fetch wings of other repositories, and pin them.")
 @click.option("--pinned", is_flag=True, help="With --wings: fetch the pinned commits, write nothing.")
-@click.option(
-    "--commit/--no-commit", default=None, help="With --wings: commit the pins, and nothing else.  [default: settings]"
-)
+@click.option("--commit/--no-commit", default=None, help="With --wings: commit the pins alone.  [default: settings]")
 @shared_options("text", "json")
 def sync_command(
     given: Globals, wings: tuple[str, ...], *, is_for_wings: bool, pinned: bool, commit: bool | None

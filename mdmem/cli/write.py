@@ -67,10 +67,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
 @click.argument("heading", metavar="[TITLE]", required=False)
 @click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from the title.")
 @click.option(
-    "--status",
-    "-s",
-    type=click.Choice(["draft", "active", "under_review"]),
-    help="The status.  [default: draft; of a note, active]",
+    "--status", "-s", type=click.Choice(["draft", "active", "under_review"]), help="[default: draft; of a note, active]"
 )
 @click.option("--body", "-b", help="The text; `-` reads standard input.  [default: standard input, or the editor]")
 @applies_to_option
@@ -158,14 +155,10 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
 
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete.address)
-@click.option(
-    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default with --by: the reason in NEW]"
-)
+@click.option("--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default: the reason in NEW]")
 @click.option("--by", metavar="ADDRESS", shell_complete=complete.address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
-@click.option(
-    "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete.place, help="The place.  [default: OLD's room]"
-)
+@click.option("--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete.place, help="[default: OLD's room]")
 @click.option("--type", "entry_type", type=click.Choice(_TYPES), help="The type.  [default: that of OLD]")
 @click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="The status.  [default: draft]")
 @click.option("--body", "-b", help="The text; `-` reads standard input.  [default: standard input, or the editor]")
@@ -307,9 +300,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
 
 @click.command("edit")
 @click.argument("addresses", metavar="ADDRESS", nargs=-1, required=True, shell_complete=complete.address)
-@click.option(
-    "--applies-to", "globs", metavar="GLOB", multiple=True, help="Set `applies_to` of each ADDRESS, without editor."
-)
+@click.option("--applies-to", "globs", metavar="GLOB", multiple=True, help="Set `applies_to`, without editor.")
 @click.option("--editorial", is_flag=True, help="Record in `editorial_at` that the words change, but not the rule.")
 @write_options
 def edit_command(
