@@ -188,13 +188,6 @@ def test_entry_is_found_by_name_or_path(name: str, folder: Path, run: Run) -> No
         assert run("show", typed, cwd=cwd).out.startswith(f"[decision] {ADDRESS} ")
 
 
-def test_superseded_entry_says_what_replaced_it(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/architecture/four", supersedes=ADDRESS)
-    write_entry(folder / "memory", ADDRESS, status="deprecated", superseded_by="nav/architecture/four")
-    commit_all(folder)
-    assert run("show", ADDRESS).out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
-
-
 def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(folder: Path, run: Run) -> None:
     for name in ("0007-cards-in-the-worker", "0009-workers-carry-cards"):
         write_entry(folder / "memory", f"nav/architecture/{name}")

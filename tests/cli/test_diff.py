@@ -47,21 +47,6 @@ def supersede(run: Run, *more: str) -> None:
     assert ran.code == 0, ran.err
 
 
-def test_supersession_in_a_branch(top: Path, run: Run) -> None:
-    supersede(run, "--status", "active")
-    commit_all(top)
-    said = run("diff", "main..work", "--no-check")
-    assert said.code == 0
-    assert "1 added, 1 changed; current entries 2 → 2\n" in said.out
-    assert (
-        "Rules before → after\n"
-        f"  decision {CHOICE} “Use two threads”\n"
-        "    → decision nav/architecture/three “Use three threads”\n"
-        "      Three threads.\n"
-        "    because two were too few\n"
-    ) in said.out
-
-
 def test_root_that_moved_is_said_to(top: Path, run: Run) -> None:
     git(top, "mv", "memory", "docs")
     commit_all(top)

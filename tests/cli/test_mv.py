@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, entry_text, git, make_root, snapshot, write, write_entry
+from builders import Run, commit_all, git, make_root, snapshot, write, write_entry
 
 OLD, NEW = "nav/rules/callbacks", "nav/habits/blocking"
 
@@ -59,18 +59,6 @@ def test_mv_moves_the_file_as_it_is_and_rewrites_links_of_every_kind_and_no_code
     # Short links are written in full.
     assert f"see: {NEW}\n" in text(root, "nav/rules/near")
     assert text(root, "nav/rules/near").endswith(f"See [[{NEW}]] and [it](../habits/blocking.md).\n")
-
-
-def test_mv_keeps_where_the_moved_entry_itself_leads(root: Path, run: Run) -> None:
-    write(root, "nav/rules/plan.png", b"\x89PNG")
-    own = "[[near]], [n](near.md), [up](../entities/robot.md), [me](callbacks.md#top), ![p](./plan.png), [w](https://x.y)\n"
-    write_entry(root, OLD, own, see=["near"])
-    run("mv", OLD, NEW)
-    assert "see: [nav/rules/near]" in text(root, NEW)
-    assert text(root, NEW).endswith(
-        "[[nav/rules/near]], [n](../rules/near.md), [up](../entities/robot.md), [me](blocking.md#top), "
-        "![p](../rules/plan.png), [w](https://x.y)\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -225,13 +213,6 @@ def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, run: 
     write_entry(root, "arm/rules/x")
     ran = run("mv", "nav/rules/b", "arm/rules/b", cwd=root, unchanged=root)
     assert (ran.code, ran.err.startswith("mdmem: nothing was written: ")) == (2, True)
-
-
-def test_mv_keeps_line_ends_and_a_mark(root: Path, run: Run) -> None:
-    content = "\ufeff" + entry_text(f"[see: {OLD}]", see=[OLD], type="note").replace("\n", "\r\n")
-    write(root, "nav/rules/crlf.md", content)
-    run("mv", OLD, NEW)
-    assert text(root, "nav/rules/crlf") == content.replace(OLD, NEW)
 
 
 def test_mv_says_what_to_commit_together(folder: Path, run: Run) -> None:

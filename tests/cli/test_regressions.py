@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Run, make_repository, make_root, open_root, write, write_entry
-
-from mdmem.ask.question import Question
-from mdmem.ask.retrieve import retrieve
+from builders import Run, make_repository, make_root, write, write_entry
 
 PROJECT = "---\nkind: project\nowners: [team]\n---\n"
 SHARED = "---\nkind: shared\nowners: [team]\n---\n"
@@ -30,21 +27,6 @@ def retrieved(run: Run, root: Path, *arguments: str) -> dict[str, Any]:
     return said
 
 
-def test_successor_covers_what_its_predecessor_covers(root: Path, run: Run) -> None:
-    write_entry(root, "nav/a/old", "SQLite.\n", **DECISION | {"status": "deprecated"}, superseded_by="nav/a/new")
-    write_entry(root, "nav/a/new", "Another engine.\n", **DECISION, supersedes="nav/a/old", title="Engine")
-    said = retrieved(run, root, "sqlite")
-    assert ([item["address"] for item in said["items"]], said["covered"]) == (["nav/a/new"], True)
-
-
-def test_faulty_manifest_of_a_shared_wing_is_a_problem(root: Path, run: Run) -> None:
-    write_entry(root, "nav/a/one", **DECISION)
-    write_entry(root, "lib/a/two", **DECISION)
-    write(root, "lib/README.md", SHARED.replace("[team]", "[team"))
-    problems = retrieved(run, root, "anything")["problems"]
-    assert [problem["path"] for problem in problems] == ["lib/README.md"]
-
-
 def test_words_of_exclusions_are_found(root: Path, run: Run) -> None:
     write_entry(root, "nav/a/how", type="pattern", status="active", exclusions=["Never with Terraform"])
     assert "nav/a/how" in run("search", "terraform", cwd=root).out
@@ -61,17 +43,6 @@ def test_chosen_checks_do_not_hide_that_a_run_is_incomplete(root: Path, run: Run
     write_entry(root, "nav/a/one", **DECISION)
     os.mkfifo(root / "nav" / "a" / "pipe.md")
     assert run("check", "--select", "dangling-link", cwd=root).code == 3
-
-
-def test_file_that_vanishes_while_it_is_read_is_no_empty_authority(root: Path) -> None:
-    gone = write_entry(root, "nav/a/gone", **DECISION)
-    write_entry(root, "nav/a/kept", **DECISION)
-    # From the cache no text is held, as in every process but the first.
-    assert len(open_root(root).catalog.entries) == 2
-    workspace = open_root(root)
-    assert len(workspace.catalog.entries) == 2
-    gone.unlink()
-    assert [item.address for item in retrieve(workspace, Question()).all[0].items] == ["nav/a/kept"]
 
 
 def test_successor_inherits_a_declared_contradiction(root: Path, run: Run) -> None:

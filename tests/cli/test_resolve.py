@@ -115,14 +115,6 @@ def test_taken_successor_stays_alone(choice: str, stays: str, goes: str, tmp_pat
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
 
 
-def test_reason_of_a_doubt_goes_with_the_successor_that_is_given_up(tmp_path: Path, run: Run) -> None:
-    root = forked(tmp_path)
-    assert run("doubt", EXECUTOR, "--reason", "it is slow", cwd=root).code == 0
-    assert field(root, EXECUTOR, "x-review-reason") == ["x-review-reason: it is slow"]
-    assert run("resolve", OLD, "--take", FOUR, "--reason", "four cores", cwd=root).code == 0
-    assert field(root, EXECUTOR, "status") + field(root, EXECUTOR, "x-review-reason") == ["status: deprecated"]
-
-
 def test_other_successor_goes_behind_the_one_that_is_named(root: Path, run: Run) -> None:
     ran = run("resolve", "threads", "--behind", "four", cwd=root)
     assert (ran.code, ran.err.splitlines()[0]) == (0, f"{EXECUTOR} is current now")
@@ -143,32 +135,6 @@ def test_split_names_both_with_the_reason(tmp_path: Path, root: Path, run: Run) 
     assert left == [f"{OLD}: both sides changed it", "  choices", *stays]
     git(tmp_path, "add", "-A")
     assert run("resolve", cwd=root).code == 0
-
-
-def doubted_by(root: Path, run: Run) -> set[str]:
-    """Return which commands tell of successors that contradict each other."""
-    found = set()
-    if run("check", "--select", "two-successors", cwd=root).code:
-        found.add("check")
-    for command in ("retrieve", "context"):
-        answer = run(command, "threads executor", "--format", "json", cwd=root).json
-        found |= {command} if answer.get("conflicts") else set()
-    run("site", "build", "--out", str(root.parent / "pages"), cwd=root)
-    found |= {"site"} if "Contradictions" in (root.parent / "pages/board.html").read_text() else set()
-    return found
-
-
-@pytest.mark.parametrize("key", ["deprecated_reason", "reason"])
-def test_declared_split_is_no_contradiction_in_any_answer(key: str, tmp_path: Path, run: Run) -> None:
-    root = forked(tmp_path)
-    assert doubted_by(root, run) == {"check", "retrieve", "context", "site"}
-    assert run("resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
-    write(root, f"{OLD}.md", (root / f"{OLD}.md").read_text().replace("deprecated_reason:", f"{key}:"))
-    git(tmp_path, "add", "memory")
-    git(tmp_path, "commit", "-q", "-m", "split")
-    assert doubted_by(root, run) == set()
-    review = run("diff", "HEAD~1", cwd=root).out
-    assert f"resolved: {EXECUTOR} and {FOUR}: both supersede {OLD}" in review
 
 
 @pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
@@ -203,17 +169,6 @@ def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_pat
     ran = run("resolve", OLD, *choice, cwd=root, unchanged=tmp_path)
     assert (ran.code != 0, ran.err.partition(": ")[2].startswith(error)) == (True, True), ran.err
     assert "name one ADDRESS" in run("resolve", "--take", "ours", cwd=root).err
-
-
-def test_choice_takes_records_as_people_call_them(tmp_path: Path, run: Run) -> None:
-    root, places = two_entries(tmp_path), {name: f"nav/architecture/{name}" for name in ("0001-a", "0002-b", "0003-c")}
-    old, first, second = places.values()
-    write_entry(root, old)
-    for address in (first, second):
-        write_entry(root, address, supersedes=[old], reason="measured")
-    assert run("resolve", "ADR-1", "--take", "2", "-m", "quicker", cwd=root).code == 0
-    assert field(root, old, "superseded_by") == [f"superseded_by: [{first}]"]
-    assert field(root, second, "deprecated_reason") == ["deprecated_reason: quicker"]
 
 
 def test_what_else_differs_is_not_decided_in_passing(root: Path, run: Run) -> None:
