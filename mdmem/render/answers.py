@@ -38,6 +38,8 @@ SOURCES = {
 }
 # The most bytes of a question that are repeated above its answer.
 _QUESTION = 48
+# If an entry matches at most this many words of the question, its line lists these words.
+_FEW_WORDS = 2
 _MOST_WINGS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4, 120, 160
 
 
@@ -229,7 +231,8 @@ def _marks(item: Item) -> str:
     marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.GIVEN else []
     marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
     if item.form is not Form.GIVEN:
-        marks += [one for one in reasons if not one.startswith(_OBVIOUS)]
+        names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
+        marks += [one for one in reasons if names_words or not one.startswith(_OBVIOUS)]
     marks += [one for one in standing_marks(item.stance) if not any(one in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
 
