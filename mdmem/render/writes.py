@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mdmem.change.resolve import MergeConflict, MergeConflicts
+from mdmem.change.resolve import MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
@@ -153,32 +153,27 @@ _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", Co
 
 def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
     """Return a block for each conflict, with its choices, then the commands to type at the end."""
-    blocks = ["\n".join(_conflict(one, style)) for one in conflicts.found]
+    blocks = []
+    for one in conflicts.found:
+        lines = [f"{style.bold(visible(one.address))}: {one.kind}"]
+        for field in one.fields:
+            # If successors are known, they are listed below. The file itself shows both texts of a body.
+            if field.name != "superseded_by" or not one.successors:
+                lines.append(f"  {field.name}")
+                for side, value in (("ours", field.ours), ("theirs", field.theirs)) if field.name != "body" else ():
+                    text = _shown(value if value or isinstance(value, list) else "–")
+                    lines.append(f"    {side:<6}  {clipped(text, 60)}")
+        for it in one.successors:
+            reason, side = f": {visible(it.reason)}" if it.reason else "", _SIDES.get(it.side, "")
+            lines.append(f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}")
+        lines += ["  choices"] if one.choices else []
+        for choice in one.choices:
+            lines += [f"    {choice.does}", f"      {style.added(choice.command)}"]
+        lines += ["    or edit the file by hand, and remove the markers"] if one.fields else []
+        blocks.append("\n".join(lines))
     if conflicts.then:
-        blocks.append("\n".join(["when all are resolved:", *(f"  {one}" for one in conflicts.then)]))
+        blocks.append("\n".join(["when all are resolved:", *(f"  {step}" for step in conflicts.then)]))
     return "\n\n".join(blocks)
-
-
-def _conflict(conflict: MergeConflict, style: Style) -> Iterator[str]:
-    yield f"{style.bold(visible(conflict.address))}: {conflict.kind}"
-    for one in conflict.fields:
-        # If successors are known, they are listed below. The file itself shows both texts of a body.
-        if one.name != "superseded_by" or not conflict.successors:
-            yield f"  {one.name}"
-            for side, value in (("ours", one.ours), ("theirs", one.theirs)) if one.name != "body" else ():
-                text = _shown(value if value or isinstance(value, list) else "–")
-                yield f"    {side:<6}  {clipped(text, 60)}"
-    for it in conflict.successors:
-        reason = f": {visible(it.reason)}" if it.reason else ""
-        side = _SIDES.get(it.side, "")
-        yield f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}"
-    if conflict.choices:
-        yield "  choices"
-    for choice in conflict.choices:
-        yield f"    {choice.does}"
-        yield f"      {style.added(choice.command)}"
-    if conflict.fields:
-        yield "    or edit the file by hand, and remove the markers"
 
 
 def conflicts_json(conflicts: MergeConflicts) -> dict[str, Any]:

@@ -153,24 +153,20 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     found, sums, ink = findings_of(roots), summary(roots), style.ink
     if style.is_whole or len(found) <= _READABLE:
         return "\n\n".join([*(_block(one, style) for one in found), sums])
-    errors = [one for one in found if one.severity is Severity.ERROR]
-    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
-    return "\n\n".join([_table(found, ink), *(_block(one, style) for one in errors[:_FIRST]), f"{sums}\n{part}{_WAYS}"])
-
-
-def _table(found: Sequence[RootFinding], ink: Style) -> str:
-    """Return a line for each check with the number of its findings in each wing, sorted by severity and number."""
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
         wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
         checks.setdefault((one.severity, one.finding.code), Counter())[wing] += one.finding.count
-    ordered = sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1]))
     width = max(len(code) for _, code in checks)
-    lines = []
-    for (severity, code), counted in ordered:
+    table = []
+    # The worst checks come first, then those with the most findings.
+    for (level, code), counted in sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1])):
         wings = first_of([f"{wing} {number}" for wing, number in counted.most_common()], _WINGS)
-        lines.append(f"{ink.severity(severity, f'{severity:<7}')}  {code:<{width}}  {counted.total():>5}  {wings}")
-    return "\n".join(lines)
+        table.append(f"{ink.severity(level, f'{level:<7}')}  {code:<{width}}  {counted.total():>5}  {wings}")
+    errors = [one for one in found if one.severity is Severity.ERROR]
+    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
+    blocks = (_block(one, style) for one in errors[:_FIRST])
+    return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{_WAYS}"])
 
 
 def _block(found: RootFinding, style: ReportStyle) -> str:
