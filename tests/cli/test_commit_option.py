@@ -137,18 +137,3 @@ def test_root_without_git_says_so_and_writes_nothing(tmp_path: Path, run: Run) -
     done = run("new", "note", "nav/notes/n", "--body", "Text.", "--new-wing", "--commit", cwd=root)
     assert (done.code, done.err) == (3, f"mdmem: {root} is in no git repository; leave out --commit\n")
     assert sorted(snapshot(root)) == ["mdmem.toml"]
-
-
-def test_commit_and_its_hook_leave_what_is_staged_and_changed_besides(root: Path, run: Run) -> None:
-    hook(root.parent, "pre-commit", "git diff --cached --name-only > .git/seen")
-    other = "memory/nav/rules/callbacks.md"
-    text = (root.parent / other).read_text()
-    write(root.parent, other, text.replace("robot", "whole robot"))
-    write(root.parent, "code.py", "pass\n")
-    git(root.parent, "add", "-A")
-    write(root.parent, other, text.replace("robot", "very robot"))
-    before = status(root.parent)
-    assert before == ["A  code.py", f"MM {other}"]
-    assert deprecate(run, root).code == 0
-    assert (held(root), status(root.parent)) == ([f"M\tmemory/{OLD}.md"], before)
-    assert (root.parent / ".git/seen").read_text() == f"memory/{OLD}.md\n"

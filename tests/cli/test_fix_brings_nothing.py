@@ -1,19 +1,15 @@
-"""`check --fix` and `--unsafe-fixes` bring no finding that was not there: in the golden cases and in real records."""
+"""`check --fix` and `--unsafe-fixes` bring no finding that was not there in the golden cases."""
 
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, environment, git, make_repository, make_root, write, write_entry
+from builders import Run, commit_all, git, make_repository, make_root, write, write_entry
 from test_cases import CASES
-from test_corpora import CONVERTER, KEPS, PEPS, SHARED
 
-DUMMIES = SHARED / "corpora" / "dummies" / "doc"
 FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
 # What keeps a file, or a value of it, from being read: once it is mended, the rest of what is wrong can be told.
 UNREAD = {*("yaml-syntax", "front-matter-fence", "unknown-field", "missing-field", "invalid-value", "date-form")}
@@ -67,33 +63,6 @@ def test_mending_a_committed_golden_case_brings_no_finding(flags: tuple[str, ...
                 (folder / "memory/mdmem.toml").touch()
                 commit_all(folder)
         mend(folder / "memory", flags, run)
-
-
-def real_records(folder: Path, corpus: Path, run: Run) -> Path:
-    """Return the root of a committed memory of a corpus."""
-    make_repository(folder)
-    if corpus == DUMMIES:
-        shutil.copytree(corpus, folder / "doc")
-        commit_all(folder)
-        run("init", "--no-hook", cwd=folder)
-        assert run("import", "doc", cwd=folder).code == 0
-    else:
-        subprocess.run([sys.executable, CONVERTER, corpus, make_root(folder / "memory")], env=environment(), check=True)
-    commit_all(folder)
-    return folder / "memory"
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here")
-@pytest.mark.parametrize("flags", [FIX, UNSAFE], ids=["safe", "unsafe"])
-@pytest.mark.parametrize("corpus", [PEPS, KEPS, DUMMIES], ids=lambda path: path.parts[-2])
-def test_mending_real_records_brings_no_finding(corpus: Path, flags: tuple[str, ...], tmp_path: Path, run: Run) -> None:
-    root = real_records(tmp_path, corpus, run)
-    fixed = mend(root, flags, run)
-    # Those of the dummies would all change the text of a current decision, and are left out.
-    assert fixed or flags == FIX or corpus == DUMMIES
-    git(tmp_path, "add", "-A")
-    assert run("check", "--staged", "--select", "illegal-transition", cwd=root).code == 0
 
 
 ENDED = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}

@@ -173,20 +173,11 @@ def test_day_that_is_none_is_refused(folder: Path) -> None:
     assert (ran.returncode, ran.stderr) == (2, "mdmem list: MDMEM_TODAY is `tomorrow`; write a day as YYYY-MM-DD\n")
 
 
-def test_name_of_a_file_that_is_no_text_is_shown_escaped(folder: Path) -> None:
-    room = os.fsencode(folder / "memory" / "nav" / "rules")
-    with open(room + b"/caf\xe9.md", "wb") as stream:  # noqa: PTH123  # a Path cannot be made of these bytes
-        stream.write((folder / "memory/nav/rules/callbacks.md").read_bytes())
-    ran = run_mdmem("list", cwd=folder, env={"PYTHONIOENCODING": "utf-8"})
-    assert (ran.returncode, "nav/rules/caf\\udce9" in ran.stdout) == (0, True)
-
-
-@pytest.mark.parametrize(("then", "printed"), [(">&-", b""), ("| head -1", b"decision")])
-def test_closed_stream_and_a_reader_of_one_line_are_no_fault(then: str, printed: bytes, folder: Path) -> None:
+def test_closed_stream_is_no_fault(folder: Path) -> None:
     # A process that is forked has streams of its own.
-    line = f"'{sys.executable}' -m mdmem list {then}"
+    line = f"'{sys.executable}' -m mdmem list >&-"
     ran = subprocess.run(line, shell=True, cwd=folder, env=environment(), capture_output=True, check=False)
-    assert (ran.returncode, ran.stdout.partition(b" ")[0], ran.stderr) == (0, printed, b"")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
 def test_quiet_never_keeps_an_error_back(tmp_path: Path, run: Run) -> None:
@@ -251,12 +242,8 @@ def test_editor_that_says_no_more_ends_it(said: tuple[str, ...], tmp_path: Path)
     assert (ran.returncode, ran.stderr, ran.stdout.count("Content-Length")) == (0, "", 2 * bool(said))
 
 
-HEADERS = {"5000 digits": "9" * 5000, "30 digits": "9" * 30, "a million million": str(10**12)}
-
-
-@pytest.mark.parametrize("stated", HEADERS.values(), ids=HEADERS)
-def test_header_that_nobody_can_mean_ends_it_in_a_line(tmp_path: Path, stated: str) -> None:
-    ran = run_mdmem("lsp", cwd=tmp_path, text_in=f"Content-Length: {stated}\r\n\r\nx")
+def test_header_that_nobody_can_mean_ends_it_in_a_line(tmp_path: Path) -> None:
+    ran = run_mdmem("lsp", cwd=tmp_path, text_in=f"Content-Length: {10**12}\r\n\r\nx")
     assert ran.returncode == 2
     assert ran.stderr == "mdmem: the editor sent a message with an impossible length; start the server again\n"
 
