@@ -115,7 +115,9 @@ class Mentions(Struct, frozen=True):
         """Return the newer current entries that link to an entry or contain one of its names."""
         catalog = self._catalog
         linking = [one for one, _ in catalog.derived.incoming.get(entry.address, ())]
-        containing = self.workspace.find_containing(sorted(_spellings(entry))) if self.searches else []
+        containing: list[str] = []
+        if self.searches:
+            containing = self.workspace.index.find_containing(sorted(_spellings(entry)), self.workspace.corpus)
         found = (catalog.entries[one] for one in dict.fromkeys((*linking, *containing)) if one in catalog.entries)
         newer = (one for one in found if _age(one) >= _age(entry) and one.address != entry.address)
         return [one for one in newer if catalog.lineage.is_current(one.address)]

@@ -163,7 +163,6 @@ _WAIT = 5.0
 _ATTEMPTS = 10
 # The memory limit of the writer in megabytes, so large that it commits before it needs temporary files.
 _LIMIT_MB = 512
-_KEPT_VIEWS = 2
 
 _Stamp = tuple[tuple[str, int, int], ...]
 
@@ -403,7 +402,7 @@ class FullTextIndex:
         return (None, False) if is_near else (why, is_being_built)
 
     def _view(self, corpus: Corpus, *, by_titles: bool) -> _View:
-        """Return the index on disk together with the changed documents in memory; the last two results are cached."""
+        """Return the index on disk together with the changed documents in memory; the last result is cached."""
         opened, read = self._open(), corpus.titles if by_titles and corpus.titles else corpus.read
         stale, masked = opened.stale(corpus.live), opened.outdated(corpus.live)
         changed = [(key, corpus.live[key]) for key in stale]
@@ -422,9 +421,7 @@ class FullTextIndex:
         view = Searcher(reader, weighting=_LiveBM25F(reader, whole.lengths, masked)), whole.keys, masked
         # Do not cache the result if a file changed after the listing, so that the next search reads the file again.
         if not by_titles and [(one.key, one.digest) for one in documents] == changed:
-            if len(self._views) >= _KEPT_VIEWS:
-                self._views.clear()
-            self._views[seen] = view
+            self._views = {seen: view}
         return view
 
 

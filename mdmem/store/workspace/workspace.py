@@ -350,23 +350,19 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             is_timed=self.is_timed,
         )
 
-    def find_containing(self, texts: Collection[str]) -> list[str]:
-        """Return the addresses of entries that contain all words of at least one of the texts, best match first."""
-        return self.index.find_containing(texts, self.corpus)
-
     @property
     def corpus(self) -> Corpus:
-        """Return the entries for the index to read."""
+        """Return the entries for the index to read; an entry whose file was deleted since loading has no text."""
+        catalog, entries = self.catalog, self.catalog.entries
+
+        def texts(addresses: Sequence[str]) -> Iterator[IndexDocument]:
+            bodies = catalog.bodies(addresses)
+            return (document_of(entries[address], body, digest) for address, body, digest in bodies)
 
         def titles(addresses: Sequence[str]) -> Iterator[IndexDocument]:
-            return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
+            return (document_of(entries[one], "", catalog.digests[one]) for one in addresses)
 
-        return Corpus(self.catalog.digests, self.texts, titles)
-
-    def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
-        """Yield the index documents of entries; an entry whose file was deleted since loading is left out."""
-        entries = self.catalog.entries
-        return (document_of(entries[address], body, digest) for address, body, digest in self.catalog.bodies(addresses))
+        return Corpus(catalog.digests, texts, titles)
 
     def bytes_of(self, path: str) -> bytes | None:
         """Return the content of a file, or None if it cannot be read, or if the caller may not read all settings."""
