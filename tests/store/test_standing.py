@@ -15,12 +15,6 @@ Capture = pytest.CaptureFixture[str]
 RULE, OLD, NEW = "nav/rules/callbacks", "nav/architecture/threads", "nav/architecture/four"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a repository with the first memory."""
-    return memory(tmp_path)
-
-
 def on_branch(folder: Path) -> Path:
     """Return the first memory with the branch `feature` checked out, which has no commit of its own."""
     memory(folder)
