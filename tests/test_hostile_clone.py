@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, make_repository, make_root, memory, run_here, write, write_entry
+from builders import (
+    commit_all,
+    environment,
+    git,
+    make_repository,
+    make_root,
+    memory,
+    repository_of,
+    run_here,
+    write,
+    write_entry,
+)
 
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError
@@ -98,8 +109,7 @@ def test_top_that_looks_like_a_git_directory_is_asked_by_its_own_one(tmp_path: P
     top = like_git(make_repository(tmp_path / "top"), runs=tmp_path / "RAN")
     write(top, "a.md", "one")
     made = commit_all(top)
-    (repository,) = [find_repository(top)]
-    assert repository is not None
+    repository = repository_of(top)
     assert [made.startswith(commit.digest) for commit in history(repository, ["a.md"])] == [True]
     assert not (tmp_path / "RAN").exists()
 
@@ -117,8 +127,7 @@ def test_every_git_process_refuses_bare_repositories_that_nobody_names(
     top = memory(tmp_path / "top")
     shutil.copytree(top, tmp_path / "other")
     monkeypatch.setattr(subprocess.Popen, "__init__", record)
-    repository = find_repository(top)
-    assert repository is not None
+    repository = repository_of(top)
     history(repository, ["memory"])
     write(top, "memory/nav/rules/new.md", "x")
     commit_paths(repository, ["memory/nav/rules/new.md"], "new")
@@ -200,8 +209,7 @@ def test_folder_within_a_git_directory_is_in_no_work_tree(under: str, tmp_path: 
 def test_empty_folder_called_git_is_passed_over(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "top")
     (top / "memory/.git").mkdir(parents=True)
-    found = find_repository(top / "memory")
-    assert found is not None
+    found = repository_of(top / "memory")
     assert found.top == top
 
 
@@ -241,8 +249,7 @@ def test_history_is_that_of_the_repository_where_a_hook_names_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     top, other = memory(tmp_path / "top"), make_repository(tmp_path / "other")
-    repository = find_repository(top)
-    assert repository is not None
+    repository = repository_of(top)
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other))
     assert [commit.subject for commit in history(repository, ["memory"])] == ["the memory"]
@@ -284,8 +291,7 @@ def test_folder_of_the_user_is_made_with_those_above_it(tmp_path: Path) -> None:
 
 def test_history_of_a_repository_that_is_gone_is_empty(tmp_path: Path) -> None:
     top = memory(tmp_path / "top")
-    repository = find_repository(top)
-    assert repository is not None
+    repository = repository_of(top)
     shutil.rmtree(top / ".git")
     assert history(repository, ["memory"]) == []
     shutil.rmtree(top)

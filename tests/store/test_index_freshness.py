@@ -195,8 +195,7 @@ def as_answered(said: dict[str, Any]) -> tuple[bool, str]:
     return said["degraded"], said["source"]
 
 
-def test_lock_that_another_process_holds_gives_the_same_answer_marked_degraded(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_lock_that_another_process_holds_gives_the_same_answer_marked_degraded(folder: Path, capsys: Capture) -> None:
     write_crane(folder, "Lifts")
     who = Asked(capsys, folder)
     with held_lock(folder):
@@ -241,8 +240,7 @@ def test_damaged_index_gives_the_same_answer_and_is_mended(damage: str, asked: A
     assert as_answered(asked.said("search")) == (False, "index")
 
 
-def test_place_that_cannot_hold_an_index_gives_the_answer_marked_degraded(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_place_that_cannot_hold_an_index_gives_the_answer_marked_degraded(folder: Path, capsys: Capture) -> None:
     write_crane(folder, "Lifts")
     (folder / ".git/mdmem").write_text("in the way\n")
     who = Asked(capsys, folder)
@@ -259,8 +257,7 @@ def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:
     assert list((asked.folder / INDEX).glob("*.toc"))
 
 
-def test_eight_processes_on_a_cold_index_all_answer_right(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_eight_processes_on_a_cold_index_all_answer_right(folder: Path) -> None:
     for number in range(40):
         write_crane(folder, f"Number {number}", f"nav/many/crane-{number:02}")
     commands = [["search", "crane", "--limit", "50"], ["retrieve", "crane", "--budget", "99999"]] * 4

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, memory, open_root, write, write_entry
+from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -334,9 +334,8 @@ def told(top: Path, address: str) -> LogReport:
     return log(replace(open_root(top / "memory"), access=Access.to_wings(["nav"])), address)
 
 
-def test_history_of_an_entry_begins_where_it_came_from_a_hidden_wing(tmp_path: Path) -> None:
-    top = memory(tmp_path)
-    root = top / "memory"
+def test_history_of_an_entry_begins_where_it_came_from_a_hidden_wing(folder: Path) -> None:
+    top, root = folder, folder / "memory"
     write_entry(root, "vault/rules/onyx", TEXT)
     commit_all(top, "begin")
     (root / "vault/rules/onyx.md").rename(root / "nav/rules/onyx.md")
@@ -348,9 +347,8 @@ def test_history_of_an_entry_begins_where_it_came_from_a_hidden_wing(tmp_path: P
     assert "vault" not in repr(found)
 
 
-def test_entry_that_went_to_a_hidden_wing_is_deleted_in_its_history(tmp_path: Path) -> None:
-    top = memory(tmp_path)
-    root = top / "memory"
+def test_entry_that_went_to_a_hidden_wing_is_deleted_in_its_history(folder: Path) -> None:
+    top, root = folder, folder / "memory"
     write_entry(root, "nav/rules/granite", TEXT)
     commit_all(top, "begin")
     (root / "vault/rules").mkdir(parents=True)
