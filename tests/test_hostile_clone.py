@@ -167,7 +167,7 @@ def test_git_that_leads_into_the_work_tree_is_refused(link: bool, tmp_path: Path
     points_to(top / ".git", "kept", link=link)
     with pytest.raises(GitError, match="top/kept, a folder inside the work tree"):
         find_repository(top)
-    assert "mdmem does not trust such a folder" in str(located(top, "a test").git_fault)
+    assert "mdmem trusts no repository there" in str(located(top, "a test").git_fault)
 
 
 def test_git_that_leads_to_what_another_repository_tracks_is_refused(tmp_path: Path) -> None:
