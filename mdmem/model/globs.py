@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import string
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import count
@@ -174,8 +175,21 @@ def _tokens(glob: bytes) -> Iterator[bytes]:
             yield _FIXED.get(kind) or re.escape(found["plain"])
 
 
-# A set with a character class such as `[:alpha:]` never matches, so `applies-to-nothing` reports its glob.
-_ITEM = re.compile(rb"(?!\[:[^\]]*:\])(?:(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\]))", re.DOTALL)
+_ITEM = re.compile(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
+_CLASSES = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": " \t",
+    "cntrl": "".join(map(chr, range(32))) + "\x7f",
+    "digit": string.digits,
+    "graph": string.ascii_letters + string.digits + string.punctuation,
+    "lower": string.ascii_lowercase,
+    "print": string.ascii_letters + string.digits + string.punctuation + " ",
+    "punct": string.punctuation,
+    "space": string.whitespace,
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
 
 
 def _set(glob: bytes, at: int) -> tuple[bytes, int]:
@@ -185,10 +199,13 @@ def _set(glob: bytes, at: int) -> tuple[bytes, int]:
     members: set[int] = set()
     while at == start or glob[at : at + 1] != b"]":
         item = _ITEM.match(glob, at)
-        if item is None:
+        if item is None or (item[1] is not None and item[1].decode("latin-1") not in _CLASSES):
             return _NEVER, len(glob)
-        low, high, single = item.groups()
-        members.update(single[-1:] if single else range(low[-1], high[-1] + 1))
+        name, low, high, single = item.groups()
+        if name is not None:
+            members.update(_CLASSES[name.decode("latin-1")].encode())
+        else:
+            members.update(single[-1:] if single else range(low[-1], high[-1] + 1))
         at = item.end()
     slash, everything = {ord("/")}, set(range(256))
     listed = members | slash if negated else members - slash

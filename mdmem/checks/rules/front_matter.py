@@ -187,12 +187,13 @@ def invalid_value(case: Case) -> Iterator[Finding]:
     for document, finding in case.loaded_with_document("wrong-type"):
         # Write the value in the form of its field, if the meaning stays the same.
         name, value = finding.cause, fields_of(document).get(finding.cause)
+        only = value[0] if name not in _NESTING and isinstance(value, list) and len(value) == 1 else None
         if name == "applies_to" and isinstance(value, list | str):
             glob = str(value[finding.item] if isinstance(value, list) else value).removeprefix(_GLOB)
             fixed = with_fix(finding, f"Write `{glob}`", replace_items, document, name, {finding.item: glob})
             finding = fixed if glob else finding
-        elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-            finding = with_fix(finding, f"Write `{name}: {value[0]}`", set_fields, document, {name: value[0]})
+        elif isinstance(only, str) and only:
+            finding = with_fix(finding, f"Write `{name}: {only}`", set_fields, document, {name: only})
         yield finding
     for kind, name, allowed in (("unknown-type", "type", EntryType), ("unknown-status", "status", Status)):
         for document, finding in case.loaded_with_document(kind):
