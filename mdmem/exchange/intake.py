@@ -77,13 +77,15 @@ class Intake:
         self._existing = {file.path.lower(): file.path for file in workspace.tree.files()}
         origins = list(iter_origins(workspace, workspace.catalog.addresses))
         self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
-        self._by_digest = {origin.digest: (address, origin.path) for address, origin in origins}
+        base = workspace.location.base
+        # Entries whose source is gone. The same text in another file means that the source was renamed.
+        self._orphans = {one.digest: (address, one.path) for address, one in origins if not (base / one.path).exists()}
         found = find_sources(workspace, request.paths)
         # An original that an earlier import moved is no longer next to its translation, but still counts.
         originals = {one.path for one in found} | {path for path, _ in self.origins}
         translations = [one.path for one in found if original_of(one.path) in originals]
         self.found = [one for one in found if original_of(one.path) not in originals]
-        base, sources = workspace.location.base, []
+        sources = []
         for one in self.found:
             try:
                 if one.path.lower().endswith(".json"):
@@ -134,7 +136,7 @@ class Intake:
                 self.rows.append(row)
                 continue
             try:
-                if (twin := self._by_digest.get(digest)) is not None:
+                if (twin := self._orphans.get(digest)) is not None:
                     raise UnfitError(f"has the text of {twin[1]}, from which {twin[0]} was imported")
                 record.address = self._address(record)
                 self.records[record.address] = record
