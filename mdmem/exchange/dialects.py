@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product
+from itertools import islice, product, takewhile
 from typing import Any
 
 from msgspec import Struct, field
@@ -139,37 +139,49 @@ class Fact(Struct, frozen=True):
 
 def _facts_in(section: Section) -> tuple[list[Fact], str]:
     """Return the facts of a section, and its text with blanks for facts, comments and rows of tables."""
-    rest, facts = without_comments(section.text), []
+    facts: list[Fact] = []
+    rest = without_comments(section.text)
     for found in _LINE.finditer(without_fenced(rest)):
         value, *others = _NEXT_KEY.split(found["value"])
         pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
-        pairs = [(" ".join(re.sub(r"[\s*_`-]+", " ", key).lower().split()), value) for key, value in pairs]
+        pairs = [(_key(key), _value(value)) for key, value in pairs]
         if not _is_fact(*pairs[0]):
             continue
         # Further facts must be certain. Otherwise a status keeps the whole line.
-        if not all(_is_fact(*pair) and (pair[0] not in _DATES or read_date(pair[1])) for pair in pairs[1:]):
-            pairs = [(pairs[0][0], value if pairs[0][0] in _OTHERS else found["value"])]
-        is_line = pairs[0][1] == found["value"] and not found["quote"] and "|" not in found[0]
-        for key, value in pairs:
-            plain = re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", value.strip().rstrip("\\| \t")).strip()
-            facts.append(Fact(key, plain, section.start + found.start(), section.start + found.end(), is_line))
+        if not all(_is_fact(*pair) for pair in pairs[1:]):
+            pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHERS else _value(found["value"]))]
+        is_line = pairs[0][1] == _value(found["value"]) and not found["quote"] and "|" not in found[0]
+        place = section.start + found.start(), section.start + found.end()
+        facts += (Fact(key, value, *place, is_line) for key, value in pairs)
         rest = rest[: found.start()] + "\n" * (found.end() - found.start()) + rest[found.end() :]
     return facts, _ROW.sub(lambda row: " " * len(row[0]), rest)
 
 
+def _key(written: str) -> str:
+    return " ".join(re.sub(r"[\s*_`-]+", " ", written).lower().split())
+
+
+def _value(written: str) -> str:
+    return re.sub(r"\A[*_]{1,3}\s+|<br ?/?>\Z", "", written.strip().rstrip("\\| \t")).strip()
+
+
 def _is_fact(key: str, value: str) -> bool:
     # Below `Superseded by:` the record may be in the next line, so this is no fact.
-    is_relation = kind_of_key(key) is not None and value.strip(" \t|\\") != ""
-    return key in _STATUS_FACTS or key in _DATES or key in _OTHERS or is_relation
+    is_relation = kind_of_key(key) is not None and value != ""
+    # `Accepted by the board` is no date.
+    is_date = key == "date" or (key in _DATES and (not value or read_date(value) is not None))
+    return key in _STATUS_FACTS or key in _OTHERS or is_relation or is_date
 
 
 # Headings of sections that contain facts.
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
+# Lower headings are bold lines.
+_LOWEST = 6
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*.+)?\Z")
 # A line that may state a status in a form that is not read, such as the title `[REJECTED] Use a queue`.
 _HINT = re.compile(
-    r"^.*\b(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft)\b.*$",
+    r"^.*(?<![^\W_])(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft)(?![^\W_]).*$",
     re.IGNORECASE | re.MULTILINE,
 )
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
@@ -195,20 +207,24 @@ class Outline:
         A heading such as Context, Decision or Status is no title.
         """
         sections = self.sections = sections_of(body)
-        levels = [one.level for one in sections if one.level]
+        # A bold line such as `**Rejected**` may count as a heading. It is a banner.
+        bold = {one for one in sections if one.level > _LOWEST and read_status(one.heading).status is not None}
+        levels = [one.level for one in sections if one.level and one not in bold]
         top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
         title = next((one for one in sections if one.level == top), None)
-        is_below = title is not None and any(one.level for one in sections[: sections.index(title)])
+        is_below = title is not None and any(one.level for one in sections[: sections.index(title)] if one not in bold)
         if title is not None and (is_below or title.name in ("context", "decision") or _STATUS.match(title.name)):
             title = None
         self.title = title
         self.status = next((one for one in sections if one.level and _STATUS.match(one.name)), None)
-        above = sections[: sections.index(title) + 1 if title is not None else 1]
+        end = sections.index(title) + 1 if title is not None else 1
+        above = (*sections[:end], *takewhile(bold.__contains__, sections[end:]))
         about = [one for one in sections if one.name in _ABOUT]
         self.facts: dict[Fact, None] = {}
         self.head: dict[Section, str] = {}
         for section in dict.fromkeys((*above, *about)):
-            facts, self.head[section] = _facts_in(section)
+            facts, rest = _facts_in(section)
+            self.head[section] = f"**{section.heading}**\n{rest}" if section in bold else rest
             self.facts |= dict.fromkeys(facts)
         self.is_listed = any(one.key == "status" for one in self.facts)
         self.stated = ""
@@ -240,6 +256,9 @@ def decision_record(
     below = read_keys((one.key, one.value) for one in outline.facts if one.key in _OTHERS)
     stated = front.asked.get("status", "")
     banners = [banner for rest in outline.head.values() for banner in banners_in(rest)]
+    # A title may have a mark such as `[REJECTED]`.
+    marks = map(read_status, re.findall(r"[\[(]([A-Za-z ]{4,20})[\])]", heading[:300]))
+    banners += (one.text for one in marks if one.is_whole and one.status not in (None, Status.ACTIVE))
     statements = (stated, *(one.statement for one in outline.facts), outline.stated, "\n".join(banners))
     reading = read_status("\n\n".join(statements))
     # mdmem's status may say less than the status in the front matter, so keep the original.
@@ -270,12 +289,11 @@ def decision_record(
     record.cuts = tuple(_cuts(outline, record))
     _give_status(record, unstated if decision_sections(outline.sections) or reading.claims else Status.DRAFT)
     is_active = record.status is Status.ACTIVE and (type_.is_rule or source.is_in_records)
-    if is_active and reading.status is None and not (reading.claims or record.messages):
+    if is_active and reading.status is None and not record.messages:
         parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
-        hint = _HINT.search("\n".join((heading, *(without_comments(one.text) for one in parts))))
-        if hint is not None:
-            why = "is not understood as a status: it counts as accepted"
-            record.messages.append(f"`{hint[0].strip()[:60]}` {why}")
+        hints = _HINT.findall("\n".join((heading, *(without_comments(one.text) for one in parts))))
+        if hint := next((one.strip()[:60] for one in hints if not any(claims_in(one))), ""):
+            record.messages.append(f"`{hint}` is not understood as a status: it counts as accepted")
     _give_date(record, front.asked.get("created_at"), outline.facts)
     return record
 

@@ -103,8 +103,13 @@ PLACES: dict[str, Form] = {
     "days-as-facts": ("# A title\n\n**Proposed:** 2024-01-01\n**Rejected:** 2024-02-01\n", ENDED),
     "comment": (plain("<!-- proposed, accepted, rejected -->\nDraft"), DRAFT),
     "comment-of-a-person": (plain("Accepted <!-- until May -->"), ACTIVE),
-    # The import reports this line, since it does not read it as a status.
-    "title": ("# [REJECTED] A title\n\nWe do.\n", ACTIVE),
+    "title": ("# [REJECTED] A title\n\nStatus: Accepted\n\nWe do.\n", ENDED),
+    "bold-above": ("**Rejected**\n\n# A title\n\nWe do.\n", {"title": "A title", **ENDED}),
+    "bold-below": (above("**Rejected**"), ENDED),
+    # The import reports these lines, since it does not read them as a status.
+    "words-of-a-title": ("# Rejected idea\n\nWe do.\n", ACTIVE),
+    "italics-and-a-link": (above("_draft_\n\n- Amends: [x](0092-ninety-two.md)"), ACTIVE),
+    "accepted-and-more": (above("**Accepted** then withdrawn"), ENDED),
     "facts-in-a-line": (
         "Title: A title\n\n**Owner:** Ada, Bo | **Date:** 2024-02-01, **Status:** Superseded\n\nWe do.\n",
         {"title": "A title", "owner": "Ada, Bo", "created_at": "2024-02-01", **ENDED},
@@ -218,7 +223,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     assert (checked.returncode, " error " in checked.stdout) == (0, False), checked.stdout
     for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094"):
         assert f"  `{doubt}` is not understood, and stays in the text\n" in ran.stdout
-    assert "  `[REJECTED] A title` is not understood as a status: it counts as accepted\n" in ran.stdout
+    for line in ("Rejected idea", "_draft_"):
+        assert f"  `{line}` is not understood as a status: it counts as accepted\n" in ran.stdout
     assert "Accepted <!-- until May -->" in (root / PLACE / "comment-of-a-person.md").read_text()
     found = (root / PLACE).glob("*.md")
     return {path.stem: dict(parse_document(path.name, path.read_bytes()).fields or {}) for path in found}
