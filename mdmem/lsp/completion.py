@@ -172,17 +172,14 @@ def _values(document: Document, name: str) -> Iterable[str]:
     name = "owner" if name == "owners" else name
     if name not in _SHARED_FIELDS:
         return ()
-    # First the owners of the wing, then the values in other entries, those that are frequent in the wing first.
-    catalog, wing_path = memory.catalog, f"{document.wing}/"
-    here, everywhere = Counter[str](), Counter[str]()
-    for address, entry in catalog.entries.items():
+    # First the owners of the wing, then the values in other entries, frequent ones first.
+    counted = Counter[str]()
+    for address, entry in memory.catalog.entries.items():
         value = getattr(entry, name) if address != document.address else None
-        values = (value,) if isinstance(value, str) else value or ()
-        everywhere.update(values)
-        here.update(values if address.startswith(wing_path) else ())
-    wing = catalog.wings.get(document.wing or "")
+        counted.update((value,) if isinstance(value, str) else value or ())
+    wing = memory.catalog.wings.get(document.wing or "")
     owners = wing.owners if wing is not None and name == "owner" else ()
-    used = sorted(everywhere, key=lambda text: (-here[text], -everywhere[text], text))
+    used = sorted(counted, key=lambda text: (-counted[text], text))
     return [scalar(text) for text in dict.fromkeys((*owners, *used)) if text.isprintable()][:_MOST_ITEMS]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 
@@ -46,12 +47,12 @@ def title_line(entry: Entry) -> str:
     return f"{entry.type}: {plain(entry.title, _LINE)}"
 
 
-def markup(abilities: Abilities, *blocks: Iterable[str]) -> types.MarkupContent:
-    """Return blocks of plain lines as a hover text, each block in a fenced code block."""
-    texts = ["\n".join(map(plain_line, block)) for block in blocks]
+def markup(abilities: Abilities, lines: Iterable[str]) -> types.MarkupContent:
+    """Return plain lines as a hover text, in a fenced code block if the editor shows Markdown."""
+    text = "\n".join(map(plain_line, lines))
     if not abilities.markdown:
-        return types.MarkupContent(types.MarkupKind.PlainText, "\n\n".join(texts))
-    return types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(f"```text\n{text}\n```" for text in texts))
+        return types.MarkupContent(types.MarkupKind.PlainText, text)
+    return types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```")
 
 
 def state_in(memory: OpenMemory, address: str) -> BoxState:
@@ -102,21 +103,13 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
-    """Return the hover text for the token and the findings at a position, or None; on line 1 of code, its rules."""
+    """Return the hover text for the token at a position, or None; on line 1 of code, its rules."""
     token, abilities = document.token_at(params.position), document.memory.abilities
     if document.is_code and token is None:
         rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
         return types.Hover(markup(abilities, filter(None, (*map(title_line, rules), more)))) if rules else None
     lines = [*_token_lines(document, token)] if token is not None else []
-    codes = dict[str, None]()
-    for finding in document.memory.findings:
-        if finding.place.path == document.path:
-            place = document.range_of_place(finding.place)
-            if place.start <= params.position <= place.end:
-                codes[finding.code] = None
-    blocks = [block for block in (lines, *map(_check_lines, codes)) if block]
-    where = document.range_of_token(token) if token is not None and lines else None
-    return types.Hover(markup(abilities, *blocks), where) if blocks else None
+    return types.Hover(markup(abilities, lines), document.range_of_token(token)) if token and lines else None
 
 
 def _token_lines(document: Document, token: Token) -> Iterator[str]:
@@ -134,14 +127,9 @@ def _token_lines(document: Document, token: Token) -> Iterator[str]:
             yield f"{token.text} cannot be parsed"
             yield f"line {fault.place.line}: {fault.message}"
     elif token.kind is TokenKind.CODE:
-        yield from _check_lines(token.text)
-
-
-def _check_lines(code: str) -> list[str]:
-    try:
-        return explanation(code, get_check(code)).splitlines()
-    except MdmemError:
-        return []
+        # A code may be unknown.
+        with suppress(MdmemError):
+            yield from explanation(token.text, get_check(token.text)).splitlines()
 
 
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:

@@ -76,16 +76,6 @@ def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
     assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 
-def test_a_finding_tells_what_it_means(reader: Hand) -> None:
-    reader.open(RULE)
-    document = reader.type(RULE, "status: active", "status: actve")
-    found = hover(document, types.HoverParams(reader.named(RULE), reader.at(RULE, "act|ve")))
-    reader.close(RULE)
-    assert found is not None
-    assert isinstance(found.contents, types.MarkupContent)
-    assert "invalid-value (" in found.contents.value
-
-
 def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(reader: Hand) -> None:
     both = "```text\ninvariant: Callbacks do not block\ndecision: Use two threads\n```"
     assert told(reader, "|x = 1\n", NODE) == both
