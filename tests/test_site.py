@@ -203,13 +203,6 @@ def test_a_full_disk_is_said_and_leaves_no_half_page(tmp_path: Path) -> None:
     assert built(folder, out) == whole
 
 
-def test_a_long_build_shows_how_far_it_is(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mdmem.cli.common.Progress._SHORTEST", 1)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    said = run("site", "build", "--out", "site", cwd=decided(tmp_path)).err
-    assert "\rbuilding " in said.replace("\x1b[?25l", "")
-    assert " 100%" in said
-    assert said.endswith("\x1b[?25h\n")
 
 
 @pytest.mark.long

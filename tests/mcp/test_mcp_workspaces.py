@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from builders import TODAY, commit_all, environment, git, memory, write, write_entry
 from clients import call, server_over, text
-from msgspec.structs import replace
 
-from mdmem.mcp import workspaces as served_workspace
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog import load as loading
@@ -99,17 +97,6 @@ def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> No
     assert addresses(provider) == ["arm/rules/x", "nav/architecture/threads", "nav/rules/callbacks"]
     assert addresses(provider, narrow) == addresses(provider, narrow) == ["arm/rules/x"]
     assert len(addresses(provider)) == 3
-
-
-def test_the_caller_s_own_memory_does_not_put_out_the_team_s(
-    root: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace = provider.workspace()
-    own = replace(workspace, location=replace(workspace.location, root=memory(root.parent / "own") / "memory"))
-    first = workspace.catalog
-    assert own.reread().catalog.entries
-    monkeypatch.setattr(served_workspace, "load", None)
-    assert provider.workspace().catalog.entries is first.entries
 
 
 def test_a_fault_of_git_is_over_when_it_is_mended(root: Path, provider: Provider) -> None:

@@ -144,12 +144,6 @@ def test_the_first_line_of_a_text_counts_what_is_left_and_the_invariants() -> No
     assert text_pages(text, limit=1_200)[0].splitlines()[0].endswith("; invariants_remaining: 2; remaining: 5")
 
 
-def test_a_section_larger_than_a_page_goes_on_quoted() -> None:
-    text = "### note: Long\n\n" + quoted("\n\n".join(f"line {number} {'x' * 90}" for number in range(40)))
-    found = text_pages(text)
-    assert [number for number in range(40) if not any(f"> line {number} " in page for page in found)] == []
-
-
 @given(st.lists(st.text("ab #>\n`-é", max_size=1_500), max_size=8), st.integers(600, 4_000))
 def test_no_page_is_too_large_and_no_line_of_an_entry_is_unquoted(bodies: list[str], limit: int) -> None:
     text = "\n\n".join(f"### note: T{number}\n\n{quoted(body)}" for number, body in enumerate(bodies))
