@@ -2,6 +2,7 @@
 
 Some clients do not behave: they die, or never read what they asked for; and what one saved, whose connection ended
 before the answer, is one entry when it is sent again.
+"""
 
 import http.client
 import json
