@@ -24,7 +24,7 @@ from mdmem.hub.search import search_hub, who
 from mdmem.mcp.calls import AnswerOfRoot, Page, ToolCall, with_remarks
 from mdmem.mcp.tools import tools_of
 from mdmem.mcp.tools.core import Widened, list_text, question_of
-from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
+from mdmem.mcp.tools.tool import AT, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
 from mdmem.render.json import entries_json
@@ -135,21 +135,16 @@ class HubAnswers:
         can answer.
         """
         asked, named = _with_repository(asked)
-        is_over_all = asked.tool.name in _OVER_ALL
-        if named is None and not is_over_all:
+        if named is None and asked.tool.name not in _OVER_ALL:
             return asked.page(of_clone(asked))
         if asked.access.is_narrow:
             raise UsageError("the hub answers only callers whose token opens every wing of this memory")
         if asked.arguments.get(AT) is not None:
             raise UsageError("the hub has only one commit of each repository; leave out `at`")
-        if is_over_all:
-            repositories = () if named is None or named == EVERYWHERE else (named,)
+        if named is None or asked.tool.name in _OVER_ALL:
             with self._opened() as cursor:
-                return asked.page(asked.tool.call(OpenedHub(cursor, repositories), **asked.tool_arguments))
-        if named is None or named == EVERYWHERE:
-            raise UsageError(
-                "`repository` takes one name here; `hub_search` searches all repositories and gives their names"
-            )
+                opened = OpenedHub(cursor, () if named is None else (named,))
+                return asked.page(asked.tool.call(opened, **asked.tool_arguments))
         with self._opened() as cursor:
             key = (copy_key(cursor, named), self._today())
             # The copy of an earlier call is used again if the rows are the same.

@@ -119,7 +119,6 @@ def test_another_repository_is_a_word_away(clone: Path, dsn: str) -> None:
             "get_entry": await told(client, "get_entry", addresses=[ferry]),
             "two": await told(client, "get_entry", addresses=[ferry, "nav/architecture/threads"]),
             "nowhere": await told(client, "search", query="ferry", repository="org/none"),
-            "all": await told(client, "retrieve", query="ferry", repository="*"),
             "why": await told(client, "why", address=ferry),
             "list": await told(client, "list", **there),
             "who": await told(client, "who", query="nav/architecture/ferry", **there),
@@ -144,7 +143,6 @@ def test_another_repository_is_a_word_away(clone: Path, dsn: str) -> None:
     assert "the hub" not in said["own"]
     assert said["two"].endswith("the addresses belong to several repositories; ask about one repository at a time")
     assert said["nowhere"].startswith("search: the hub has no repository `org/none`")
-    assert "`hub_search` searches all repositories" in said["all"]
 
 
 def test_a_session_remembers_entries_of_its_own_memory_alone(clone: Path, dsn: str) -> None:

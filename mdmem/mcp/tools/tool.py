@@ -35,7 +35,6 @@ Shown = Mapping[str, str]
 
 JSON_FORM = "json"
 AT, REPOSITORY = "at", "repository"
-EVERYWHERE = "*"
 _LONGEST_VALUE, _MOST_FAULTS = 60, 8
 # Parameters of a tool's function that are not arguments of the client.
 _INTERNAL = ("workspace", "hub", "shown")
