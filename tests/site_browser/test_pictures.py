@@ -104,6 +104,3 @@ def plain(text: str) -> str:
     """Return a text without marks of Markdown and with single blanks."""
     bare = re.sub(r"<[^>]+>|[`*\\]|^\s*(?:[-#]+ )", "", text, flags=re.MULTILINE)
     return " ".join(bare.split()).casefold()
-
-
-ENDED = "entries/ros2/communication/sensor-streams-best-effort.html"

@@ -140,25 +140,19 @@ def test_nothing_moves_where_that_is_asked_for(small: Path, visiting: Visiting, 
 
 
 HOSTILE = "</title><script>document.title = 'ran'</script>\u202e" + "x" * 10_000
-BODY = (
-    """# <b>T</b>
+BODY = f"""# <b>T</b>
 
 <script>document.title = "ran"</script> <img src=x onerror="document.title='ran'"> <svg onload="document.title='ran'">
 [x](javascript:document.title='ran') [y](data:text/html,<script>1</script>) ![i](https://outside.example/x.png)
 
 | a | b |
 |---|---|
-| """
-    + "w" * 400
-    + """ | c |
+| {"w" * 400} | c |
 
 ```
-"""
-    + "z" * 400
-    + """
+{"z" * 400}
 ```
 """
-)
 
 
 @pytest.mark.parametrize("width", [320, 1280])
