@@ -60,7 +60,7 @@ end
 open("src/loop.py")
 tell("lens", ask("textDocument/codeLens", "spin")[1].command.title)
 tell("hover", ask("textDocument/hover", "nav/architecture").contents.value)
-tell("definition", ask("textDocument/definition", "nav/architecture")[1].uri)
+tell("definition", ask("textDocument/definition", "nav/architecture").uri)
 open("memory/nav/notes/queue.md")
 replace("status: active", "status: actve", 1)
 tell("typed", messages())
