@@ -203,8 +203,6 @@ def test_a_full_disk_is_said_and_leaves_no_half_page(tmp_path: Path) -> None:
     assert built(folder, out) == whole
 
 
-
-
 @pytest.mark.long
 def test_long_chains_and_large_rooms_take_seconds_and_no_more_than_a_page_can_be(tmp_path: Path) -> None:
     root = tmp_path / "a"
