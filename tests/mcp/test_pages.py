@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, memory, write_entry
-from cli.test_misnamed_files import NAMES, assert_is_harmless, misnamed
+from builders import commit_all, entry_text, memory, write, write_entry
 from clients import asked, call, server_over, text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +21,7 @@ from mdmem.mcp.answers import bytes_of, json_line, page_of, plain, text_page_of,
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING
+from mdmem.model.text import ACTING
 
 _ANSWER = {"query": "x", "hits": [{"address": f"nav/a/e{number}", "content": "word " * 60} for number in range(40)]}
 _CURSOR = re.compile(r"^truncated: true; cursor: ([\w-]+)")
@@ -219,8 +219,15 @@ ASKED = {
 
 @pytest.mark.parametrize("tool", ASKED)
 def test_no_tool_lets_a_name_out_of_its_line(tool: str, tmp_path: Path) -> None:
-    server = server_over(misnamed(tmp_path, *(f"nav/rules/{name}.md" for name in NAMES), "nav/x\nFORGED/a.md"))
-    assert_is_harmless(text(call(server, tool, **ASKED[tool])))
+    root = memory(tmp_path) / "memory"
+    names = (f"rules/a{end}FORGED b" for end in ("\n", "\r\n", "\u2028", "\u2029", "\x85", "\u202e", "\x1b[2J"))
+    for name in ("rules/fine", *names, "x\nFORGED/a"):
+        write(root, f"nav/{name}.md", entry_text("Caching is off.\n\nRationale: it lied.\n", type="invariant"))
+    commit_all(tmp_path)
+    server = server_over(root)
+    said = text(call(server, tool, **ASKED[tool]))
+    assert ACTING.findall(said.replace("\n", "")) == []
+    assert [line for line in said.splitlines() if line.startswith("FORGED")] == []
     if tool == "retrieve":
         problems = asked(server, tool, **ASKED[tool])["problems"]
         assert "nav/rules/a<U+000A>FORGED b.md" in [one["path"] for one in problems]
