@@ -23,21 +23,17 @@ class Two:
 
     @property
     def root(self) -> Path:
-        """Return the root of the memory that reads the wing."""
         return self.app / "memory"
 
     def opened(self) -> Workspace:
-        """Return that memory as its files are now."""
         return open_root(self.root)
 
     def share(self, address: str, **fields: object) -> str:
-        """Commit one more entry where the wing lives."""
         write_entry(self.lib / "memory", address, **fields)
         return commit_all(self.lib)
 
 
 def two_repositories(folder: Path) -> Two:
-    """Return both, the wing not fetched yet."""
     _both(folder)
     return Two(folder / "lib", folder / "app")
 

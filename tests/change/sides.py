@@ -27,7 +27,6 @@ def side(name: str, texts: Mapping[str, str | None]) -> TreeSide:
 def reviewed(
     before: Mapping[str, str | None], after: Mapping[str, str | None], *, files: Sequence[str] = ()
 ) -> ReviewReport:
-    """Return the review of two trees."""
     return compare_trees(side("old", before), side("new", after), today=TODAY, files=lambda: files)
 
 
