@@ -123,10 +123,20 @@ def _value(document: Document, name: str) -> Any:
 
 
 def _versions(workspace: Workspace, repository: Repository, address: str) -> list[_Version]:
-    """Return the commits of an entry, newest first, and those of the original file of an imported entry."""
-    path = f"{workspace.location.prefix}{address}.md"
-    changes = _visible(workspace, file_changes(repository, path, until=workspace.snapshot.revision))
-    first = changes[-1] if changes and not workspace.access.is_narrow else None
+    """Return the commits of an entry, newest first, and those of the original file of an imported entry.
+
+    A caller with hidden wings gets no subjects, and nothing from before a move out of a hidden wing.
+    """
+    access, prefix, changes = workspace.access, workspace.location.prefix, list[FileRevision]()
+    for one in file_changes(repository, f"{prefix}{address}.md", until=workspace.snapshot.revision):
+        to, old = one.moved_to, one.moved_from
+        to = to if to is not None and access.sees(to.removeprefix(prefix)) else None
+        is_hidden = old is not None and not access.sees(old.removeprefix(prefix))
+        changes.append(replace(one, subject="", moved_to=to) if access.is_narrow else one)
+        if access.is_narrow and is_hidden:
+            changes[-1] = replace(changes[-1], before=None, moved_from=None)
+            break
+    first = changes[-1] if changes and not access.is_narrow else None
     if first is not None and first.before is None and first.after is not None:
         # Git does not show the import as a move.
         ((_, content),) = read_blobs(repository, [first.after])
@@ -142,22 +152,6 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
         return found if found is not None and found.fields is not None else None
 
     return [_Version(one, document(one.before), document(one.after)) for one in changes]
-
-
-def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
-    """Return the changes up to a move out of a hidden wing; for a caller with hidden wings, also without subjects."""
-    if not workspace.access.is_narrow:
-        return list(changes)
-    seen: list[FileRevision] = []
-    prefix = workspace.location.prefix
-    for one in changes:
-        if one.moved_to is not None and not workspace.access.sees(one.moved_to.removeprefix(prefix)):
-            one = replace(one, moved_to=None)
-        if one.moved_from is not None and not workspace.access.sees(one.moved_from.removeprefix(prefix)):
-            seen.append(replace(one, before=None, moved_from=None))
-            break
-        seen.append(one)
-    return [replace(one, subject="") for one in seen]
 
 
 def _is_cut(repository: Repository, versions: Sequence[_Version]) -> bool:

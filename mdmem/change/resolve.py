@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -110,10 +111,21 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
     if repository is not None and operation is not None:
         # Unstaged files of entries with supersessions, which an earlier resolution may have written, and files with
-        # findings in git's index, which `mdmem check --fix` may have written.
-        linked = {one.path for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by}
-        caused, fixed = _check_paths(workspace, paths)
-        states = list_file_status(repository, [f"{location.prefix}{path}" for path in sorted(linked | caused)])
+        # new findings in git's index, which `mdmem check --fix` may have written.
+        written = {one.path for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by}
+        # If the conflict is in the settings, the conflicts of entries are shown nevertheless.
+        with suppress(MdmemError):
+            staged = check(workspace.at(Snapshot(staged=True)), CheckRequest())
+            report = check(workspace, CheckRequest())
+            written |= {one.place.path for one in staged.findings if one.new}
+            caused = {(one.code, one.place.path) for one in staged.findings if one.new or staged.fails(one)}
+            fixable = [one for one in report.findings if one.fix is not None and one.fix.is_safe]
+            caused |= {(one.code, one.place.path) for one in fixable if one.place.path in paths}
+            fixes = [one for one in fixable if (one.code, one.place.path) in caused]
+            # Fixes come first only if the hook would refuse one of these findings.
+            if any(map(report.fails, fixes)):
+                fixed = {edit.path for one in fixes if one.fix is not None for edit in one.fix.edits}
+        states = list_file_status(repository, [f"{location.prefix}{path}" for path in sorted(written)])
         unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
         touched |= {path.removeprefix(location.prefix) for path in unstaged}
     steps = _completing_commands(workspace, touched | fixed)
@@ -139,26 +151,6 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
             choices = _choices_of_successors(old, successors)
             found.append(MergeConflict(path=path, kind=kind, successors=successors, choices=choices))
     return sorted(found, key=lambda one: one.path), paths
-
-
-def _check_paths(workspace: Workspace, unmerged: Collection[str]) -> tuple[set[str], set[str]]:
-    """Return the files with new findings in git's index, and those that `check --fix` changes for the hook to pass."""
-    try:
-        staged = check(workspace.at(Snapshot(staged=True)), CheckRequest())
-        report = check(workspace, CheckRequest())
-    except MdmemError:
-        # The conflict may be in the settings. The conflicts of entries are shown nevertheless.
-        return set(), set()
-    caused = {(one.code, one.place.path) for one in staged.findings if one.new or staged.fails(one)}
-    fixes = [
-        (report.fails(one), one.fix)
-        for one in report.findings
-        if one.fix is not None and one.fix.is_safe
-        if (one.code, one.place.path) in caused or one.place.path in unmerged
-    ]
-    is_refused = any(fails for fails, _ in fixes)
-    fixed = {edit.path for _, fix in fixes for edit in fix.edits} if is_refused else set()
-    return {one.place.path for one in staged.findings if one.new}, fixed
 
 
 def _completing_commands(workspace: Workspace, paths: Collection[str]) -> tuple[str, ...]:

@@ -172,13 +172,23 @@ class _Comparison:
         return tuple(sorted({head for entry in naming for head in catalog.lineage.heads(entry.address)}))
 
     def find_beliefs(self) -> tuple[Belief, ...]:
-        """Return the entries that are no longer current, with their successors, then the new ones, by authority."""
-        found, replacing = list[Belief](), set[str]()
+        """Return the entries that are no longer current, with their successors, then the new ones, by authority.
+
+        The reason for an end are the stated reasons of the entry and its successors, else a successor's rationale.
+        """
+        found, replacing, entries = list[Belief](), set[str](), self.after.catalog.entries
         for old in self.ended:
             heads = self.successors(old)
             replacing.update(heads)
+            direct = self.after.catalog.lineage.successors.get(self.moved(old), heads)
+            stated = [reason for one in direct if (reason := entries[one].reason)]
+            entry = entries.get(self.moved(old))
+            # The `reason` of an entry with a successor may explain why the entry replaced its own predecessor.
+            if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
+                stated.append(why)
+            reason = _shortened("; ".join(dict.fromkeys(stated)))
+            reason = reason or next((why for head in heads if (why := self._reason(head))), None)
             was_there, after = frozenset(heads).difference(self.begun), tuple(map(self.after.ref, heads))
-            reason = self._reason_ended(old, heads)
             found.append(Belief(self.before.ref(old), after, reason, was_there, self._opening(heads)))
         for new in self.begun:
             if new not in replacing:
@@ -189,19 +199,6 @@ class _Comparison:
         """Return the first sentences of the only entry's decision, if the change wrote its file, or an empty text."""
         document = self.case.changed_documents.get(addresses[0]) if len(addresses) == 1 else None
         return _shortened(rule_of(document.body)) if document is not None else ""
-
-    def _reason_ended(self, old: str, heads: tuple[str, ...]) -> str | None:
-        """Return why an entry is no longer current: the stated reasons of all, else a successor's rationale."""
-        entries = self.after.catalog.entries
-        direct = self.after.catalog.lineage.successors.get(self.moved(old), heads)
-        stated = [reason for one in direct if (reason := entries[one].reason)]
-        entry = entries.get(self.moved(old))
-        # The `reason` of an entry with a successor may explain why the entry replaced its own predecessor.
-        if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
-            stated.append(why)
-        if stated:
-            return _shortened("; ".join(dict.fromkeys(stated)))
-        return next((why for head in heads if (why := self._reason(head))), None)
 
     def _reason(self, address: str) -> str | None:
         """Return the stated reason of an entry. If there is none and the file changed, return the rationale in it."""

@@ -74,10 +74,7 @@ class SyncStoppedError(MdmemError):
 
 
 def sync(
-    workspace: Workspace,
-    *,
-    draw: Callable[[], float] = random.random,
-    sleep: Callable[[float], None] = time.sleep,
+    workspace: Workspace, *, draw: Callable[[], float] = random.random, sleep: Callable[[float], None] = time.sleep
 ) -> SyncResult:
     """Pull the commits of others, rebase our commits on them, check the result and push it.
 
