@@ -15,45 +15,75 @@ from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, W
 
 # What each field means, with an example of its value.
 _TABLE: Mapping[str, Field] = {
-    "type": Field("the kind of entry, in the order of authority", "decision", searched=Searched.WHOLE, required=True),
+    "type": Field(
+        "the kind of entry, from most to least authority", "decision", searched=Searched.WHOLE, required=True
+    ),
     "status": Field(
-        "whether it applies; a draft has no effect yet",
+        "whether the entry applies; a draft has no effect yet",
         "active",
         set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`",
         searched=Searched.WHOLE,
         required=True,
     ),
-    "created_at": Field("when it was written", "2026-03-05", searched=Searched.DATE, required=True),
-    "title": Field("one line; else the first heading, else the entry-id", "Use threads", searched=Searched.TITLE),
+    "created_at": Field("when the entry was written", "2026-03-05", searched=Searched.DATE, required=True),
+    "title": Field(
+        "one line (default: the first heading of the text, else the entry-id)", "Use threads", searched=Searched.TITLE
+    ),
     "verified_at": Field(
         "when somebody confirmed it", "2026-04-10", "`mdmem verify`, `doubt --done`, and `save_pattern`", Searched.DATE
     ),
-    "deprecated_at": Field("when it was deprecated", "2026-06-30", "`mdmem deprecate`, `supersede` and `approve`"),
-    "expires_at": Field("after this day it counts as under review", "2026-12-31"),
-    "version": Field("raise it when you change the text of a current rule", "2"),
-    "label": Field("the kind of a pattern or note, such as incident or session", "incident", searched=Searched.WHOLE),
-    "owner": Field("who is responsible for it", "navigation-team", searched=Searched.WHOLE),
-    "topic": Field("the subject, finer than the room", "executors", searched=Searched.WHOLE),
-    "focus": Field("the area of work that it is for; `--focus` filters by it", "docking", searched=Searched.WHOLE),
-    "agent": Field("the agent that wrote it", "review-bot", set_by="`mdmem save` and the tools of the server"),
-    "tags": Field("words to find it by", "[executor, navigation]", searched=Searched.TAG),
-    "applies_to": Field("globs of the code that it is about, from the repository's top", '["src/navigation/**"]'),
-    "confidence": Field("how sure the writer is, from 0 to 1", "0.8"),
-    "relevance_score": Field("how much it matters, from 0 to 1", "0.6"),
-    "supersedes": Field("the entries that it replaces", "[app/rules/one-thread]", "its writer, and `mdmem supersede`"),
-    "superseded_by": Field("the entries that replace it", "[app/rules/threads]", "`mdmem supersede` and `approve`"),
-    "amends": Field("the entries that it changes in part; they stay current", "[app/rules/retry-by-error-code]"),
-    "overrides": Field("the shared rules that it replaces here", "[ros2/rules/one-thread-by-default]"),
-    "conflicts_with": Field("the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]"),
-    "see": Field("related entries", "[ros2/anti-patterns/blocking-callbacks]"),
-    "produced": Field("the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]"),
-    "reason": Field(
-        "why it supersedes, overrides or contradicts another", "it was slow", "its writer, and `mdmem supersede`"
+    "deprecated_at": Field(
+        "when the entry was deprecated", "2026-06-30", "`mdmem deprecate`, `supersede` and `approve`"
     ),
-    "deprecated_reason": Field("why it was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`"),
-    "approved_by": Field("who made it active", "Navigation Team <navigation@example.com>", set_by="`mdmem approve`"),
-    "editorial_at": Field("when the text was corrected, not the rule", "2026-05-02", "`mdmem edit --editorial`"),
-    "ignore": Field("checks that do not report this entry", "{local-path: the path is the subject}"),
+    "expires_at": Field("after this day, the entry counts as under review", "2026-12-31"),
+    "version": Field("raise this number when you reword a current rule", "2"),
+    "label": Field("the kind of a pattern or note, such as incident or session", "incident", searched=Searched.WHOLE),
+    "owner": Field("who is responsible for the entry", "navigation-team", searched=Searched.WHOLE),
+    "topic": Field("the subject of the entry, narrower than its room", "executors", searched=Searched.WHOLE),
+    "focus": Field(
+        "the area of work to which the entry belongs; `--focus` filters by it", "docking", searched=Searched.WHOLE
+    ),
+    "agent": Field("the agent that wrote the entry", "review-bot", set_by="`mdmem save` and the tools of the server"),
+    "tags": Field("more words by which search finds the entry", "[executor, navigation]", searched=Searched.TAG),
+    "applies_to": Field(
+        "globs of the files to which the entry or wing applies, from the repository's top", '["src/navigation/**"]'
+    ),
+    "confidence": Field("how sure the writer is, from 0 to 1", "0.8"),
+    "relevance_score": Field("how much the entry matters, from 0 to 1", "0.6"),
+    "supersedes": Field(
+        "the older entries that this entry replaces", "[app/rules/one-thread]", "its writer, and `mdmem supersede`"
+    ),
+    "superseded_by": Field(
+        "the newer entries that replace this entry", "[app/rules/threads]", "`mdmem supersede` and `approve`"
+    ),
+    "amends": Field(
+        "the entries that this entry changes in part; they stay current", "[app/rules/retry-by-error-code]"
+    ),
+    "overrides": Field(
+        "the shared rules that this entry replaces in its own wing", "[ros2/rules/one-thread-by-default]"
+    ),
+    "conflicts_with": Field("the entries that this entry contradicts", "[ros2/communication/sensor-streams-reliable]"),
+    "see": Field("related entries", "[ros2/anti-patterns/blocking-callbacks]"),
+    "produced": Field(
+        "the entries that resulted from this entry", "[lifecore_ros2/components/retry-docking-by-error-code]"
+    ),
+    "reason": Field(
+        "why this entry supersedes, overrides or contradicts another one",
+        "it was slow",
+        "its writer, and `mdmem supersede`",
+    ),
+    "deprecated_reason": Field(
+        "why the entry was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`"
+    ),
+    "approved_by": Field(
+        "the person who made the entry active", "Navigation Team <navigation@example.com>", set_by="`mdmem approve`"
+    ),
+    "editorial_at": Field(
+        "when a mistake in the text was corrected; the rule stayed the same", "2026-05-02", "`mdmem edit --editorial`"
+    ),
+    "ignore": Field(
+        "checks that do not report this entry, each with a reason", "{local-path: the path is the subject}"
+    ),
     "trigger": Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN),
     "repeatable_steps": Field("the steps, in their order", "[Add a group, Await it]", holder=Holder.PATTERN),
     "exclusions": Field("when the pattern does not apply", "[Nodes with one callback]", holder=Holder.PATTERN),
@@ -63,7 +93,9 @@ _TABLE: Mapping[str, Field] = {
     "open_items": Field("the open questions", "[The beacon's range is unknown]", holder=Holder.SESSION),
     "next_actions": Field("the next steps", "[Measure the range in the hall]", holder=Holder.SESSION),
     "entity": Field("the name of the thing that the note describes", "docking station", holder=Holder.ENTITY),
-    "relations": Field("its relations to others", "[{type: part-of, to: app/entities/fleet}]", holder=Holder.ENTITY),
+    "relations": Field(
+        "how the thing relates to others", "[{type: part-of, to: app/entities/fleet}]", holder=Holder.ENTITY
+    ),
     "kind": Field("a project's wing, or one that projects share", "project", holder=Holder.WING),
     "project_id": Field(
         "the id by which clients know the project",
@@ -73,11 +105,14 @@ _TABLE: Mapping[str, Field] = {
     ),
     "owners": Field("who is responsible for the wing", "[navigation-team]", holder=Holder.WING),
     "shared_wings": Field(
-        "the shared wings that the project reads, in their order; without it every one", "[ros2]", holder=Holder.WING
+        "the shared wings that the project reads, in this order (default: all)", "[ros2]", holder=Holder.WING
     ),
     "description": Field("the purpose of the wing", "The navigation stack of the delivery robot", holder=Holder.WING),
     "last_hygiene_at": Field(
-        "when hygiene last ran on the wing", "2026-11-09", set_by="`mdmem hygiene --record`", holder=Holder.WING
+        "when `mdmem hygiene` was last recorded for the wing",
+        "2026-11-09",
+        set_by="`mdmem hygiene --record`",
+        holder=Holder.WING,
     ),
 }
 
