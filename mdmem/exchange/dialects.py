@@ -208,7 +208,9 @@ class Outline:
         """
         sections = self.sections = sections_of(body)
         # A bold line such as `**Rejected**` may count as a heading. It is a banner.
-        bold = {one for one in sections if one.level > _LOWEST and read_status(one.heading).status is not None}
+        bold = {
+            one for one in sections if one.level > _LOWEST and not one.decided and read_status(one.heading).is_whole
+        }
         levels = [one.level for one in sections if one.level and one not in bold]
         top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
         title = next((one for one in sections if one.level == top), None)

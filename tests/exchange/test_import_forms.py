@@ -106,6 +106,8 @@ PLACES: dict[str, Form] = {
     "title": ("# [REJECTED] A title\n\nStatus: Accepted\n\nWe do.\n", ENDED),
     "bold-above": ("**Rejected**\n\n# A title\n\nWe do.\n", {"title": "A title", **ENDED}),
     "bold-below": (above("**Rejected**"), ENDED),
+    "bold-proposal": (above("**Proposal**\n\nWe would."), ACTIVE),
+    "bold-options": (above("**Rejected options**\n\n- None"), ACTIVE),
     # The import reports these lines, since it does not read them as a status.
     "words-of-a-title": ("# Rejected idea\n\nWe do.\n", ACTIVE),
     "italics-and-a-link": (above("_draft_\n\n- Amends: [x](0092-ninety-two.md)"), ACTIVE),
