@@ -120,20 +120,21 @@ def test_a_contradiction_of_what_is_not_given_is_not_reported(root: Path) -> Non
     assert (ids(answer["items"]), answer["retrieval_status"]) == (["app/r/c"], "succeeded")
 
 
-@pytest.mark.parametrize("project_id", [None, "", "  "])
-def test_without_a_project_nothing_is_read_and_the_message_says_why(root: Path, project_id: str | None) -> None:
+@pytest.mark.parametrize(
+    ("project_id", "state", "message"),
+    [
+        (None, "unresolved", "no `project_id` is given, so no scope is known"),
+        ("  ", "unresolved", "no `project_id` is given, so no scope is known"),
+        ("fresh", "uncertain", "there is no wing for the project `fresh` yet; `save_session` creates it"),
+    ],
+)
+def test_without_a_wing_nothing_is_read_and_the_message_says_why(
+    root: Path, project_id: str | None, state: str, message: str
+) -> None:
     put(root, "lib/r/rule", "Rule", type="invariant")
     answer = bundle(root, project_id)
-    assert (answer["retrieval_status"], answer["scope_state"]) == ("empty", "unresolved")
-    assert answer["items"] == []
-    assert answer["message"] == "no `project_id` is given, so no scope is known"
-
-
-def test_a_project_that_is_not_there_gives_nothing_and_says_what_makes_it(root: Path) -> None:
-    put(root, "lib/r/rule", "Rule", type="invariant")
-    answer = bundle(root, "fresh")
-    assert (answer["retrieval_status"], answer["scope_state"], answer["items"]) == ("empty", "uncertain", [])
-    assert answer["message"] == "there is no wing for the project `fresh` yet; `save_session` creates it"
+    assert (answer["retrieval_status"], answer["scope_state"], answer["items"]) == ("empty", state, [])
+    assert answer["message"] == message
 
 
 def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it(root: Path) -> None:
@@ -262,14 +263,3 @@ def test_a_bundle_changes_no_byte_and_is_the_same_twice(root: Path) -> None:
     first, second = bundle(root, topic="one two"), bundle(root, topic="one two")
     assert first == second
     assert snapshot(root) == before
-
-
-def test_a_bundle_has_the_keys_of_the_contract(root: Path) -> None:
-    told = bundle(root)
-    assert {name: told[name] for name in ("items", "retrieval_status", "scope_state", "conflicts_found")} == {
-        "items": [],
-        "retrieval_status": "empty",
-        "scope_state": "resolved",
-        "conflicts_found": False,
-    }
-    assert told["hygiene_due"] is False

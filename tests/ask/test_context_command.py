@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, memory, run_here, run_mdmem, write, write_entry
+from builders import commit_all, make_repository, memory, run_here, write, write_entry
 
 
 @pytest.fixture(autouse=True)
@@ -49,22 +49,6 @@ def test_revision_is_read_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "nav/architecture/zebra" not in run_here(capsys, "context", "zebra", "--at", "HEAD", cwd=folder).out
 
 
-def test_unreadable_file_stands_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = memory(tmp_path / "repo")
-    write(folder / "memory", "nav/rules/broken.md", "---\ntype: [\n---\n")
-    ran = run_here(capsys, "context", "threads", cwd=folder)
-    assert ran.code == 0
-    assert "\n\n**These files cannot be read in full, and may contain rules:**\n- nav/rules/broken.md:" in ran.out
-    assert ran.out.count("cannot be read in full") == 1
-
-
-def test_project_that_is_unknown_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "context", "threads", "--project", "other", cwd=memory(tmp_path / "repo"))
-    assert ran.code == 0
-    assert "There is no wing for the project `other`: only shared knowledge is included." in ran.out
-    assert "worth keeping" not in ran.out
-
-
 def test_without_a_memory_the_repository_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_repository(tmp_path / "repo")
     write(folder, "README.md", "# A thing\n\nThreads are two.\n")
@@ -87,15 +71,3 @@ def test_audit_that_fails_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     ran = run_here(capsys, "context", "threads", cwd=folder)
     assert ran.code == 0
     assert "not in the audit log" in ran.out
-
-
-def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
-    folder = memory(tmp_path / "repo")
-    said = {"XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    # What is forked has the seed that chance gave to this run.
-    runs = [
-        run_mdmem("context", "two threads", "--format", "json", cwd=folder, env=said | seed)
-        for seed in ({"PYTHONHASHSEED": "1"}, {})
-    ]
-    assert runs[0].stdout == runs[1].stdout
-    assert runs[0].returncode == 0

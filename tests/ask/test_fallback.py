@@ -73,25 +73,23 @@ def test_answer_without_words_is_the_text_of_docs_and_readme(repository: Path, c
     )
 
 
-def test_answer_is_the_readme_where_the_docs_say_nothing(repository: Path, capsys: Capture) -> None:
-    found = answered(capsys, repository, "everybody")
-    assert sources(found) == ("readme", True, [("README.md", 3, "A queue for everybody.")])
-    (repository / "docs" / "architecture.md").unlink()
-    assert sources(answered(capsys, repository, "queue"))[0] == "readme"
-
-
-def test_answer_is_a_search_of_the_workspace_at_last(repository: Path, capsys: Capture) -> None:
-    expected = [("src/queue.py", 1, "# timeout of a queue"), ("src/queue.py", 2, "TIMEOUT = 5")]
-    assert sources(answered(capsys, repository / "src", "timeout")) == ("workspace", True, expected)
+@pytest.mark.parametrize(
+    ("word", "source", "lines"),
+    [
+        ("everybody", "readme", [("README.md", 3, "A queue for everybody.")]),
+        ("timeout", "workspace", [("src/queue.py", 1, "# timeout of a queue"), ("src/queue.py", 2, "TIMEOUT = 5")]),
+        ("nowhere", "workspace", []),
+    ],
+)
+def test_answer_is_of_the_first_source_that_has_a_line(
+    word: str, source: str, lines: list[tuple[str, int, str]], repository: Path, capsys: Capture
+) -> None:
+    assert sources(answered(capsys, repository / "src", word)) == (source, True, lines)
 
 
 def test_answer_outside_git_searches_the_files(tmp_path: Path, capsys: Capture) -> None:
     write(tmp_path, "notes/a.md", "A timeout.\n")
     assert sources(answered(capsys, tmp_path, "timeout")) == ("workspace", True, [("notes/a.md", 1, "A timeout.")])
-
-
-def test_answer_where_nothing_says_anything_is_still_one(repository: Path, capsys: Capture) -> None:
-    assert sources(answered(capsys, repository, "nowhere")) == ("workspace", True, [])
 
 
 def test_answer_as_text_says_where_it_comes_from(repository: Path, capsys: Capture) -> None:

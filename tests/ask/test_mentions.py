@@ -15,11 +15,11 @@ from .builders import make_wings, put
 RULE = "app/rules/adr-0007"
 
 
-def mentions(root: Path, words: str) -> tuple[Mention, ...]:
-    """Return the lines under the rule in the answer to some words."""
+def mentions(root: Path, words: str, address: str = RULE) -> tuple[Mention, ...]:
+    """Return the lines under an entry in the answer to some words."""
     workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
     (answer,) = retrieve(workspace, Question(words=words)).all
-    return next(one.mentions for one in answer.items if one.address == RULE)
+    return next(one.mentions for one in answer.items if one.address == address)
 
 
 def make_rule(folder: Path) -> Path:
@@ -122,9 +122,7 @@ def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory
 def test_number_in_a_room_of_this_name_in_another_wing_is_another_record(root: Path) -> None:
     put(root, "app/adr/0148-orders", "Orders", "Orders are sent twice at most.\n", created_at="2026-02-01")
     put(root, "web/adr/0150-mails", "Mails", "We keep ADR 148 in mind.\n", created_at="2026-03-01")
-    workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
-    (answer,) = retrieve(workspace, Question(words="orders")).all
-    assert [one.how for one in answer.items[0].mentions] == ["no newer entry mentions this"]
+    assert [one.how for one in mentions(root, "orders", "app/adr/0148-orders")] == ["no newer entry mentions this"]
 
 
 @pytest.mark.parametrize(
@@ -156,9 +154,7 @@ def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, lin
 def test_entry_id_of_one_word_is_mentioned_only_as_an_address_or_as_code(sentence: str, how: str, root: Path) -> None:
     put(root, "app/rules/queue", "Use one queue", "Orders go through it.\n", created_at="2026-01-01")
     put(root, "app/rules/jobs", "Jobs", f"{sentence}\n", created_at="2026-02-01")
-    workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
-    (answer,) = retrieve(workspace, Question(words="orders")).all
-    assert [one.how for one in answer.items[0].mentions] == [how]
+    assert [one.how for one in mentions(root, "orders", "app/rules/queue")] == [how]
 
 
 def test_many_mentions_are_named_without_their_sentences(tmp_path: Path) -> None:
@@ -184,6 +180,5 @@ def test_many_mentions_are_named_without_their_sentences(tmp_path: Path) -> None
 def test_change_is_stated_only_by_a_verb_near_the_mention(sentence: str, change: str, root: Path) -> None:
     put(root, "app/adr/0148-use-postgres", "Use Postgres", "Orders live in Postgres.\n", created_at="2026-01-01")
     put(root, "app/adr/0150-amounts", "Amounts", f"{sentence}\n", created_at="2026-02-01")
-    (answer,) = retrieve(open_root(root), Question(words="use postgres")).all
-    best = next(one for one in answer.items if one.address.endswith("postgres"))
-    assert [(one.address, one.does) for one in best.mentions] == [("app/adr/0150-amounts", change)]
+    found = mentions(root, "use postgres", "app/adr/0148-use-postgres")
+    assert [(one.address, one.does) for one in found] == [("app/adr/0150-amounts", change)]

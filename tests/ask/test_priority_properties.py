@@ -69,19 +69,24 @@ def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Sc
 
 
 @given(memories(), asks)
-def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: BundleRequest) -> None:
-    *_, merged = answer(entries, asked)
+def test_items_are_current_in_the_order_of_authority_and_within_the_caps_of_their_scopes(
+    entries: dict[str, Entry], asked: BundleRequest
+) -> None:
+    catalog, _, found, merged = answer(entries, asked)
     taken = Counter(item.tier for item in merged.items if item.entry.type is not EntryType.INVARIANT)
     assert all(taken[tier] <= CAPS[tier] for tier in Tier)
     assert len(merged.proposed) <= 5
-
-
-@given(memories(), asks)
-def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked: BundleRequest) -> None:
-    *_, merged = answer(entries, asked)
     assert merged.items == sorted(merged.items, key=authority_key)
-    ranks = [item.entry.type.rank for item in merged.items]
-    assert ranks == sorted(ranks)
+    assert [item.entry.type.rank for item in merged.items] == sorted(item.entry.type.rank for item in merged.items)
+    current = {one for one in entries if catalog.lineage.is_current(one) or catalog.lineage.is_unresolved(one)}
+    assert all(item.address in current and item.status is not Status.DRAFT for item in merged.items)
+    assert all(item.status is Status.DRAFT for item in merged.proposed)
+    # A scope reads nothing of other projects.
+    assert all(item.entry.wing != "web" for item in (*merged.items, *merged.proposed))
+    if asked.scope is BundleScope.GLOBAL:
+        overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by")}
+        own = [item for item in merged.items if item.tier is Tier.PROJECT]
+        assert all(overridden & set(item.overrides) for item in own)
 
 
 @given(memories(), asks)
@@ -100,17 +105,6 @@ def test_no_invariant_that_binds_is_lost(entries: dict[str, Entry], asked: Bundl
         by_scope = asked.scope is BundleScope.GLOBAL and one.wing == "app"
         assert by_label or by_focus or by_scope
     assert sum(one.count for one in merged.invariants_left_out) >= len(missing)
-
-
-@given(memories(), asks)
-def test_nothing_that_ended_or_is_a_draft_is_an_item(entries: dict[str, Entry], asked: BundleRequest) -> None:
-    catalog, *_, merged = answer(entries, asked)
-    lineage = catalog.lineage
-    assert all(item.entry.status is not Status.DRAFT for item in merged.items)
-    assert all(
-        lineage.is_current(item.entry.address) or lineage.is_unresolved(item.entry.address) for item in merged.items
-    )
-    assert all(item.entry.status is Status.DRAFT for item in merged.proposed)
 
 
 @given(memories(), asks)
@@ -142,13 +136,3 @@ def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Ent
         or (asked.scope is BundleScope.GLOBAL and item.tier is Tier.PROJECT)
     ]
     assert len(silent) - len(unasked) <= counted
-
-
-@given(memories(), asks)
-def test_a_scope_reads_nothing_of_others(entries: dict[str, Entry], asked: BundleRequest) -> None:
-    _, _, found, merged = answer(entries, asked)
-    assert all(item.entry.wing != "web" for item in (*merged.items, *merged.proposed))
-    if asked.scope is BundleScope.GLOBAL:
-        overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by")}
-        own = [item for item in merged.items if item.tier is Tier.PROJECT]
-        assert all(overridden & set(item.overrides) for item in own)

@@ -439,18 +439,13 @@ def test_drafts_are_proposed_and_never_items(root: Path) -> None:
     assert {item.reason for item in answer.proposed} == {"contains queue; a draft: proposed, not binding"}
 
 
-def test_draft_says_what_it_would_do_wherever_it_stands(root: Path) -> None:
+def test_draft_says_what_it_would_supersede_and_leaves_it_in_force(root: Path) -> None:
     put(root, "app/a/choice", "Queue")
     put(root, "app/a/idea", "Queue", status="draft", supersedes=["app/a/choice"])
-    (idea,) = found(root, "queue").proposed
-    assert idea.reason == "contains queue; a draft: proposed, not binding; would supersede app/a/choice"
-
-
-def test_draft_that_supersedes_leaves_the_old_entry_in_force(root: Path) -> None:
-    put(root, "app/a/old", "Queue")
-    put(root, "app/a/idea", "Queue, again", status="draft", supersedes=["app/a/old"])
     answer = found(root, "queue")
-    assert (names(answer.items), names(answer.proposed)) == (["app/a/old"], ["app/a/idea"])
+    (idea,) = answer.proposed
+    assert names(answer.items) == ["app/a/choice"]
+    assert idea.reason == "contains queue; a draft: proposed, not binding; would supersede app/a/choice"
 
 
 # --- overrides ---
