@@ -209,20 +209,15 @@ class Passage(Struct, frozen=True):
     text: str
 
 
-def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
-    """Count omissions by type and reason, sorted by both."""
-    return sum_counts(OmittedCount(one.type, one.why, 1) for one in omitted)
-
-
-def sum_counts(counts: Iterable[OmittedCount]) -> tuple[OmittedCount, ...]:
-    """Add up counts of the same type and reason, sorted by both.
+def count_omitted(counts: Iterable[Omission | OmittedCount]) -> tuple[OmittedCount, ...]:
+    """Count omissions by type and reason, and add counts to them, sorted by both.
 
     Reasons such as `overridden by ADDRESS` are counted together, as `overridden`.
     """
     found: Counter[tuple[str, str]] = Counter()
     for one in counts:
         why = OVERRIDDEN if one.why.startswith(f"{OVERRIDDEN} by ") else one.why
-        found[str(one.type), why] += one.count
+        found[str(one.type), why] += one.count if isinstance(one, OmittedCount) else 1
     return tuple(OmittedCount(kind, why, number) for (kind, why), number in sorted(found.items()))
 
 

@@ -88,19 +88,6 @@ class BundleRequest(Struct, frozen=True, kw_only=True):
         return tuple(kind for kind in EntryType if kind in wanted)
 
 
-class RetrievalStatus(StrEnum):
-    """The outcome of a call. CONFLICTED: an item has a declared contradiction. FAILED: no entry can be read.
-
-    TIMED_OUT: the memory was not read in time, in two attempts.
-    """
-
-    SUCCEEDED = "succeeded"
-    EMPTY = "empty"
-    TIMED_OUT = "timed_out"
-    FAILED = "failed"
-    CONFLICTED = "conflicted"
-
-
 def retrieve_context(
     workspace: Workspace,
     *,
@@ -139,11 +126,11 @@ def retrieve_context(
         # If the memory is the top folder itself, its wings cannot be excluded without reading the memory once more.
         basis = with_outside(late, workspace, request.topic) if workspace.location.under else late
         message = "the memory was not read in time, in two attempts; continue without it, or ask again later"
-        return _bundle(RetrievalStatus.TIMED_OUT, unknown, message, basis, focus=request.focus)
+        return _bundle("timed_out", unknown, message, basis, focus=request.focus)
     except (EnvironmentFaultError, OSError) as error:
         basis = with_fallback(AnswerBasis(), workspace, request.topic, why=str(error))
         message = "the memory cannot be read; continue without it"
-        return _bundle(RetrievalStatus.FAILED, unknown, message, basis, focus=request.focus)
+        return _bundle("failed", unknown, message, basis, focus=request.focus)
 
 
 def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bundle:
@@ -155,7 +142,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
             # An unreadable file may be the README.md that states the project of its wing.
             wanted = Scope(wing=None, wings=(request.project_id,), state=state.state)
             basis = AnswerBasis(problems=problems_in(catalog, wanted))
-        return _bundle(RetrievalStatus.EMPTY, state.state, state.message, basis, focus=request.focus)
+        return _bundle("empty", state.state, state.message, basis, focus=request.focus)
     is_uncertain = state.state is ScopeState.UNCERTAIN
     focuses = (request.focus,) if request.focus is not None and not is_uncertain else ()
     # Select the wing by its project id, since its name may be the id of another wing. An unreadable wing has no id.
@@ -170,7 +157,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
     merged = merge(catalog, found, request, wing=state.wing, is_uncertain=is_uncertain)
     status, basis = _status(found, merged, catalog), merged.basis
     message = _message(merged, request, state, status)
-    if status is RetrievalStatus.FAILED:
+    if status == "failed":
         why = basis.why_degraded or "no entry of the scope can be read"
         basis = with_fallback(basis, workspace, request.topic, why=why)
     else:
@@ -260,7 +247,7 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
         found.basis,
         conflicts=found.basis.contradictions_of(chosen),
         omitted=tuple(omitted[:_NAMED]),
-        omitted_counts=(*found.basis.omitted_counts, *count_omitted(omitted[_NAMED:])),
+        omitted_counts=count_omitted([*found.basis.omitted_counts, *omitted[_NAMED:]]),
     )
     invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
     if request.is_global and wing not in found.scope.shared_wings:
@@ -288,18 +275,19 @@ def _within_caps(items: Iterable[Item]) -> set[str]:
     return chosen
 
 
-def _status(found: Answer, merged: Merged, catalog: Catalog) -> RetrievalStatus:
+def _status(found: Answer, merged: Merged, catalog: Catalog) -> str:
+    """Return the outcome: `conflicted` if an item has a declared contradiction, `failed` if no entry can be read."""
     if any(one.is_declared for one in merged.basis.conflicts):
-        return RetrievalStatus.CONFLICTED
+        return "conflicted"
     if merged.items or merged.proposed:
-        return RetrievalStatus.SUCCEEDED
-    wings = found.scope.wings
-    hidden = any(problem.place.path.split("/")[0] in wings for problem in found.basis.problems)
-    is_dark = hidden and not any(entry.wing in wings for entry in catalog.entries.values())
-    return RetrievalStatus.FAILED if is_dark else RetrievalStatus.EMPTY
+        return "succeeded"
+    wings, problems = found.scope.wings, found.basis.problems
+    is_readable = any(entry.wing in wings for entry in catalog.entries.values())
+    is_hidden = not is_readable and any(one.place.path.split("/")[0] in wings for one in problems)
+    return "failed" if is_hidden else "empty"
 
 
-def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status: RetrievalStatus) -> str | None:
+def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status: str) -> str | None:
     """Return remarks about facts that no other key of the bundle has, as one line; None if there are none."""
     items, basis = merged.items, merged.basis
     parts = [state.message] if state.message else []
@@ -315,15 +303,15 @@ def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status:
         parts.append(
             f"{only} drafts were found: they are in `proposed`, and have no effect until a person approves them"
         )
-    if status is RetrievalStatus.FAILED:
+    if status == "failed":
         parts.append("no entry of this scope can be read; continue without memory")
-    elif basis.problems and status is RetrievalStatus.EMPTY:
+    elif basis.problems and status == "empty":
         parts.append("no readable entry matches, and the unreadable files may contain rules")
     return "; ".join(parts) or None
 
 
 def _bundle(
-    status: RetrievalStatus,
+    status: str,
     state: ScopeState,
     message: str | None,
     basis: AnswerBasis,
@@ -337,7 +325,7 @@ def _bundle(
     """
     declared = [asdict(one) for one in basis.conflicts if one.is_declared]
     found = {
-        "retrieval_status": status.value,
+        "retrieval_status": status,
         "scope_state": state.value,
         "message": message,
         "problems": problems_json(basis.problems),

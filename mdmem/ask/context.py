@@ -23,9 +23,7 @@ from mdmem.ask.answer import (
     Form,
     Item,
     Omission,
-    OmittedCount,
     count_omitted,
-    sum_counts,
 )
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.facets import REACHES, SESSION, TITLES, Facet, Intent, Layer, facet_of, facets_for
@@ -227,7 +225,12 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     ]
     claims = {one.entry.address: one.item.claimed_by for one in chosen}
     chosen = claimants_first(chosen, lambda one: one.entry, lambda entry: claims[entry.address])
-    drafts = [one for memory in memories for one in _proposals(memory)] if request.query else []
+    drafts = list[_Candidate]()
+    for memory in memories if request.query else ():
+        view, answer = memory.reading.view, memory.found
+        catalog = (view.checkout if view.alternatives else view.effective).catalog
+        for item in map(answer.describe_proposed, answer.proposed):
+            drafts.append(_Candidate(memory=memory, catalog=catalog, item=item, facet=facet_of(item.entry)))
     drafts.sort(key=lambda one: one.fitness)
     basis = _basis(memories, omitted, {one.id for one in chosen})
     if basis.problems and not workspace.catalog.entries:
@@ -289,14 +292,6 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().replace("-", " ").replace("_", " ").split())
 
 
-def _proposals(memory: _Memory) -> Iterator[_Candidate]:
-    """Yield the matching drafts of a memory, and the versions of this checkout that the default branch lacks."""
-    view, found = memory.reading.view, memory.found
-    catalog = (view.checkout if view.alternatives else view.effective).catalog
-    for item in map(found.describe_proposed, found.proposed):
-        yield _Candidate(memory=memory, catalog=catalog, item=item, facet=facet_of(item.entry))
-
-
 _Omitted = list[tuple[_Candidate, str]]
 
 
@@ -344,19 +339,19 @@ def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> A
         for memory in memories
         for one in memory.found.basis.problems
     ]
-    counts = [OmittedCount(one.entry.type.value, why, 1) for one, why in omitted]
-    counts += [count for basis in bases for count in (*count_omitted(basis.omitted), *basis.omitted_counts)]
-    ordered = sorted(sum_counts(counts), key=lambda one: (EntryType(one.type).rank, one.why))
-    first, *others = [one.found.basis.unmatched_terms for one in memories if one.scope.wings] or [()]
+    left_out = [Omission(one.id, one.entry.type.value, why) for one, why in omitted]
+    others = [count for basis in bases for count in (*count_omitted(basis.omitted), *basis.omitted_counts)]
+    counts = sorted(count_omitted([*left_out, *others]), key=lambda one: (EntryType(one.type).rank, one.why))
+    unmatched, *more = [one.found.basis.unmatched_terms for one in memories if one.scope.wings] or [()]
     degraded = [one for one in bases if one.degraded]
     return replace(
         bases[0],
         problems=tuple(problems),
         conflicts=bases[0].contradictions_of(shown),
-        omitted=tuple(Omission(one.id, one.entry.type.value, why) for one, why in omitted[:_OMITTED]),
-        omitted_counts=tuple(ordered),
+        omitted=tuple(left_out[:_OMITTED]),
+        omitted_counts=tuple(counts),
         coverage=next(one for one in Coverage if one is Coverage.NONE or one in [basis.coverage for basis in bases]),
-        unmatched_terms=tuple(word for word in first if all(word in other for other in others)),
+        unmatched_terms=tuple(word for word in unmatched if all(word in other for other in more)),
         degraded=bool(degraded),
         why_degraded=degraded[0].why_degraded if degraded else None,
     )

@@ -24,7 +24,6 @@ from mdmem.ask.answer import (
     Mention,
     Omission,
     count_omitted,
-    sum_counts,
 )
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.limits import (
@@ -102,7 +101,6 @@ def fit(
     named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
     named[:0] = next_best
     unnamed = [*named[OMITTED_LISTED:], *(one for one in rest if one.why in _COUNTED)]
-    counts = (*found.basis.omitted_counts, *count_omitted(unnamed))
     visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
     answer = replace(
         found,
@@ -115,7 +113,7 @@ def fit(
             found.basis,
             conflicts=found.basis.contradictions_of(visible),
             omitted=tuple(named[:OMITTED_LISTED]),
-            omitted_counts=sum_counts(counts),
+            omitted_counts=count_omitted([*found.basis.omitted_counts, *unnamed]),
         ),
     )
     return answer, {one.address: one.note for one in (*items, *answer.proposed) if one.note}
