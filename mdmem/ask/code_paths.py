@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -135,7 +135,11 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
     file counts. The entry files are searched, since loading the index takes longer than searching a thousand files.
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
-    folders = {one: one for path in paths if lies_inside(path) for one in _folders_of(path) if one not in names}
+    folders: dict[str, str] = {}
+    for path in filter(lies_inside, paths):
+        # A folder itself, with a slash at the end, is the first of its folders.
+        above = [f"{one}/" for one in PurePosixPath(f"{path}.").parents if one.name]
+        folders |= {one: one for at, one in enumerate(above) if (not at or one.count("/") > 1) and one not in names}
     if not (names or folders):
         return {}
     spellings = [*names.values(), *folders]
@@ -156,15 +160,6 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
             and re.search(rf"(?<![\w./-]){re.escape(name)}{_AFTER_FILE if path in names else _AFTER_FOLDER}", text)
         )
     return {address: named for address, named in found.items() if named}
-
-
-def _folders_of(path: str) -> Iterator[str]:
-    """Yield the folder of a path and those above it, with a slash at the end, without a folder at the top above it.
-
-    If the path ends with a slash, it is the first of them.
-    """
-    parents = [f"{one}/" for one in PurePosixPath(f"{path}.").parents if one.name]
-    yield from (one for at, one in enumerate(parents) if not at or one.count("/") > 1)
 
 
 def few_of(met: Sequence[str], asked: Sequence[str]) -> str:

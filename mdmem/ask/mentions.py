@@ -13,7 +13,6 @@ from mdmem.ask.excerpt import mentioning_sentences, rule_of
 from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
 from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, day_of
-from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.workspace import Workspace
 
 _REPLACED = 5
@@ -59,33 +58,25 @@ class Mentions(Struct, frozen=True):
 
     def of(self, entry: Entry, relations: Mapping[str, Sequence[str]]) -> tuple[Mention, ...]:
         """Return the lines of an entry: its relations, the entries that it replaced, and newer ones that mention it."""
-        related = tuple(self._related(entry, relations))
-        known = {one.address for one in related}
+        catalog = self.workspace.catalog
+        found: list[Mention] = []
+        for name, address in ((name, one) for name, addresses in relations.items() for one in addresses):
+            other, said = catalog.entries[address], ""
+            if name in ("amended_by", "proposed_amendments"):
+                stating = [text for text, change in self._sentences(address, entry) if change]
+                said = stating[0] if stating else rule_of(catalog.body(address))
+            found.append(Mention(RELATIONS[name], address, other.title, _day(other), said))
+        known = {one.address for one in found}
         mentioning = [one for one in self._mentioning(entry) if one.address not in known]
-        if related:
+        if found:
             mentioning = [one for one in mentioning if one.how != UNMENTIONED]
-        return (*related, *self._replaced(entry), *mentioning)
-
-    @property
-    def _catalog(self) -> Catalog:
-        return self.workspace.catalog
-
-    def _related(self, entry: Entry, relations: Mapping[str, Sequence[str]]) -> Iterator[Mention]:
-        for name, addresses in relations.items():
-            for address in addresses:
-                other, said = self._catalog.entries[address], ""
-                if name in ("amended_by", "proposed_amendments"):
-                    stating = [text for text, change in self._sentences(address, entry) if change]
-                    said = stating[0] if stating else rule_of(self._catalog.body(address))
-                yield Mention(RELATIONS[name], address, other.title, _day(other), said)
-
-    def _replaced(self, entry: Entry) -> Iterator[Mention]:
-        olds = [self._catalog.entries[old] for old in sorted(self._catalog.lineage.ancestors(entry.address))]
+        olds = [catalog.entries[old] for old in sorted(catalog.lineage.ancestors(entry.address))]
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
             why = entry.reason if entry.reason and old.address in entry.supersedes else ""
-            yield Mention("replaces", old.address, old.title, _day(old), cut_at_word(why, SENTENCE))
+            found.append(Mention("replaces", old.address, old.title, _day(old), cut_at_word(why, SENTENCE)))
         if len(olds) > _REPLACED:
-            yield Mention(f"replaces {len(olds) - _REPLACED} more", "")
+            found.append(Mention(f"replaces {len(olds) - _REPLACED} more", ""))
+        return (*found, *mentioning)
 
     def _mentioning(self, entry: Entry) -> Iterator[Mention]:
         """Yield the newer current entries that mention an entry; those that state a change come first.
@@ -93,7 +84,14 @@ class Mentions(Struct, frozen=True):
         If there are many, a last line lists the rest by entry-id. If all entries were searched and none mentions this
         one, a line says so.
         """
-        candidates = self._candidates(entry)
+        catalog = self.workspace.catalog
+        linking = [one for one, _ in catalog.derived.incoming.get(entry.address, ())]
+        containing: list[str] = []
+        if self.searches:
+            containing = self.workspace.index.find_containing(sorted(_spellings(entry)), self.workspace.corpus)
+        known = (catalog.entries[one] for one in dict.fromkeys((*linking, *containing)) if one in catalog.entries)
+        newer = (one for one in known if _age(one) >= _age(entry) and one.address != entry.address)
+        candidates = [one for one in newer if catalog.lineage.is_current(one.address)]
         found = [
             Mention(MENTIONED, other.address, other.title, _day(other), said, does)
             for other in candidates
@@ -107,27 +105,16 @@ class Mentions(Struct, frozen=True):
             yield Mention(f"also {MENTIONED} {ids}{more}", "")
             return
         # A body may mention the entry in a list or table of numbers, which is no sentence.
-        bodies = ((_pattern_in(one.address, entry), self._catalog.body(one.address)) for one in candidates)
+        bodies = ((_pattern_in(one.address, entry), self.workspace.catalog.body(one.address)) for one in candidates)
         if not found and self.searches and not any(pattern.search(body) for pattern, body in bodies):
             yield Mention(UNMENTIONED, "")
-
-    def _candidates(self, entry: Entry) -> list[Entry]:
-        """Return the newer current entries that link to an entry or contain one of its names."""
-        catalog = self._catalog
-        linking = [one for one, _ in catalog.derived.incoming.get(entry.address, ())]
-        containing: list[str] = []
-        if self.searches:
-            containing = self.workspace.index.find_containing(sorted(_spellings(entry)), self.workspace.corpus)
-        found = (catalog.entries[one] for one in dict.fromkeys((*linking, *containing)) if one in catalog.entries)
-        newer = (one for one in found if _age(one) >= _age(entry) and one.address != entry.address)
-        return [one for one in newer if catalog.lineage.is_current(one.address)]
 
     def _sentences(self, address: str, entry: Entry) -> list[tuple[str, str]]:
         """Return the sentences at `address` that mention `entry`, each with the change that it states or an empty text.
 
         Sentences that state a change come first, and empty texts, for a link without a sentence, last.
         """
-        found = mentioning_sentences(self._catalog.body(address), _pattern_in(address, entry))
+        found = mentioning_sentences(self.workspace.catalog.body(address), _pattern_in(address, entry))
         # A link without other text, such as `[see: ...]`, is no sentence.
         sentences = [
             (

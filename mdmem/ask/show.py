@@ -186,32 +186,29 @@ def show_about(
     # Do not update the index only to find mentions.
     mentions = Mentions(checkout, searches=not checkout.index.is_behind(live=checkout.catalog.digests))
     groups = [[name] for name in names] if len(words) > 1 else [list(names)]
-    found: list[EntryExcerpt] = []
-    known = dict(shown)
+    found, notes, catalog = list[EntryExcerpt](), dict(shown), checkout.catalog
     for group, about in zip(groups, words, strict=True):
         weights = dict.fromkeys(ask(about).terms, 1.0)
         for address in resolve_names(workspace, group, wings):
-            found.append(_excerpt_of(checkout.catalog, address, weights, mentions, known.get(address, "")))
-            known[address] = found[-1].note
+            entry, digest, body = catalog.entries[address], catalog.digests[address], catalog.body(address)
+            seen = parts_shown(notes.get(address, ""), digest)
+            content = content_of(entry, body)
+            text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights)
+            marks = seen | marks_of(paragraphs_of(text)) if text != content else ALL
+            notes[address] = note_of(digest, marks)
+            relations = {
+                "claimed_by": catalog.lineage.claimed_by(address),
+                "amended_by": catalog.derived.amended_by(address),
+            }
+            one = EntryExcerpt(
+                entry=entry,
+                content=unseen(text, seen),
+                heads=catalog.lineage.heads(address),
+                # The reader looks for words of the entry itself, so entries that only mention it are listed by id.
+                mentions=in_short(mentions.of(entry, relations)) if not seen else (),
+                was_shown="all" if seen >= ALL else "in part" if seen else "",
+                note=notes[address],
+                is_title_alone=is_title_alone(content),
+            )
+            found.append(one)
     return tuple(found)
-
-
-def _excerpt_of(
-    catalog: Catalog, address: str, weights: Mapping[str, float], mentions: Mentions, note: str
-) -> EntryExcerpt:
-    entry, digest, body = catalog.entries[address], catalog.digests[address], catalog.body(address)
-    content = content_of(entry, body)
-    known = parts_shown(note, digest)
-    text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights)
-    relations = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.derived.amended_by(address)}
-    seen = known | marks_of(paragraphs_of(text)) if text != content else ALL
-    return EntryExcerpt(
-        entry=entry,
-        content=unseen(text, known) if known else text,
-        heads=catalog.lineage.heads(address),
-        # The reader looks for words of the entry itself, so entries that only mention it are listed by id.
-        mentions=in_short(mentions.of(entry, relations)) if not known else (),
-        was_shown="all" if known >= ALL else "in part" if known else "",
-        note=note_of(digest, seen),
-        is_title_alone=is_title_alone(content),
-    )

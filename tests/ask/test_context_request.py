@@ -4,8 +4,8 @@ import pytest
 
 from mdmem.ask.context import ContextRequest
 from mdmem.ask.facets import Intent, Layer
-from mdmem.ask.outlines import SynthesisRequest
 from mdmem.ask.question import read_request
+from mdmem.ask.synthesis import SynthesisRequest
 from mdmem.errors import UsageError
 
 

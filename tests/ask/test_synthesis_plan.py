@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ask.context_builders import again, make_memory, put, workspace
-from mdmem.ask.outlines import Depth, OutputType, SynthesisRequest
 from mdmem.ask.question import read_request
-from mdmem.ask.synthesis import Plan, plan_synthesis
+from mdmem.ask.synthesis import Depth, OutputType, Plan, SynthesisRequest, plan_synthesis
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.context import plan_markdown
 from mdmem.write.remember import remember

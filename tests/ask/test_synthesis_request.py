@@ -2,8 +2,8 @@
 
 import pytest
 
-from mdmem.ask.outlines import Depth, OutputType, SynthesisRequest, headings_for
 from mdmem.ask.question import read_request
+from mdmem.ask.synthesis import Depth, OutputType, SynthesisRequest, headings_for
 
 
 def titles(**stated: object) -> list[str]:

@@ -13,12 +13,11 @@ from pydantic import AliasChoices, Field
 from mdmem.ask.answer import VIA_NAMED, Answers
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.fallback import retrieve_without_root
-from mdmem.ask.outlines import SynthesisRequest
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import show, show_about, stance_of
-from mdmem.ask.synthesis import plan_synthesis
+from mdmem.ask.synthesis import SynthesisRequest, plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
