@@ -284,7 +284,14 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
     seen: set[str] = set()
     while path not in seen:
         seen.add(path)
-        found += _changes_at(repository, path, start)
+        options = ("--no-renames", "--no-abbrev", "--diff-merges=combined", start, "--", pathspec(path))
+        commits = _logged(_ask(repository, *_LOG, *options))
+        steps = [(commit, change) for commit in commits for change in commit.changes if change.path == path]
+        for one, change in steps:
+            at = (one.commit, one.author, one.email, one.committed, one.subject)
+            found.append(FileRevision(*at, path, change.before, change.after))
+            if change.before is None:
+                break
         if not found or found[-1].before is not None or found[-1].after is None:
             break
         # The commit that added the file may have renamed it. `git log --follow` is not used, as it also follows copies.
@@ -298,17 +305,6 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
         moves = _renames_of(repository, found[0].commit)
         found[0] = replace(found[0], moved_to=next((one.path for one in moves if one.old == found[0].path), None))
     return tuple(found)
-
-
-def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
-    """Yield the changes of one path, newest first, until the commit that added the file."""
-    options = ("--no-renames", "--no-abbrev", "--diff-merges=combined", start, "--", pathspec(path))
-    for one in _logged(_ask(repository, *_LOG, *options)):
-        for change in (change for change in one.changes if change.path == path):
-            at = (one.commit, one.author, one.email, one.committed, one.subject)
-            yield FileRevision(*at, path, change.before, change.after)
-            if change.before is None:
-                return
 
 
 def _renames_of(repository: Repository, commit: str) -> list[_Change]:

@@ -34,7 +34,6 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_touches, merge_base
 from mdmem.store.git.process import (
     DefaultBranch,
-    Repository,
     find_default_branch,
     read_blobs,
     resolve,
@@ -64,21 +63,15 @@ class Standings(Struct, frozen=True):
     is_agreed: bool = False
 
 
-def find_standings(workspace: Workspace) -> Standings | None:
+def _find_standings(workspace: Workspace) -> Standings | None:
     """Return the differences between the files and the default branch; None if unknown, or for an index or merge."""
     snapshot, repository = workspace.snapshot, workspace.location.repository
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
-    # Without the comparison, the entries can still be shown.
-    with suppress(MdmemError, OSError, ValueError):
-        branch = find_default_branch(repository)
-        return _compare(workspace, repository, branch) if branch is not None else None
-    return None
-
-
-def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch) -> Standings | None:
-    snapshot, under, catalog = workspace.snapshot, workspace.location.under, workspace.catalog
-    is_disk = snapshot.is_working_tree
+    branch = find_default_branch(repository)
+    if branch is None:
+        return None
+    under, catalog, is_disk = workspace.location.under, workspace.catalog, snapshot.is_working_tree
     # The commit that is read, or on which the files on disk are based. A new repository has none.
     commit = branch.commit if is_disk and branch.is_here else resolve(repository, snapshot.revision or "HEAD")
     base = commit if branch.commit == commit else None
@@ -177,7 +170,10 @@ def merged_decisions(workspace: Workspace) -> list[str]:
 
 
 def _view_of(workspace: Workspace) -> View:
-    standings = find_standings(workspace)
+    standings = None
+    # Without the comparison, the entries can still be shown.
+    with suppress(MdmemError, OSError, ValueError):
+        standings = _find_standings(workspace)
     if standings is None:
         return View(workspace, workspace)
     entries, stances = workspace.catalog.entries, dict[str, Stance]()
