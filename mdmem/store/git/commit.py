@@ -18,7 +18,6 @@ from msgspec import Struct, field
 from mdmem.disk import locked
 from mdmem.errors import GitError
 from mdmem.store.git.process import (
-    GitLockedError,
     NotCommittedError,
     Repository,
     faults_in,
@@ -54,7 +53,7 @@ def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, w
     """Run a function under mdmem's own lock, and again as long as it raises LockHeldError; return its result.
 
     `git commit --only` reads the index before it locks it, so without our lock the second of two commits would revert
-    the first. Raises GitLockedError if git's lock stays for `wait` seconds, or mdmem's own for six times as long.
+    the first. Raises NotCommittedError if git's lock stays for `wait` seconds, or mdmem's own for six times as long.
     """
     own_lock = repository.git_dir / "mdmem" / "commit.lock"
     with ExitStack() as stack:
@@ -62,7 +61,7 @@ def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, w
             own_lock.parent.mkdir(exist_ok=True)
             stack.enter_context(locked(own_lock, wait=6 * wait))
         except BlockingIOError as error:
-            raise GitLockedError("other git processes keep committing; try again when they are done") from error
+            raise NotCommittedError("other git processes keep committing; try again when they are done") from error
         except OSError:
             # If mdmem cannot write here, git cannot either, and its error message gives the reason.
             pass
@@ -74,7 +73,7 @@ def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, w
                 if time.monotonic() > end:
                     stays = f"holds `{error.lock}`; if none runs any more, remove that file"
                     doing = stays if error.lock else "keeps committing"
-                    raise GitLockedError(f"another git process {doing}") from error
+                    raise NotCommittedError(f"another git process {doing}") from error
             time.sleep(uniform(pause / 2, pause))
             pause = min(pause * 1.5, 0.2)
 
@@ -90,8 +89,8 @@ def commit_paths(
     """Commit exactly these files (paths from the top) as they are on disk; return the commit, or None for no change.
 
     Staged changes of other files stay staged. If one of these files has staged changes, they must equal `before`, its
-    content before mdmem wrote it (None for a new file). After a NotCommittedError (GitLockedError after `wait` seconds)
-    the index is as before. A plain GitError means that the commit was made, but the index could not be written.
+    content before mdmem wrote it (None for a new file). A NotCommittedError (for example if git stays locked for `wait`
+    seconds) leaves the index as before. A plain GitError means that the commit was made, but not written to the index.
     """
     commit = _Commit(repository, tuple(dict.fromkeys(paths)), message, before or {})
     try:

@@ -46,11 +46,6 @@ class NotCommittedError(GitError):
     def __init__(self, why: str, *, output: str = "") -> None:
         """Add to the message that the written files stay."""
         super().__init__("\n".join(filter(None, (f"{why}; nothing was committed, the files are written", output))))
-        self.output = output
-
-
-class GitLockedError(NotCommittedError):
-    """Another process held git's lock until the time limit; a later attempt may succeed."""
 
 
 class ObjectStore:

@@ -192,7 +192,7 @@ def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: f
     """Move the current branch from the commit `old` to `new`, with the files on disk; return False if it has moved.
 
     Staged and uncommitted changes stay. If the new commit changes a file with such changes, raises UsageError and moves
-    nothing. Raises GitLockedError after `wait` seconds.
+    nothing. Raises NotCommittedError if git stays locked for `wait` seconds.
     """
     lock = repository.git_dir / "index.lock"
     copy = repository.git_dir / "mdmem" / "sync" / "index"

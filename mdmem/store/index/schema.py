@@ -156,10 +156,6 @@ def fold_values(values: Iterable[str]) -> list[str]:
 _SUM_BYTES = 4
 
 
-class DamagedIndexError(Exception):
-    """The content of an index file differs from what was written."""
-
-
 def checksum(name: str, content: bytes | memoryview) -> bytes:
     """Return the checksum of a file's name and content; it includes the name, so that exchanged files are noticed."""
     # The table of contents is written under a temporary name.
@@ -218,7 +214,7 @@ class MemoryStorage(RamStorage):  # type: ignore[misc]
 
 
 class CheckedStorage(FileStorage):  # type: ignore[misc]
-    """A folder of files that end with a checksum, so that a damaged file raises DamagedIndexError."""
+    """A folder of files that end with a checksum, so that a damaged file raises ValueError."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder."""
@@ -232,13 +228,13 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         return self._written[-1]
 
     def open_file(self, name: str, **_options: Any) -> Any:
-        """Return a file whose checksum was checked, for reading; raises DamagedIndexError."""
+        """Return a file whose checksum was checked, for reading; raises ValueError."""
         # Memory-mapping is not used, since a truncated file would crash the process.
         content = read_regular(self._path / name)
         body = memoryview(content)[:-_SUM_BYTES]
         if len(content) < _SUM_BYTES or checksum(name, body) != content[-_SUM_BYTES:]:
             # This error is no OSError, because Whoosh would retry after an OSError for half a second.
-            raise DamagedIndexError(f"{name} is damaged")
+            raise ValueError(f"{name} is damaged")
         # Leave the checksum at the end, since nothing reads it and removing it would copy the content.
         return _GuardedFile(content, name=name)
 
