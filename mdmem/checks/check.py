@@ -46,11 +46,6 @@ class LateFix(Fix, frozen=True):
     make: Callable[[], Fix | None] = lambda: None
 
 
-def with_made_fix(finding: Finding) -> Finding:
-    """Return a finding with its late fix computed, or without a fix if none is possible; other findings unchanged."""
-    return replace(finding, fix=finding.fix.make()) if isinstance(finding.fix, LateFix) else finding
-
-
 class Check(Struct, frozen=True, kw_only=True):
     """One check: its code, its default severity, and the generator (`rule`) that yields its findings.
 
@@ -74,12 +69,12 @@ class Check(Struct, frozen=True, kw_only=True):
         """Yield the findings in a case with the code of the check; the severity is decided later."""
         fixes = Counter[str]()
         for finding in self.rule(case):
-            found = finding
-            if isinstance(finding.fix, LateFix):
-                key, most = ("", _MOST_RENAMES) if finding.fix.renames else (finding.place.path, _MOST_FIXES)
+            fix = finding.fix
+            if isinstance(fix, LateFix):
+                key, most = ("", _MOST_RENAMES) if fix.renames else (finding.place.path, _MOST_FIXES)
                 fixes[key] += 1
-                found = with_made_fix(finding) if fixes[key] <= most else replace(finding, fix=None)
-            yield replace(found, code=self.code)
+                fix = fix.make() if fixes[key] <= most else None
+            yield replace(finding, code=self.code, fix=fix)
 
     @property
     def theme(self) -> str:

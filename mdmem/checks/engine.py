@@ -155,7 +155,7 @@ class _Run:
                 continue
             excuses = {(path, code) for code in (finding.code, finding.former)} & self._excused
             self._used |= excuses
-            if not excuses and self._runs(finding):
+            if not excuses and self._runs(path, finding.code, finding.former):
                 per_path[path] += 1
                 if per_path[path] <= _MOST_ALIKE:
                     self._add(finding, check)
@@ -168,24 +168,20 @@ class _Run:
     def take_unused(self) -> None:
         """Report each suppression that excused nothing although its check ran; call this after all other checks."""
         for one in self._suppressions:
-            check = get_check(one.code)
-            expected = Finding(check.code, "", one.place, former=one.code if one.code != check.code else "")
-            is_certain = check.code in self._ran and not check.asks_git and self._runs(expected)
-            if is_certain and (one.place.path, one.code) not in self._used:
+            check, path = get_check(one.code), one.place.path
+            is_certain = check.code in self._ran and not check.asks_git and (path, one.code) not in self._used
+            former = one.code if one.code != check.code else ""
+            if is_certain and self._runs(path, check.code, former) and self._runs(path, _UNUSED):
                 message = f"`{one.code}` finds nothing here that could be ignored"
-                finding = Finding(_UNUSED, message, one.place, "remove it", one.address)
-                if self._runs(finding):
-                    self._add(finding, get_check(_UNUSED))
+                self._add(Finding(_UNUSED, message, one.place, "remove it", one.address), get_check(_UNUSED))
 
-    def _runs(self, finding: Finding) -> bool:
-        """Return whether the settings enable the check for the file of a finding, and do not ignore its former code."""
-        if not self._by_wing:
+    def _runs(self, path: str, code: str, former: str = "") -> bool:
+        """Return whether the settings enable a check for a file, and do not ignore the former code of a finding."""
+        codes = self._codes(path.partition("/")[0])
+        # Without tables for wings, the root's settings have already decided which checks run.
+        if not self._by_wing or (code not in codes and not self._case.settings.wings):
             return True
-        codes = self._codes(finding.place.path.partition("/")[0])
-        if finding.code not in codes:
-            # Without tables for wings, the root's settings have already decided which checks run.
-            return not self._case.settings.wings
-        return not finding.former or finding.former in codes
+        return code in codes and (not former or former in codes)
 
     def _add(self, finding: Finding, check: Check) -> None:
         """Add a finding with its severity: the wing's setting, else the root's, else the check's own.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -336,7 +335,7 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
         for item, name in enumerate(wing.shared_wings or ()):
             former = "shared-wing-is-project"
             if name not in known:
-                close = next(iter(difflib.get_close_matches(name, sorted(known - {wing.name}), n=1)), None)
+                close = nearest(name, tuple(known - {wing.name}))
                 message, former = f"there is no wing `{name}`", "unknown-shared-wing"
                 help_ = f"write `{close}`" if close else "remove it, or write the name of the wing's folder"
             elif name == wing.name and not wing.is_shared:

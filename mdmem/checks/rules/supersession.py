@@ -9,7 +9,7 @@ from shlex import quote
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import check, with_made_fix
+from mdmem.checks.check import check
 from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
 from mdmem.markdown.patch import add_items, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
@@ -97,8 +97,8 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     has_rank = new.type.rank <= old.type.rank
     is_safe = has_rank and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     title = f"Add `superseded_by` to `{edge.old}.md`{', which deprecates it' if old.is_in_force else ''}"
-    found = with_made_fix(with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe))
-    return replace(found, help=f"to give the reason, too, {help_}") if found.fix and is_safe else found
+    found = replace(found, help=f"to give the reason, too, {help_}") if is_safe else found
+    return with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe)
 
 
 @check("superseded-but-active", Severity.ERROR)
