@@ -107,23 +107,15 @@ def file_of(*records: str) -> bytes:
 
 
 one = '{"code": "body-empty", "address": "app/rules/a", "count": 1}'
+unknown, unlike, whole = (one.replace("body-empty", code) for code in ("body-emty", "qqqq", "unreadable"))
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (
-            file_of(one, one.replace("body-empty", "body-emty")),
-            ": there is no check `body-emty`; did you mean `body-empty` or ",
-        ),
-        (
-            file_of(one.replace("body-empty", "qqqq")),
-            ": there is no check `qqqq`; `mdmem check --explain all` lists them",
-        ),
-        (
-            file_of(one, one.replace("body-empty", "unreadable")),
-            ": `unreadable` cannot be recorded in a baseline; remove the record",
-        ),
+        (file_of(one, unknown), ": there is no check `body-emty`; did you mean `body-empty` or "),
+        (file_of(unlike), ": there is no check `qqqq`; `mdmem check --explain all` lists them"),
+        (file_of(one, whole), ": `unreadable` cannot be recorded in a baseline; remove the record"),
         (file_of(one, one), ": `body-empty` is recorded twice for `app/rules/a`; keep one"),
         (file_of(one.replace("1", "0")), " cannot be read: Expected `int` >= 1 - at `$.findings[0].count`; "),
         (file_of(one.replace('"app/rules/a"', '""')), " cannot be read: Expected `str` of length >= 1 - at "),

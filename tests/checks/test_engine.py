@@ -199,9 +199,9 @@ GLOBS += ["src/na", "nav/**", "src/n?v/node.py", "src/[m-n]av/**", "sr*", "**", 
 GLOBS += ["src//nav/**", "src/./nav/node.py", "/src/**", "../src", "**/", "*/", "src/*/", ".", ""]
 
 
-@pytest.mark.parametrize("glob", GLOBS)
-def test_has_match_agrees_with_matching_every_path(glob: str) -> None:
-    assert FACTS.has_match(glob) == any(matches(glob, path) for path in FACTS.tracked_in_repository)
+def test_has_match_agrees_with_matching_every_path() -> None:
+    paths = FACTS.tracked_in_repository
+    assert [one for one in GLOBS if FACTS.has_match(one) != any(matches(one, path) for path in paths)] == []
 
 
 ERROR, WARNING, INFO = Severity
