@@ -120,24 +120,17 @@ def _fault(mark: Any, message: str, help_: str, cause: str = "", *, column: int 
 
 def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Finding:
     """Explain a YAML syntax error. For a rare cause, use the parser's own message."""
-    at = error.problem_mark or error.context_mark
-    words = f"{error.context or ''}: {error.problem or 'it is no YAML'}"
-    if at is None:
-        return Finding(
-            "yaml-syntax",
-            f"the YAML parser says: {words.removeprefix(': ')}",
-            Place("", 2),
-            "put quotes around the value",
-        )
+    at = error.problem_mark or error.context_mark or yaml.Mark("", 0, 0, 0, None, 0)
+    problem, place = error.problem or "it is no YAML", Place("", at.line + 2, at.column + 1)
+    words = f"{error.context or ''}: {problem}"
     if "single document" in words:
-        place = Place("", at.line + 2, at.column + 1)
         return Finding("multiple-documents", "the front matter has more than one YAML document", place, "keep one")
     if "nesting depth" in words:
         # Since version 0.2.6, libyaml has a limit of its own, and reads ahead up to it.
-        return Finding("nested-value", _TOO_DEEP, Place("", at.line + 2, at.column + 1), "write plain values")
-    help_ = "put quotes around the value, or fix the indentation"
+        return Finding("nested-value", _TOO_DEEP, place, "write plain values")
     explained = _Refusal(text, words, error.context_mark or at, at).explained()
-    return explained or _fault(at, f"the YAML parser says: {error.problem}", help_)
+    help_ = "put quotes around the value, or fix the indentation"
+    return explained or _fault(at, f"the YAML parser says: {problem}", help_)
 
 
 class StrictHandler(BaseHandler):
