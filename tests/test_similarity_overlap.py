@@ -25,7 +25,7 @@ ENTRIES = st.builds(
 
 
 def pairs(entries: list[Entry]) -> list[tuple[str, str]]:
-    return [(found.project.address, found.shared.address) for found in undeclared_overlaps(entries, WINGS)]
+    return [(project.address, shared.address) for project, shared, _ in undeclared_overlaps(entries, WINGS)]
 
 
 def every_pair(entries: list[Entry]) -> Iterator[tuple[str, str]]:
@@ -58,6 +58,6 @@ def test_only_the_first_twenty_overlaps_of_an_entry_are_reported() -> None:
     wings = {"shop": Wing(name="shop")}
     wings |= {f"s{number:02}": Wing(name=f"s{number:02}", kind=WingKind.SHARED) for number in range(50)}
     found = list(undeclared_overlaps([entry(f"{wing}/rules/e", title="Topic") for wing in wings], wings))
-    assert [one.shared.address for one in found] == [f"s{number:02}/rules/e" for number in range(20)]
-    assert found[-1].why == "both have the same entry-id; more are not listed"
-    assert {one.why for one in found[:-1]} == {"both have the same entry-id"}
+    assert [shared.address for _, shared, _ in found] == [f"s{number:02}/rules/e" for number in range(20)]
+    assert found[-1][2] == "both have the same entry-id; more are not listed"
+    assert {why for _, _, why in found[:-1]} == {"both have the same entry-id"}

@@ -31,8 +31,8 @@ def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
         return
     current = catalog.lineage.current
     binding = (catalog.entries[address] for address in chosen if address in current)
-    for overlap in undeclared_overlaps(binding, catalog.wings):
-        yield overlap.project.address, overlap.shared.address, f"one subject, and no `overrides`: {overlap.why}"
+    for project, shared, why in undeclared_overlaps(binding, catalog.wings):
+        yield project.address, shared.address, f"one subject, and no `overrides`: {why}"
 
 
 def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:

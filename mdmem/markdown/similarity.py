@@ -10,7 +10,6 @@ from itertools import islice
 from math import ceil
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mdmem.model.entry import Entry, Wing
 
@@ -100,16 +99,8 @@ MAY_OVERLAP = 0.55
 _REPORTED = 20
 
 
-class Overlap(Struct, frozen=True):
-    """An entry of a project and a shared entry about the same subject, with the reason."""
-
-    project: Entry
-    shared: Entry
-    why: str
-
-
-def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[Overlap]:
-    """Yield pairs of a project's entry and a shared entry of the same type and subject that the first does not link to.
+def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[tuple[Entry, Entry, str]]:
+    """Yield each pair of a project's entry and a shared one of the same type and subject without a link, with a reason.
 
     Two entries have the same subject if they have the same entry-id, or if their titles share at least .55 of their
     words. At most 20 pairs are yielded for an entry, and the reason of the last pair then says that there may be more.
@@ -133,11 +124,11 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
         declared = {*entry.overrides, *entry.amends, *entry.see, *entry.contradicts}
         read = wings[entry.wing].shared_wings
         overlaps = [
-            Overlap(entry, by_address[other], why)
+            (entry, by_address[other], why)
             for other, why in sorted(found[address].items())
             if other not in declared and (read is None or by_address[other].wing in read)
         ]
         if len(overlaps) > _REPORTED:
-            last = overlaps[_REPORTED - 1]
-            overlaps[_REPORTED - 1 :] = [replace(last, why=f"{last.why}; more are not listed")]
+            _, last, why = overlaps[_REPORTED - 1]
+            overlaps[_REPORTED - 1 :] = [(entry, last, f"{why}; more are not listed")]
         yield from overlaps

@@ -152,10 +152,9 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
     found: set[str] = set()
     has_shared = any(wing.is_shared for wing in case.catalog.wings.values())
     current = [entry for address, entry in case.catalog.entries.items() if has_shared and case.is_current(address)]
-    for overlap in undeclared_overlaps(current, case.catalog.wings):
-        project, shared = overlap.project, overlap.shared
+    for project, shared, why in undeclared_overlaps(current, case.catalog.wings):
         found.add(project.address)
-        message = f"covers the subject of the shared `{shared.address}` without `overrides`: {overlap.why}"
+        message = f"covers the subject of the shared `{shared.address}` without `overrides`: {why}"
         help_ = f"add `overrides: {shared.address}` and `reason:`, or `see: [{shared.address}]` if both apply"
         yield case.on_entry(project, message, help_, field="title", other=Place(shared.path))
     for entry in case.catalog.entries.values():
