@@ -11,8 +11,6 @@ from functools import cache, partial
 from hashlib import sha256
 from math import ceil
 
-from msgspec import Struct
-
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes import fields_of
@@ -257,14 +255,13 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
     """
     for address, document in case.documents:
         plain = cache(partial(without_fenced, document.body))
-        for secret in find_secrets(document.text):
-            place = document.text_place(secret.offset, secret.width)
+        for kind, offset, width in find_secrets(document.text):
             # Compare the hash of the secret, so that another secret is a new finding, but never print it.
-            text = document.text[secret.offset :][: secret.width]
-            at = secret.offset - (len(document.text) - len(document.body))
+            place, text = document.text_place(offset, width), document.text[offset : offset + width]
+            at = offset - (len(document.text) - len(document.body))
             is_fenced = at >= 0 and plain()[at : at + len(text)] != text
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-            message, help_ = f"this looks like {secret.kind}", "revoke it, then write where it is kept instead"
+            message, help_ = f"this looks like {kind}", "revoke it, then write where it is kept instead"
             level = Severity.WARNING if is_fenced else None
             yield Finding("", message, place, help_, address, severity=level, quotable=False, unsaid=digest)
 
@@ -364,14 +361,6 @@ def hidden_instruction(case: Case) -> Iterator[Finding]:
                 yield case.in_body(address, message, help_, offset=comment.start(), width=4)
 
 
-class Secret(Struct, frozen=True):
-    """A secret in a text: its kind, its offset and its width, but not its characters, so that no log has them."""
-
-    kind: str
-    offset: int
-    width: int
-
-
 # Each pattern begins with a literal, so that the search is fast. The group is the part that must look random.
 _PATTERNS = {
     "an AWS access key": r"A[KS]IA([0-9A-Z]{16})",
@@ -420,22 +409,22 @@ _EXAMPLE_PASSWORD = re.compile(
 _NAMED_THING = re.compile(r"[A-Za-z]+(?:[-_./:][A-Za-z0-9]{1,3})?(?:[-_./:][A-Za-z]+)*[-_.]?v?\d{0,4}")
 
 
-def find_secrets(text: str) -> Iterator[Secret]:
-    """Yield the parts of a text that look like secrets."""
+def find_secrets(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the kind, offset and width of each part of a text that looks like a secret."""
     for kind, pattern in _SECRETS.items():
         for found in pattern.finditer(text):
             value = found[found.lastindex or 0]
             is_whole = not text[found.start() - 1 : found.start()].isalnum() or not found.start()
             if is_whole and _is_random(value) and not _EXAMPLE_TOKEN.search(found[0]):
-                yield Secret(kind, found.start(), found.end() - found.start())
+                yield kind, found.start(), found.end() - found.start()
     for found in _URL.finditer(text) if "://" in text else ():
         if _is_password(found["value"]):
-            yield Secret("a password in a URL", found.start("value"), len(found["value"]))
+            yield "a password in a URL", found.start("value"), len(found["value"])
     for found in _ASSIGNED.finditer(text):
         name, group = text[max(0, found.start() - _LONGEST_NAME) : found.start()], found.lastindex or 0
         # Test the value first, because few values look like passwords and testing the name is slower.
         if _is_password(found[group]) and _NAME.search(name) and (group < 3 or _VARIABLE.search(name)):
-            yield Secret("a password or key", found.start(group), len(found[group]))
+            yield "a password or key", found.start(group), len(found[group])
 
 
 def _is_password(value: str) -> bool:
