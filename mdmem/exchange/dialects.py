@@ -179,9 +179,9 @@ _LINKED = frozenset({"links", "more information", "related", "related decisions"
 # Lower headings are bold lines.
 _LOWEST = 6
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*.+)?\Z")
-# A line that may state a status in a form that is not read, such as the title `[REJECTED] Use a queue`.
+# A line that may state a status in a form that is not read, such as the title `Rejected: a queue` or struck text.
 _HINT = re.compile(
-    r"^.*(?<![^\W_])(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft)(?![^\W_]).*$",
+    r"^.*(?:~~|(?<![^\W_])(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft)(?![^\W_])).*$",
     re.IGNORECASE | re.MULTILINE,
 )
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.

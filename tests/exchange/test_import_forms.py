@@ -109,6 +109,7 @@ PLACES: dict[str, Form] = {
     "bold-proposal": (above("**Proposal**\n\nWe would."), ACTIVE),
     "bold-options": (above("**Rejected options**\n\n- None"), ACTIVE),
     # The import reports these lines, since it does not read them as a status.
+    "struck-title": ("# ~~Old idea~~\n\nWe do.\n", ACTIVE),
     "words-of-a-title": ("# Rejected idea\n\nWe do.\n", ACTIVE),
     "italics-and-a-link": (above("_draft_\n\n- Amends: [x](0092-ninety-two.md)"), ACTIVE),
     "accepted-and-more": (above("**Accepted** then withdrawn"), ENDED),
@@ -225,7 +226,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     assert (checked.returncode, " error " in checked.stdout) == (0, False), checked.stdout
     for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094"):
         assert f"  `{doubt}` is not understood, and stays in the text\n" in ran.stdout
-    for line in ("Rejected idea", "_draft_"):
+    for line in ("Rejected idea", "~~Old idea~~", "_draft_"):
         assert f"  `{line}` is not understood as a status: it counts as accepted\n" in ran.stdout
     assert "Accepted <!-- until May -->" in (root / PLACE / "comment-of-a-person.md").read_text()
     found = (root / PLACE).glob("*.md")
