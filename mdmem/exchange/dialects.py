@@ -115,7 +115,7 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 # The key of a further fact on the same line.
-_NEXT_KEY = re.compile(rf"(?<![\s|,;\xb7])[\s|,;\xb7]++[*_`]{{0,3}}({_WORDS})[*_`]{{0,3}}[ \t]*:[*_]{{0,3}}")
+_NEXT_KEY = re.compile(rf"(?<![\s|,;\xb7])[\s|,;\xb7]++[*_`]{{0,3}}({_WORDS})[*_`]{{0,3}}[ \t]*:(?!//)[*_]{{0,3}}")
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 
@@ -142,15 +142,16 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
     facts: list[Fact] = []
     rest = without_comments(section.text)
     for found in _LINE.finditer(without_fenced(rest)):
-        value, *others = _NEXT_KEY.split(found["value"])
+        whole = _value(found["value"])
+        value, *others = _NEXT_KEY.split(whole)
         pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
         pairs = [(_key(key), _value(value)) for key, value in pairs]
-        if not _is_fact(*pairs[0]):
-            continue
         # Further facts must be certain. Otherwise a status keeps the whole line.
         if not all(_is_fact(*pair) for pair in pairs[1:]):
-            pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHERS else _value(found["value"]))]
-        is_line = pairs[0][1] == _value(found["value"]) and not found["quote"] and "|" not in found[0]
+            pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHERS else whole)]
+        if not _is_fact(*pairs[0]):
+            continue
+        is_line = pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
         place = section.start + found.start(), section.start + found.end()
         facts += (Fact(key, value, *place, is_line) for key, value in pairs)
         rest = rest[: found.start()] + "\n" * (found.end() - found.start()) + rest[found.end() :]

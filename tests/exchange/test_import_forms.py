@@ -166,6 +166,10 @@ LINKS: dict[str, Form] = {
         over(63),
     ),
     "supersedes-first-paragraph": ("# A title\n\nSupersedes [ADR-0064](0064-old.md).\n\n## Context\n\nx\n", over(64)),
+    "supersedes-url": (
+        above("- Status: accepted\n- Supersedes: https://host/o/r/blob/main/docs/adr/0065-old.md"),
+        over(65),
+    ),
     "in-part-front-matter": (
         "---\nsupersedes: ADR-0092 (in part — the names, not the form)\n---\n# A title\n\nWe do.\n",
         {"reason": "supersedes ADR-0092 (in part — the names, not the form)", **CHANGES_92},
@@ -184,7 +188,7 @@ LINKS: dict[str, Form] = {
 }
 OTHERS: dict[str, Form] = {
     "0090-ninety": ("# 90. Ninety\n\nWe do.\n", ACTIVE),
-    **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 65)},
+    **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 66)},
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", CURRENT),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
