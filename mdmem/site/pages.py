@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from html import escape
 from importlib.resources import files
@@ -302,15 +302,6 @@ def _entries(facts: SiteFacts) -> str:
 _DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200
 
 
-class Folder(Struct, frozen=True):
-    """A folder of code: the numbers of tracked files and of files with a rule, and the rules for these files."""
-
-    path: str
-    files: int
-    covered: int
-    rules: Sequence[Row]
-
-
 def code_context(facts: SiteFacts) -> Mapping[str, Any]:
     """Return the template context of the page about rules for code."""
     rules = [entry for entry in facts.current if entry.type.is_rule]
@@ -327,7 +318,10 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
     shown = sorted(files)
     if len(shown) > _MOST_FOLDERS:
         shown = [folder for folder in shown if folder.count("/") < 2 or folder in applied][:_MOST_FOLDERS]
-    folders = [Folder(one, files[one], len(covered[one]), list(applied[one].values())) for one in shown]
+    folders = [
+        {"path": one, "files": files[one], "covered": len(covered[one]), "rules": list(applied[one].values())}
+        for one in shown
+    ]
     examples = (paths[0] for paths in matched.values() if paths)
     return {
         "number": len(facts.tracked),
