@@ -44,7 +44,7 @@ FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("---\nsta|tus: active\n---\n", "status: whether it applies; a draft has no effect yet"),
+        ("---\nsta|tus: active\n---\n", "status: whether the entry applies; a draft has no effect yet"),
         ("---\nignore: {local-|path: yes}\n---\n", "local-path (warning)"),
     ],
 )
