@@ -153,22 +153,6 @@ def test_write_that_git_refuses_to_commit_is_saved_and_says_so(tmp_path: Path) -
     assert ledger(tmp_path).pending() == ()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="this user may write everywhere")
-def test_write_to_a_read_only_folder_waits(root: Path) -> None:
-    (root / "nav").chmod(0o500)
-    assert agent(root).save_session(session(), "nav").waits
-    (root / "nav").chmod(0o700)
-    assert [result.artifact_id for _, result in agent(root).pending.retry()] == [SESSION]
-
-
-def test_write_that_cannot_be_kept_fails_and_says_why(root: Path, tmp_path: Path) -> None:
-    write(tmp_path, ".git/mdmem/state", "a file where the state would be")
-    result = agent(root).save_session(session(), "nav")
-    assert (result.status, result.next_step) == ("failed", "call again later")
-    assert (result.message or "").startswith("nothing was written: not a directory; nor could it be kept for later: ")
-    assert entries(root) == []
-
-
 @pytest.mark.parametrize("project_id", ["nav", None, "web"])
 def test_review_is_told_until_it_is_resolved(saves: Agent, root: Path, tmp_path: Path, project_id: str | None) -> None:
     known = saves.save_decision(of_words(13), "nav").artifact_id
