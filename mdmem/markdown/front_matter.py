@@ -181,9 +181,3 @@ def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: b
     if unfit or (in_flow and _FLOW.search(text)):
         return scalar(text)
     return text
-
-
-def compose_entry(fields: dict[str, str], body: str) -> str:
-    """Return the text of a whole entry: the fields in the given order, then the body with one final newline."""
-    lines = [f"{key}: {value if key.endswith('_at') else scalar(value)}" for key, value in fields.items()]
-    return "\n".join(["---", *lines, "---", "", body.strip("\n"), ""])

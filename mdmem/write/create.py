@@ -19,7 +19,7 @@ from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.rules.supersession import supersession_across_types
 from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, UsageError, taken
-from mdmem.markdown.front_matter import compose_entry, scalar
+from mdmem.markdown.front_matter import scalar
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
@@ -43,6 +43,7 @@ from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
+from mdmem.write.records import entry_text
 from mdmem.write.write import catalog_after
 
 _ID_LENGTH, _ID_BYTES = 60, 120
@@ -203,7 +204,7 @@ def compose(draft: Draft, *, today: date, inherited: Mapping[str, Value] | None 
     address = address_of(draft)
     fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
     fields["title"] = " ".join(draft.title.split()) or title_of(address)
-    text = compose_entry(fields, draft.body.strip("\n") or BODIES[draft.type])
+    text = entry_text(fields, draft.body.strip("\n") or BODIES[draft.type])
     more = {**(inherited or {}), **draft.fields}
     if draft.applies_to:
         # An empty glob means that the entry is about no files in particular.

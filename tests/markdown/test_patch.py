@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mdmem.markdown import layout, patch
-from mdmem.markdown.front_matter import compose_entry, scalar
+from mdmem.markdown.front_matter import scalar
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.fields import LISTS
@@ -122,16 +122,9 @@ def test_scalar_is_quoted_only_where_it_must(text: str, written: str) -> None:
 
 @given(TEXT | TRICKY)
 def test_scalar_reads_back_here_and_for_another_reader(text: str) -> None:
-    document = parse_document("w/r/e.md", compose_entry({"type": "note", "title": text}, "body").encode())
+    document = parse_document("w/r/e.md", f"---\ntype: note\ntitle: {scalar(text)}\n---\n\nbody\n".encode())
     assert (document.findings, document.fields) == ((), {"type": "note", "title": text})
     assert yaml.safe_load(f"title: {scalar(text)}\n") == {"title": text}
-
-
-def test_composed_entry_keeps_the_order_and_ends_with_one_newline() -> None:
-    fields = {"type": "note", "created_at": "2026-03-05", "title": "a: b"}
-    assert compose_entry(fields, "\n\nText.\n\n\n") == (
-        '---\ntype: note\ncreated_at: 2026-03-05\ntitle: "a: b"\n---\n\nText.\n'
-    )
 
 
 @pytest.mark.parametrize(
