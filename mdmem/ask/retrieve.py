@@ -85,7 +85,7 @@ def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, .
     try:
         return workspace.settings, ()
     except SettingsError as error:
-        help_ = "fix it; the defaults apply until then"
+        help_ = "correct the file; until then, the defaults apply"
         fault = Finding("settings-invalid", str(error), Place(SETTINGS_NAME, error.line), help_)
         return error.readable if isinstance(error.readable, Settings) else Settings(), (fault,)
 

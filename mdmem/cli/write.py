@@ -320,7 +320,7 @@ def edit_command(
         )
     address, before = open_entry(workspace, addresses[0])
     if not sys.stdin.isatty():
-        help_ = f"change {workspace.location.root / address}.md with a tool of yours, then run `mdmem check`"
+        help_ = f"change {workspace.location.root / address}.md with your own editor, then run `mdmem check`"
         raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
 
     def write_edit(left: str) -> WriteResult:

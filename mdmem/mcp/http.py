@@ -235,7 +235,7 @@ def serve_http(
     if has_tokens and open_access.is_narrow:
         raise UsageError("each token has its own wings; leave out --wing")
     if not has_tokens and not listening.is_loopback:
-        hint = "`mdmem token add NAME --wing WING` makes one; or listen on 127.0.0.1"
+        hint = "make one with `mdmem token add NAME --wing WING`, or listen on 127.0.0.1"
         raise UsageError(
             f"without a token anybody who reaches {listening.host or 'this machine'} could read the memory; {hint}"
         )

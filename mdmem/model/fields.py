@@ -30,7 +30,10 @@ _TABLE: Mapping[str, Field] = {
         "one line (default: the first heading of the text, else the entry-id)", "Use threads", searched=Searched.TITLE
     ),
     "verified_at": Field(
-        "when somebody confirmed it", "2026-04-10", "`mdmem verify`, `doubt --done`, and `save_pattern`", Searched.DATE
+        "when somebody last confirmed the entry",
+        "2026-04-10",
+        "`mdmem verify`, `doubt --done`, and `save_pattern`",
+        Searched.DATE,
     ),
     "deprecated_at": Field(
         "when the entry was deprecated", "2026-06-30", "`mdmem deprecate`, `supersede` and `approve`"

@@ -150,7 +150,7 @@ def _changes(moving: MoveFix) -> Iterator[Change]:
         except UnpatchableError:
             raise
         except ValueError as error:
-            message = f"two links of {path} are too close to be rewritten; write them by hand"
+            message = f"two links of {path} are too close to each other to be rewritten; change them by hand"
             raise UnpatchableError(message) from error
         yield Change(path, moving.moves.get(path, path), before, after)
 

@@ -70,7 +70,9 @@ def test_staged_change_of_the_file_is_committed_unless_only_a_part_is_staged(
         return
     file.write_text(file.read_text().replace("two threads", "three threads"))
     done = deprecate(run, root)
-    hint = "commit that or `git restore --staged` it first; nothing was committed, the files are written"
+    hint = (
+        "commit that version or unstage it (`git restore --staged`) first; nothing was committed, the files are written"
+    )
     assert (done.code, done.err) == (3, f"mdmem: another version of `{path}` is staged; {hint}\n")
     assert (status(root.parent), "status: deprecated" in file.read_text()) == ([f"MM {path}"], True)
     assert "deprecated" not in git(root, "diff", "--cached")

@@ -62,7 +62,8 @@ def _records() -> Iterator[str]:
             record = schema.get("items", schema)
             if found := record.get("properties"):
                 fields = (_field(one, found[one], is_needed=one in record["required"]) for one in found)
-                yield f"- `{name}` of `{tool.name}`: {'; '.join(fields)}"
+                each = "each of " if "items" in schema else ""
+                yield f"- {each}`{name}` of `{tool.name}`: {'; '.join(fields)}"
 
 
 def _field(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:

@@ -184,7 +184,7 @@ class _Commit(Struct, frozen=True):
                     asked = ("hash-object", "--stdin", f"--path={one.path}")
                     stored = self.repository.run(*asked, text_in=content).decode().strip()
                 if one.path not in self.before or one.staged != stored:
-                    hint = "commit that or `git restore --staged` it first"
+                    hint = "commit that version or unstage it (`git restore --staged`) first"
                     raise NotCommittedError(f"another version of `{one.path}` is staged; {hint}")
         rest = sorted(set(self.paths) - {one.path for one in statuses})
         there = [path for path in rest if os.path.lexists(self.repository.top / path)]

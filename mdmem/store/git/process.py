@@ -61,7 +61,7 @@ class ObjectStore:
             objects.mkdir()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            message = f"no temporary folder can be written: {reason}; set TMPDIR to one that can"
+            message = f"mdmem cannot write to the temporary folder: {reason}; set TMPDIR to a writable folder"
             raise GitError(message) from error
         others = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
         # Quote the path, because git would split an unquoted path at each colon.

@@ -92,7 +92,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
         repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}"
     )
     if done.returncode:
-        hint = f"`git fetch {quote(upstream.remote)}` shows more, and asks for a password if needed"
+        hint = f"`git fetch {quote(upstream.remote)}` shows more, and asks for a password if the remote needs one"
         raise GitError(f"nothing could be fetched from `{upstream.remote}`: {_reason(done)}; {hint}")
     ours, theirs = repository.run("rev-parse", upstream.ref, upstream.tracking).decode().split()
     return ours, theirs, merge_base(repository, upstream.ref, upstream.tracking)
