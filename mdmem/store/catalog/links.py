@@ -157,89 +157,84 @@ def classify(
     `untracked` are the addresses of files that are on disk but not in git. With `about`, return only all edges of old
     entries that are in `about`, or that an entry in `about` supersedes.
     """
-    return tuple(_Classifier(catalog, untracked).edges(about))
+    entries = catalog.entries
+    forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}
+    back = {(one.address, new) for one in having(entries, "superseded_by") for new in one.superseded_by}
+    pairs = forward | back
+    if about is not None:
+        chosen = {old for old, new in pairs if old in about or new in about}
+        pairs = {(old, new) for old, new in pairs if old in chosen}
+    edges = [Edge(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
+    found: list[Edge] = []
+    for _, group in groupby(edges, key=lambda edge: edge.old):
+        own = tuple(group)
+        kinds = {edge: kind for edge in own if (kind := _kind_of_ends(catalog, edge, untracked)) is not None}
+        rest = [edge for edge in own if edge not in kinds]
+        kinds |= _contradictions(catalog, rest)
+        found += (replace(edge, kind=kinds.get(edge) or _kind_alone(catalog, edge, rest)) for edge in own)
+    return tuple(found)
 
 
-class _Classifier(Struct, frozen=True):
-    """Classifies all edges of a catalog."""
+def _kind_of_ends(catalog: Catalog, edge: Edge, untracked: frozenset[str]) -> EdgeKind | None:
+    """Return the class of an edge if its two entries alone decide it (the first rows of the table), or None."""
+    entries, ends = catalog.entries, {edge.old, edge.new}
+    named = ({edge.old} if edge.by_new else set()) | ({edge.new} if edge.by_old else set())
+    # If neither file is in git yet, both will be in the same commit.
+    is_untracked = bool(named & untracked) and not ends <= untracked
+    if len(ends) == 1 or is_untracked or not ends <= entries.keys():
+        return EdgeKind.OTHER
+    if catalog.lineage.share_a_cycle(edge.old, edge.new):
+        return EdgeKind.CYCLE
+    new, old = entries[edge.new], entries[edge.old]
+    if new.wing != old.wing and not (catalog.wings[new.wing].is_shared and not catalog.wings[old.wing].is_shared):
+        return EdgeKind.ACROSS_WINGS
+    # The new entry was rejected: deprecated for a reason, without a successor, and never listed by the old entry.
+    is_ended = new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
+    return EdgeKind.PENDING if is_ended and not edge.by_old else None
 
-    catalog: Catalog
-    untracked: frozenset[str]
 
-    def edges(self, about: Set[str] | None) -> Iterator[Edge]:
-        entries = self.catalog.entries
-        forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}
-        back = {(one.address, new) for one in having(entries, "superseded_by") for new in one.superseded_by}
-        pairs = forward | back
-        if about is not None:
-            chosen = {old for old, new in pairs if old in about or new in about}
-            pairs = {(old, new) for old, new in pairs if old in chosen}
-        edges = [Edge(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
-        for _, group in groupby(edges, key=lambda edge: edge.old):
-            own = tuple(group)
-            kinds = {edge: kind for edge in own if (kind := self._kind_of_ends(edge)) is not None}
-            rest = [edge for edge in own if edge not in kinds]
-            kinds |= self._contradictions(rest)
-            yield from (replace(edge, kind=kinds.get(edge) or self._kind_alone(edge, rest)) for edge in own)
+def _contradictions(catalog: Catalog, rest: Sequence[Edge]) -> dict[Edge, EdgeKind]:
+    """Return the class of each edge of one superseded entry that contradicts another of its edges."""
+    live = [edge for edge in rest if not _is_draft(catalog, edge)]
+    claimants = [edge for edge in live if edge.by_new]
+    named = [edge for edge in rest if edge.by_old]
+    if len(claimants) > 1 or sum(edge.by_old for edge in live) > 1:
+        is_declared = catalog.entries[live[0].old].declares_split(edge.new for edge in live)
+        return {} if is_declared else dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
+    if claimants and named and not claimants[0].by_old:
+        return dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)
+    return {}
 
-    def _kind_of_ends(self, edge: Edge) -> EdgeKind | None:
-        """Return the class of an edge if its two entries alone decide it (the first rows of the table), or None."""
-        entries, ends = self.catalog.entries, {edge.old, edge.new}
-        named = ({edge.old} if edge.by_new else set()) | ({edge.new} if edge.by_old else set())
-        # If neither file is in git yet, both will be in the same commit.
-        is_untracked = bool(named & self.untracked) and not ends <= self.untracked
-        if len(ends) == 1 or is_untracked or not ends <= entries.keys():
-            return EdgeKind.OTHER
-        if self.catalog.lineage.share_a_cycle(edge.old, edge.new):
-            return EdgeKind.CYCLE
-        new, old = entries[edge.new], entries[edge.old]
-        if new.wing != old.wing and not (
-            self.catalog.wings[new.wing].is_shared and not self.catalog.wings[old.wing].is_shared
-        ):
-            return EdgeKind.ACROSS_WINGS
-        # The new entry was rejected: deprecated for a reason, without a successor, and never listed by the old entry.
-        is_ended = new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
-        return EdgeKind.PENDING if is_ended and not edge.by_old else None
 
-    def _contradictions(self, rest: Sequence[Edge]) -> dict[Edge, EdgeKind]:
-        """Return the class of each edge of one superseded entry that contradicts another of its edges."""
-        live = [edge for edge in rest if not self._is_draft(edge)]
-        claimants = [edge for edge in live if edge.by_new]
-        named = [edge for edge in rest if edge.by_old]
-        if len(claimants) > 1 or sum(edge.by_old for edge in live) > 1:
-            is_declared = self.catalog.entries[live[0].old].declares_split(edge.new for edge in live)
-            return {} if is_declared else dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
-        if claimants and named and not claimants[0].by_old:
-            return dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)
-        return {}
+def _kind_alone(catalog: Catalog, edge: Edge, rest: Sequence[Edge]) -> EdgeKind:
+    new, old = catalog.entries[edge.new], catalog.entries[edge.old]
+    is_draft, is_ended = _is_draft(catalog, edge), old.status is Status.DEPRECATED
+    if is_draft and not edge.by_old:
+        return EdgeKind.PENDING
+    has_own_cause = is_ended and (bool(old.why_ended) or not all(_is_draft(catalog, one) for one in rest))
+    if is_draft and not has_own_cause:
+        return EdgeKind.BY_DRAFT
+    if not edge.by_old:
+        return EdgeKind.MISSING_BACK if _is_silent(catalog, edge.old, "superseded_by") else EdgeKind.OTHER
+    if not edge.by_new:
+        return EdgeKind.MISSING_FORWARD if _is_silent(catalog, edge.new, "supersedes") else EdgeKind.OTHER
+    if is_draft:
+        return EdgeKind.PENDING
+    if not is_ended:
+        return EdgeKind.BUT_ACTIVE
+    if new.deprecated_at is None or old.deprecated_at is None or catalog.lineage.heads(edge.new):
+        return EdgeKind.SOUND
+    was_dead = new.status is Status.DEPRECATED and day_of(new.deprecated_at) < day_of(old.deprecated_at)
+    return EdgeKind.BY_DEAD if was_dead else EdgeKind.SOUND
 
-    def _kind_alone(self, edge: Edge, rest: Sequence[Edge]) -> EdgeKind:
-        new, old = self.catalog.entries[edge.new], self.catalog.entries[edge.old]
-        is_draft, is_ended = self._is_draft(edge), old.status is Status.DEPRECATED
-        if is_draft and not edge.by_old:
-            return EdgeKind.PENDING
-        has_own_cause = is_ended and (bool(old.why_ended) or not all(self._is_draft(one) for one in rest))
-        if is_draft and not has_own_cause:
-            return EdgeKind.BY_DRAFT
-        if not edge.by_old:
-            return EdgeKind.MISSING_BACK if self._is_silent(edge.old, "superseded_by") else EdgeKind.OTHER
-        if not edge.by_new:
-            return EdgeKind.MISSING_FORWARD if self._is_silent(edge.new, "supersedes") else EdgeKind.OTHER
-        if is_draft:
-            return EdgeKind.PENDING
-        if not is_ended:
-            return EdgeKind.BUT_ACTIVE
-        if new.deprecated_at is None or old.deprecated_at is None or self.catalog.lineage.heads(edge.new):
-            return EdgeKind.SOUND
-        was_dead = new.status is Status.DEPRECATED and day_of(new.deprecated_at) < day_of(old.deprecated_at)
-        return EdgeKind.BY_DEAD if was_dead else EdgeKind.SOUND
 
-    def _is_draft(self, edge: Edge) -> bool:
-        return self.catalog.entries[edge.new].status is Status.DRAFT
+def _is_draft(catalog: Catalog, edge: Edge) -> bool:
+    return catalog.entries[edge.new].status is Status.DRAFT
 
-    def _is_silent(self, address: str, field: str) -> bool:
-        """Return whether the link field of an entry certainly does not list the other entry of an edge."""
-        entry = self.catalog.entries[address]
-        # An entry of another repository cannot list entries of this repository.
-        is_own = entry.wing not in self.catalog.fetched_wings
-        return is_own and field not in entry.unread and all(one in self.catalog.addresses for one in entry.links(field))
+
+def _is_silent(catalog: Catalog, address: str, field: str) -> bool:
+    """Return whether the link field of an entry certainly does not list the other entry of an edge."""
+    entry = catalog.entries[address]
+    # An entry of another repository cannot list entries of this repository.
+    is_own = entry.wing not in catalog.fetched_wings
+    return is_own and field not in entry.unread and all(one in catalog.addresses for one in entry.links(field))
