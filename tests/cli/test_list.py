@@ -116,7 +116,7 @@ def test_file_that_cannot_be_read_is_a_remark(folder: Path, run: Run) -> None:
     ("arguments", "said"),
     [
         (["--wing", "nac"], "mdmem: there is no wing `nac`; did you mean `nav`?\n"),
-        (["--wing", "zebra"], "mdmem: there is no wing `zebra`; the wings are `arm`, `nav`, `ros2`\n"),
+        (["--wing", "zebra"], "mdmem: there is no wing `zebra`; choose from `arm`, `nav`, `ros2`\n"),
         (["--room", "rule"], "mdmem: there is no room `rule` in nav, ros2; did you mean `rules`?\n"),
         (
             ["note"],

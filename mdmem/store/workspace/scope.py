@@ -129,7 +129,7 @@ def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> 
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     listed = " or ".join(f"`{one}`" for one in close) or ", ".join(f"`{one}`" for one in sorted(known)[:12])
     listed += f" and {len(known) - 12} more" if known and not close and len(known) > 12 else ""
-    hint = f"did you mean {listed}?" if close else f"the {kind}s are {listed}" if known else f"there is no {kind} yet"
+    hint = f"did you mean {listed}?" if close else f"choose from {listed}" if known else f"there is no {kind} yet"
     return f"there is no {kind} `{name}`{where}; {hint}"
 
 
