@@ -88,7 +88,8 @@ def fit(
     fitting.place_on_path()
     fitting.place_matches()
     fitting.place_lines()
-    drafts = _Fitting(found, question, fitting.limit, slots, view.checkout, shown, used=fitting.used)
+    proposed = replace(found, describe=found.describe_proposed)
+    drafts = _Fitting(proposed, question, fitting.limit, slots, view.checkout, shown, used=fitting.used)
     not_proposed = list(drafts.place_proposed())
     order = {item.address: at for at, item in enumerate(found.items)}
     items = sorted(fitting.placed.values(), key=lambda one: (one.entry.type.rank, order.get(one.address, len(order))))
@@ -256,8 +257,7 @@ class _Fitting(Struct, dict=True):
             why = OVER_BUDGET if item.address in nearest else f"over the {MOST_PROPOSED} drafts that are shown"
             if not (item.unconditional or item.on_path or item.score >= least):
                 why = WEAK
-            one = self.found.describe_proposed(item)
-            forms = (form(one) for form in (lambda one: self._excerpt(one, self.excerpts[-1]), self._line))
+            forms = (form(item) for form in (lambda one: self._excerpt(one, self.excerpts[-1]), self._line))
             if why != OVER_BUDGET or not self._place(self.limit, forms):
                 yield item.omission(f"proposed, {why}")
 
