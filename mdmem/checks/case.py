@@ -108,9 +108,9 @@ class Case(Struct, frozen=True, dict=True):
     cached: Mapping[str, FileFacts] = field(default_factory=dict)
     focus: frozenset[str] | None = None
 
-    def loaded(self, kind: str) -> Iterator[Finding]:
-        """Yield the findings from loading the files with this former code, or this code if they have no former one."""
-        for one in self._by_kind.get(kind, ()):
+    def loaded(self, *kinds: str) -> Iterator[Finding]:
+        """Yield the findings from loading the files with these former codes, or codes if they have no former one."""
+        for one in (finding for kind in kinds for finding in self._by_kind.get(kind, ())):
             # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):
                 yield one

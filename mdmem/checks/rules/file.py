@@ -40,9 +40,7 @@ def not_text(case: Case) -> Iterator[Finding]:
     Fix: save the file as UTF-8, for instance `iconv -f latin1 -t utf-8`; run `git lfs pull`, then `git lfs untrack
     '*.md'`; delete an empty file, or write the entry with `mdmem new`.
     """
-    yield from case.loaded("not-utf8")
-    yield from case.loaded("empty-file")
-    yield from case.loaded("git-lfs-pointer")
+    yield from case.loaded("not-utf8", "empty-file", "git-lfs-pointer")
 
 
 _ENDS = {"CRLF": re.compile(r"\r\n"), "LF": re.compile(r"(?<!\r)\n"), "CR": re.compile(r"\r(?!\n)")}
@@ -122,8 +120,7 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
 
     Fix: type the word again, or remove the character. `sed -i 's/\\x1b\\[[0-9;]*m//g' FILE` removes colours.
     """
-    yield from case.loaded("control-characters")
-    yield from case.loaded("invisible-characters")
+    yield from case.loaded("control-characters", "invisible-characters")
     entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
     for path in (*entries, *(file.path for file in case.catalog.others)):
         # `unportable-name` reports bytes that are not UTF-8, which are surrogates (Cs) here.
@@ -189,8 +186,7 @@ def file_too_large(case: Case) -> Iterator[Finding]:
 
     Fix: split it into entries of one rule each, move long text into the body, and keep logs outside the memory.
     """
-    yield from case.loaded("file-too-large")
-    yield from case.loaded("front-matter-too-large")
+    yield from case.loaded("file-too-large", "front-matter-too-large")
     for address, document in case.documents:
         size = len(document.data)
         if _WARNED < size <= SIZE_LIMIT:

@@ -86,8 +86,7 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     removes extra brackets.
     """
     *others, wiki_link = FORMER_CODES["front-matter-shape"]
-    for former in others:
-        yield from case.loaded(former)
+    yield from case.loaded(*others)
     for document, finding in case.loaded_with_document(wiki_link):
         start = document.line_start(finding.place.line) + finding.place.column - 1
         # The brackets must be on one line.

@@ -50,8 +50,7 @@ def git_unavailable(case: Case) -> Iterator[Finding]:
     Fix: follow the hint of the finding: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, or
     `fetch-depth: 0` in GitHub's checkout; `git config --global --add safe.directory DIR`.
     """
-    for code in ("base-unavailable", "shallow-history", "git-unavailable"):
-        yield from case.loaded(code)
+    yield from case.loaded("base-unavailable", "shallow-history", "git-unavailable")
 
 
 @check("check-crashed", Severity.ERROR, incomplete=True)

@@ -362,14 +362,12 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
         # An invalid manifest may list owners that could not be read.
         if wing.owners or manifest in case.faulty_manifests:
             continue
-        if wing.has_manifest:
-            help_ = "add `owners:` with a team or a person"
-            yield Finding("", f"the wing `{name}` has no owner", Place(manifest), help_)
-        else:
-            first = next(file.path for file in case.catalog.files if file.path.startswith(f"{name}/"))
-            keys = "`kind: project` or `kind: shared`, and `owners: [NAME]`"
+        path, missing, help_ = manifest, "owner", "add `owners:` with a team or a person"
+        if not wing.has_manifest:
+            path = next(file.path for file in case.catalog.files if file.path.startswith(f"{name}/"))
+            missing, keys = "manifest, and so no owner", "`kind: project` or `kind: shared`, and `owners: [NAME]`"
             help_ = f"put a README.md into the wing's folder, with {keys} between two lines of `---`"
-            yield Finding("", f"the wing `{name}` has no manifest, and so no owner", Place(first), help_)
+        yield Finding("", f"the wing `{name}` has no {missing}", Place(path), help_)
 
 
 @check("wing-not-fetched", Severity.ERROR, incomplete=True)
