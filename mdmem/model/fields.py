@@ -26,9 +26,7 @@ _TABLE: Mapping[str, Field] = {
         required=True,
     ),
     "created_at": Field("when the entry was written", "2026-03-05", searched=Searched.DATE, required=True),
-    "title": Field(
-        "one line (default: the first heading of the text, else the entry-id)", "Use threads", searched=Searched.TITLE
-    ),
+    "title": Field("one line (default: the first heading, else the entry-id)", "Use threads", searched=Searched.TITLE),
     "verified_at": Field(
         "when somebody last confirmed the entry",
         "2026-04-10",
@@ -59,34 +57,22 @@ _TABLE: Mapping[str, Field] = {
     "superseded_by": Field(
         "the newer entries that replace this entry", "[app/rules/threads]", "`mdmem supersede` and `approve`"
     ),
-    "amends": Field(
-        "the entries that this entry changes in part; they stay current", "[app/rules/retry-by-error-code]"
-    ),
-    "overrides": Field(
-        "the shared rules that this entry replaces in its own wing", "[ros2/rules/one-thread-by-default]"
-    ),
+    "amends": Field("the entries that this entry changes in part; they stay current", "[app/rules/retry]"),
+    "overrides": Field("the shared rules that this entry replaces in its own wing", "[ros2/rules/one-thread]"),
     "conflicts_with": Field("the entries that this entry contradicts", "[ros2/communication/sensor-streams-reliable]"),
     "see": Field("related entries", "[ros2/anti-patterns/blocking-callbacks]"),
-    "produced": Field(
-        "the entries that resulted from this entry", "[lifecore_ros2/components/retry-docking-by-error-code]"
-    ),
+    "produced": Field("the entries that resulted from this entry", "[app/rules/retry-by-error-code]"),
     "reason": Field(
         "why this entry supersedes, overrides or contradicts another one",
         "it was slow",
         "its writer, and `mdmem supersede`",
     ),
-    "deprecated_reason": Field(
-        "why the entry was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`"
-    ),
-    "approved_by": Field(
-        "the person who made the entry active", "Navigation Team <navigation@example.com>", set_by="`mdmem approve`"
-    ),
+    "deprecated_reason": Field("why the entry was deprecated", "the dock is gone", set_by="`mdmem deprecate`"),
+    "approved_by": Field("the person who made the entry active", "Ada <ada@example.com>", set_by="`mdmem approve`"),
     "editorial_at": Field(
         "when a mistake in the text was corrected; the rule stayed the same", "2026-05-02", "`mdmem edit --editorial`"
     ),
-    "ignore": Field(
-        "checks that do not report this entry, each with a reason", "{local-path: the path is the subject}"
-    ),
+    "ignore": Field("checks that do not report this entry, each with a reason", "{local-path: it is the subject}"),
     "trigger": Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN),
     "repeatable_steps": Field("the steps, in their order", "[Add a group, Await it]", holder=Holder.PATTERN),
     "exclusions": Field("when the pattern does not apply", "[Nodes with one callback]", holder=Holder.PATTERN),
