@@ -174,7 +174,7 @@ class _Comparison:
     def find_beliefs(self) -> tuple[Belief, ...]:
         """Return the entries that are no longer current, with their successors, then the new ones, by authority.
 
-        The reason for an end are the stated reasons of the entry and its successors, else a successor's rationale.
+        The reason is what the entry and its successors state as reasons, else the rationale of a successor.
         """
         found, replacing, entries = list[Belief](), set[str](), self.after.catalog.entries
         for old in self.ended:
@@ -327,38 +327,37 @@ class _Comparison:
         """
         rewordings, edits = [], []
         for one in self.changes.changed:
-            ref, binding = self.after.ref(one.after.address), self._field_changes(one, _BINDING)
+            before, after = one.before, one.after
+            ref, binding = self.after.ref(after.address), self._field_changes(one, _BINDING)
             elsewhere = _SHOWN_ELSEWHERE
             if not (one.keeps_text and one.keeps_title) or binding:
-                rewordings.append(self._rewording(one, ref, binding))
                 elsewhere |= _OF_A_TEXT
-            if one.before.status is not one.after.status:
+                title = () if one.keeps_title else word_changes(before.title, after.title)
+                body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
+                stays_current = before.address in self.before.current and after.address in self.after.current
+                notices = [] if title or body or binding else ["only line breaks changed"]
+                if before.version != after.version:
+                    notices.append(f"version {before.version or 1} → {after.version or 1}")
+                if one.is_corrected and after.editorial_at is not None:
+                    notices.append(f"marked as a correction of {after.editorial_at.isoformat()}")
+                faults = (fault.message for fault in self.faults.get(ref.address, ()) if fault.code in _FROZEN_CODES)
+                rewording = Rewording(
+                    entry=ref,
+                    is_frozen=stays_current and before.type.is_rule,
+                    title=title,
+                    body=body,
+                    fields=binding,
+                    notice="; ".join(notices),
+                    faults=tuple(faults),
+                )
+                rewordings.append(rewording)
+            if before.status is not after.status:
                 elsewhere |= _OF_A_TRANSITION
             if fields := self._field_changes(one, [name for name in _NAMES if name not in elsewhere]):
                 edits.append(FieldEdit(ref, fields))
         return (
             tuple(sorted(rewordings, key=lambda one: (not one.is_frozen, one.entry.rank))),
             tuple(sorted(edits, key=lambda one: one.entry.rank)),
-        )
-
-    def _rewording(self, one: Changed, ref: Ref, binding: tuple[FieldChange, ...]) -> Rewording:
-        title = () if one.keeps_title else word_changes(one.before.title, one.after.title)
-        body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
-        stays_current = one.before.address in self.before.current and ref.address in self.after.current
-        notices = [] if title or body or binding else ["only line breaks changed"]
-        if one.before.version != one.after.version:
-            notices.append(f"version {one.before.version or 1} → {one.after.version or 1}")
-        if one.is_corrected and one.after.editorial_at is not None:
-            notices.append(f"marked as a correction of {one.after.editorial_at.isoformat()}")
-        faults = self.faults.get(ref.address, ())
-        return Rewording(
-            entry=ref,
-            is_frozen=stays_current and one.before.type.is_rule,
-            title=title,
-            body=body,
-            fields=binding,
-            notice="; ".join(notices),
-            faults=tuple(finding.message for finding in faults if finding.code in _FROZEN_CODES),
         )
 
     def _field_changes(self, one: Changed, names: Iterable[str]) -> tuple[FieldChange, ...]:

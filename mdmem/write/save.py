@@ -138,16 +138,12 @@ class Saver:
 
     def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
         """Try pending writes again, or the one of `prefix`; leave out those that another process is trying."""
-        found = self.ledger.pending() if prefix is None else ()
-        if prefix is not None:
-            one = self.get(prefix)
-            if isinstance(one, Blocked):
-                hint = f"save it again with `supersedes` or `distinct_from` set to {one.candidate}"
-                raise UsageError(
-                    f"{one.id[:12]} cannot be repeated, since it is too similar to {one.candidate}; {hint}"
-                )
-            found = (one,)
-        tried = ((record, self._try_again(record)) for record in _sessions_first(found))
+        one = self.get(prefix) if prefix is not None else None
+        if isinstance(one, Blocked):
+            hint = f"save it again with `supersedes` or `distinct_from` set to {one.candidate}"
+            raise UsageError(f"{one.id[:12]} cannot be repeated, since it is too similar to {one.candidate}; {hint}")
+        records = _sessions_first(self.ledger.pending() if one is None else (one,))
+        tried = ((record, self._try_again(record)) for record in records)
         return [(record, result) for record, result in tried if result is not None]
 
     def get(self, prefix: str) -> PendingWrite | Blocked:
