@@ -4,14 +4,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import snapshot, write, write_entry
+from builders import entry, snapshot, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.ask.context import ContextRequest, compile_context, items_of
-from mdmem.ask.facets import Facet, Intent, Layer
+from mdmem.ask.facets import ROWS, TITLES, Facet, Intent, Layer, facet_of
 from mdmem.ask.question import read_request
+from mdmem.ask.synthesis import SynthesisRequest
+from mdmem.errors import UsageError
 from mdmem.model.access import Access, AccessDeniedError
+from mdmem.model.entry import EntryType
 from mdmem.render.context import pack_markdown
 from mdmem.store.state.local_records import read_audit
 
@@ -430,3 +433,69 @@ def test_reading_changes_no_byte_of_the_memory(root: Path) -> None:
     before = snapshot(root)
     context(root, "the pool", layer="deep_search", agent_id="bot")
     assert snapshot(root) == before
+
+
+# --- requests and facets ---
+
+
+def test_only_the_goal_is_needed() -> None:
+    asked = read_request(ContextRequest, {"goal": " add a\nthing ", "intent": None, "project": " "})
+    assert asked == ContextRequest(goal="add a thing", intent=Intent.BUILD, layer=Layer.RECALL)
+    assert (asked.size, asked.related_size) == (24, 3)
+    for kind in (ContextRequest, SynthesisRequest):
+        with pytest.raises(UsageError, match="`goal` is missing; write a text"):
+            read_request(kind, {"goal": " "})
+
+
+@pytest.mark.parametrize(("limit", "size"), [(-5, 1), (0, 1), (1, 1), (50, 50), (51, 50), (10**9, 50)])
+def test_limit_is_clamped(limit: int, size: int) -> None:
+    assert ContextRequest(goal="x", limit=limit).size == size
+
+
+def test_related_limit_is_clamped_and_can_be_none() -> None:
+    assert ContextRequest(goal="x", related_limit=-1).related_size == 0
+    assert ContextRequest(goal="x", related_limit=900).related_size == 20
+    assert ContextRequest(goal="x", include_related=False).related_size == 0
+
+
+def test_query_holds_each_word_that_says_something_once() -> None:
+    asked = ContextRequest(goal="How do I retry the retries of src/pool.py", domain="pool")
+    assert asked.query == "retry src/pool.py pool"
+
+
+def test_query_of_a_long_goal_is_its_beginning() -> None:
+    asked = ContextRequest(goal=" ".join(f"word{number}" for number in range(500)))
+    assert asked.query.split()[-1] == "word47"
+
+
+NOTE, PATTERN = EntryType.NOTE, EntryType.PATTERN
+
+
+@pytest.mark.parametrize(
+    ("address", "values", "facet"),
+    [
+        ("app/anti-patterns/x", {"type": EntryType.INVARIANT, "label": "anti-pattern"}, Facet.CONSTRAINTS),
+        ("app/migration-notes/x", {"type": EntryType.DECISION}, Facet.DECISIONS),
+        ("app/conventions/x", {"type": PATTERN}, Facet.PROCEDURES),
+        ("app/validation/x", {"type": PATTERN}, Facet.VERIFICATION),
+        ("app/components/x", {"type": PATTERN}, Facet.PROCEDURES),
+        ("app/components/x", {"type": NOTE}, Facet.ARTIFACTS),
+        ("app/incident-log/x", {"type": NOTE, "label": "Migration_Note"}, Facet.PLANNING),
+        ("app/context/x", {"type": NOTE, "label": "episode"}, Facet.RECENT_MEMORY),
+        ("app/anything/x", {"type": NOTE}, Facet.DOMAIN),
+    ],
+)
+def test_facet_of_entry(address: str, values: dict[str, object], facet: Facet) -> None:
+    assert facet_of(entry(address, **values)) is facet
+
+
+def test_newest_session_is_active_work_where_something_is_open() -> None:
+    session = entry("app/sessions/x", type=NOTE, label="session", open_items=("the rest",))
+    done = entry("app/sessions/x", type=NOTE, label="session")
+    assert facet_of(session, newest=["app/sessions/x"]) is Facet.ACTIVE_WORK
+    assert facet_of(session) is facet_of(done, newest=["app/sessions/x"]) is Facet.RECENT_MEMORY
+
+
+def test_every_facet_of_the_contract_has_a_row_and_a_title() -> None:
+    assert {row.facet for row in ROWS} == set(Facet) == set(TITLES)
+    assert len(Facet) == 11
