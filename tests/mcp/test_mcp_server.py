@@ -213,20 +213,6 @@ def test_a_saving_tool_answers_with_a_result_when_its_arguments_do_not_fit(root:
     assert answer.structured_content["message"] in text(answer).replace('\\"', '"')
 
 
-@pytest.mark.parametrize("project", ["myapp", "lifecore_ros2", "tidewatch"])
-def test_wake_and_recall_are_one_page_with_their_markdown_on_the_example_wings(tmp_path: Path, project: str) -> None:
-    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
-    server = server_over(root)
-    for layer in ("wake", "recall"):
-        answer = call(server, "context", goal="debug duplicate orders in a node", project=project, layer=layer)
-        found = facts(answer)
-        assert "truncated" not in found
-        assert found["markdown"] == text(answer)
-        items = [item for section in found["sections"] for item in section["items"]]
-        assert all({"id", "content", "score", "reason", "quality", "related"} <= set(item) for item in items)
-        assert "overrides" not in items[0]["metadata"]
-
-
 def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path) -> None:
     write(root, "mdmem.toml", "[server]\nanswer_tokens = 600\n")
     for number in range(9):
@@ -236,7 +222,9 @@ def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path)
         found: list[dict[str, Any]] = []
         while not found or "cursor" in found[-1]:
             arguments = {"goal": "threads", "cursor": found[-1]["cursor"] if found else None}
-            found.append(facts(await client.call_tool("context", arguments)))
+            answer = await client.call_tool("context", arguments)
+            found.append(facts(answer))
+            assert found[-1]["markdown"] == text(answer)
         return found
 
     found = with_client(server_over(root), read_all)
