@@ -223,7 +223,7 @@ _NO_ADDRESSES = ("8080", "localhost", "localhost:x", "[::1]:70000", ":x")
             "0.0.0.0:0",
             (),
             2,
-            "without a token anybody who reaches 0.0.0.0 could read the memory; `mdmem token add NAME --wing ",
+            "without a token anybody who reaches 0.0.0.0 could read the memory; make one with `mdmem token add NAME ",
         ),
         ("127.0.0.1:0", ("--wing", "app"), 2, "each token has its own wings; leave out --wing\n"),
         ("127.0.0.1:0", (), 3, "bearers.json cannot be read; fix or remove that file"),
