@@ -70,7 +70,7 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return with_options(
         with_session,
-        click.option("--session", metavar="ID", help="Shorten entries that session ID has seen to one line."),
+        click.option("--session", metavar="ID", help="Do not repeat the texts that session ID has seen."),
         click.option("--fresh", is_flag=True, help="Forget what the session has seen."),
     )
 

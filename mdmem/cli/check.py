@@ -73,6 +73,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
 def _check(
     given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], form: str | None, options: dict[str, Any]
 ) -> int:
+    """Check the memories or update their baselines, print the report, and return the exit code."""
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import ReportStyle, old_line, summary
 

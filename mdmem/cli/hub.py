@@ -97,7 +97,10 @@ def _push(given: Globals, **options: Any) -> int:
     with _opened() as connection:
         result = push(workspace, connection, **options)
     if given.form == "text":
-        given.remark(*result.missing, *rendered.kept_remarks(result))
+        given.remark(*result.missing)
+        if result.kept:
+            why = "other repositories read it, too; only the hub's owner can send it again"
+            given.remark(f"pinned {', '.join(f'`{name}`' for name in result.kept)} stays as it was: {why}")
     sent = {
         **record_json(result, "repository", "commit", "before", "pushed", "succession", unchanged="is_unchanged"),
         **record_json(result, "added", "changed", "removed", "pins", "kept", "missing"),
@@ -164,7 +167,9 @@ def verify_command(given: Globals, *, repository: str | None) -> int:
         report = verify(workspace, connection, repository)
     for remark in report.missing if given.form == "text" else ():
         given.remark(f"not compared: {remark}")
-    given.print_result(rendered.verify_json(report), rendered.verify_text(report))
+    found = [record_json(one, "code", "message", "help", path="place.path") for one in report.findings]
+    facts = {**record_json(report, "repository", "commit", "checked", "missing"), "findings": found}
+    given.print_result(facts, rendered.verify_text(report))
     return _INCOMPLETE if report.missing else int(bool(report.findings))
 
 

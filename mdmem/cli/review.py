@@ -14,6 +14,7 @@ from mdmem.change.resolve import ResolveRequest, find_conflicts, get_conflict, r
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, print_text, shared_options, split_values, write_options
+from mdmem.record import record_json
 from mdmem.render import history
 from mdmem.render.json import why_json
 from mdmem.render.lineage import Relations, lineage_flowchart, lineage_svg
@@ -152,7 +153,9 @@ def log_command(given: Globals, address: str | None, limit: int, *, by_field: bo
     workspace = given.open()
     if address is None:
         changes = recent_changes(workspace, limit)
-        given.print_result(history.recent_json(changes), history.recent_text(changes, given.style))
+        names = ("when", "author", "subject")
+        commits = [record_json(one, *names, commit="digest", entries="paths") for one in changes]
+        given.print_result({"commits": commits}, history.recent_text(changes, given.style))
         if not changes:
             given.remark("no commit has an entry of this memory yet")
     elif by_field:

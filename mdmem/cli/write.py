@@ -16,9 +16,10 @@ from mdmem.cli.editor import edited, piped_text
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
 from mdmem.model.fields import with_hints, without_hints
+from mdmem.record import record_json
 from mdmem.render.json import dump
 from mdmem.render.text import first_of
-from mdmem.render.writes import near_json, written_json
+from mdmem.render.writes import written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
@@ -104,7 +105,9 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     is_typed = piped is None and not wanted.is_dry
     written = edited(workspace, address, with_hints(text), write_typed) if is_typed else write_typed(text)
     if given.form == "json":
-        alike = [near_json(one.entry, one.similarity) for one in near]
+        names = ("entry.address", "entry.type", "entry.status", "entry.title")
+        # The share of common words, from 0 to 1.
+        alike = [{**record_json(one, *names), "similarity": round(one.similarity, 2)} for one in near]
         more = {"on_subject": [one.address for one in on_subject]} if on_subject else {}
         print_text(dump({**written_json(written), "near": alike, **more}))
     else:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from mdmem.ask.answer import (
     OVER_BUDGET,
-    RELATIONS,
     WEAK,
     Answer,
     AnswerBasis,
@@ -283,13 +282,3 @@ def ended_text(basis: AnswerBasis) -> Iterator[str]:
             yield f"The best match is not current: {one.address}, replaced by {', '.join(named)}.{why}"
         else:
             yield f"Not current, and {UNREPLACED}: {one.address} ({one_line(one.title)}).{why}"
-
-
-_AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}
-
-
-def relations_text(item: Item) -> Iterator[str]:
-    """Yield a line for each amendment and one-sided supersession of an entry."""
-    for name, addresses in item.relations.items():
-        after = _AFTER.get(name, "")
-        yield from (f"{RELATIONS[name]} {one} ({one_line(item.titles[one])}){after}" for one in addresses)

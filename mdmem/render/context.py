@@ -82,11 +82,6 @@ def _item(item: Facts) -> str:
     return "\n\n".join(filter(None, (*blocks, "\n".join(below))))
 
 
-def plan_json(plan: Facts) -> dict[str, Any]:
-    """Return a synthesis plan (the plan of a text) with its Markdown form under the key `markdown`."""
-    return {**plan, "markdown": plan_markdown(plan)}
-
-
 def plan_markdown(plan: Facts) -> str:
     """Return a synthesis plan as Markdown."""
     verdict = plan["verification"]

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.ask.answer import replaced_notes
+from mdmem.ask.answer import RELATIONS, replaced_notes
 from mdmem.markdown.body import quoted
 from mdmem.model.entry import Entry, EntryType, Field, Kind, Status, WingKind
 from mdmem.model.lineage import Standing, standing_marks
 from mdmem.record import record_json
-from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text, relations_text
+from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text
 from mdmem.render.json import mentions_json
 from mdmem.render.text import UNREPLACED, Style, count, indent, one_line, repeats
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from mdmem.ask.answer import Item as Result
     from mdmem.ask.answer import SearchResult
     from mdmem.ask.show import EntryExcerpt, ShownEntry
+
+
+_AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}
 
 
 def search_text(
@@ -44,7 +47,10 @@ def search_text(
         lines = [f"{head} ({marks})" if marks else head, one_line(entry.title)]
         if hit.heads and entry.address not in hit.heads:
             lines.append(f"replaced by {', '.join(hit.heads)}")
-        lines += [*replaced_notes(hit.via), *relations_text(hit)]
+        lines += replaced_notes(hit.via)
+        for name, addresses in hit.relations.items():
+            after = _AFTER.get(name, "")
+            lines += (f"{RELATIONS[name]} {one} ({one_line(hit.titles[one])}){after}" for one in addresses)
         lines += [hit.stance.note] if hit.stance is not None and hit.stance.note else []
         lines += [style.dim(snippet)] if snippet else []
         blocks.append("\n  ".join(lines))

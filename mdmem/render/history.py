@@ -52,13 +52,6 @@ def recent_text(changes: Sequence[Commit], style: Style) -> str:
     return "\n".join(lines)
 
 
-def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
-    """Return recent commits as JSON values, newest first, each with the entries that it changed."""
-    return {
-        "commits": [record_json(one, "when", "author", "subject", commit="digest", entries="paths") for one in changes]
-    }
-
-
 def blame_text(blame: LogReport, style: Style) -> str:
     """Return a line for each field and the body with the day, commit and author that last set it, or `uncommitted`."""
     lines = []

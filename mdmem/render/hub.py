@@ -33,13 +33,6 @@ def push_text(result: PushResult) -> str:
     return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(parts)}"
 
 
-def kept_remarks(result: PushResult) -> list[str]:
-    """Return a sentence about the pinned wings that were kept as they are, if there are any."""
-    kept = ", ".join(f"`{name}`" for name in result.kept)
-    why = "other repositories read it, too; only the hub's owner can send it again"
-    return [f"pinned {kept} stays as it was: {why}"] if kept else []
-
-
 def status_text(report: HubReport) -> str:
     """Return a line for each repository, and the size of the hub."""
     lines = [] if report.repositories else ["the hub has no repository that you may see"]
@@ -70,12 +63,6 @@ def verify_text(report: VerifyReport) -> str:
     helps = sorted({one.help for one in report.findings})
     compared = f"{checked} compared at {report.commit[:10]}, {count(len(lines), 'finding')}; {'; '.join(helps)}"
     return "\n".join([*lines, compared])
-
-
-def verify_json(report: VerifyReport) -> dict[str, Any]:
-    """Return the differences between the hub and the repository as JSON values."""
-    findings = [record_json(one, "code", "message", "help", path="place.path") for one in report.findings]
-    return {**record_json(report, "repository", "commit", "checked", "missing"), "findings": findings}
 
 
 def grants_text(grants: Sequence[Grant]) -> str:

@@ -259,7 +259,9 @@ def _waiting(pending: Iterable[PendingWrite]) -> Cases:
     for one in pending:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
         error = f": {one.error}" if one.error else ""
-        text = f"{one.verb} `{title_of_write(one)}`, {tries} since {one.created.date()}{error}"
+        title = title_of_write(one)
+        named = one.verb if title == one.verb else f"{one.verb} `{title}`"
+        text = f"{named}, {tries} since {one.created.date()}{error}"
         cases.append((one.id[:ID_LENGTH], visible(text)))
     return cases
 

@@ -10,7 +10,6 @@ from typing import Any
 from mdmem.change.resolve import MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.model.entry import Entry
 from mdmem.model.text import visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, clipped
@@ -52,11 +51,6 @@ def written_json(written: WriteResult) -> dict[str, Any]:
         for one in written.changes
     ]
     return {"changed": changed, **record_json(written, "remarks", "commit", dry_run="is_dry")}
-
-
-def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
-    """Return a similar entry as JSON values; `similarity` is the share of common words, from 0 to 1."""
-    return {**record_json(entry, "address", "type", "status", "title"), "similarity": round(similarity, 2)}
 
 
 def action_of(change: Change) -> str:

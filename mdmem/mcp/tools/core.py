@@ -48,7 +48,7 @@ from mdmem.mcp.tools.tool import (
 from mdmem.model.entry import Entry, EntryType
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import answers_json, answers_text
-from mdmem.render.context import pack_markdown, plan_json
+from mdmem.render.context import pack_markdown, plan_markdown
 from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, shown_text
 from mdmem.render.findings.formats import findings_json
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
@@ -426,4 +426,5 @@ def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> A
     an outline: each section has its sources and its gaps. Write from these, and say where there are gaps.
     `verification` says whether every section has enough sources.
     """
-    return plan_json(plan_synthesis(workspace, read_request(SynthesisRequest, stated)))
+    plan = plan_synthesis(workspace, read_request(SynthesisRequest, stated))
+    return {**plan, "markdown": plan_markdown(plan)}
