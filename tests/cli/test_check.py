@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -149,3 +150,8 @@ def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(folder: Path, r
     merge_conflict(folder, "memory/nav/rules/callbacks.md", "---\nours\n", "---\ntheirs\n")
     ran = run("check", "--staged", "--select", "merge-marker")
     assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1 (new)")
+
+
+def test_chosen_checks_do_not_hide_that_a_run_is_incomplete(folder: Path, run: Run) -> None:
+    os.mkfifo(folder / "memory/nav/rules/pipe.md")
+    assert run("check", "--select", "dangling-link").code == 3

@@ -13,6 +13,7 @@ from builders import (
     commit_all,
     environment,
     git,
+    make_root,
     memory,
     on_terminal,
     run_mdmem,
@@ -293,3 +294,9 @@ def test_owner_approves_by_writing(
     assert run(*command, *place, *text).code == 0
     written = (folder / f"memory/{ADDRESS}.md").read_text().splitlines()
     assert [one for one in written if one.startswith("approved_by")] == line
+
+
+def test_new_refuses_a_wing_that_nothing_would_read(repo: Path, run: Run) -> None:
+    write(make_root(repo), "other/README.md", "# Code\n")
+    ran = run("new", "note", "other/room/one", "--body", "text", "--new-wing")
+    assert (ran.code, "README.md with `kind: project`" in ran.err) == (2, True)

@@ -172,3 +172,19 @@ def test_ambiguous_wing_exits_2_with_the_list(folder: Path, run: Run) -> None:
     said = "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
     assert retrieved(run, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
+
+
+def test_successor_inherits_a_declared_contradiction(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/a/one", conflicts_with="nav/a/old")
+    write_entry(folder / "memory", "nav/a/old", status="deprecated", superseded_by="nav/a/new")
+    write_entry(folder / "memory", "nav/a/new", supersedes="nav/a/old")
+    commit_all(folder)
+    conflicts = retrieved(run, cwd=folder)["conflicts"]
+    assert [(one["a"], one["b"]) for one in conflicts] == [("nav/a/new", "nav/a/one")]
+
+
+def test_wrong_key_leaves_the_right_ones_in_force(folder: Path, run: Run) -> None:
+    write(folder, "memory/mdmem.toml", 'default_wing = "nav"\nbudgt = 5\n')
+    write_entry(folder / "memory", "other/rules/one")
+    said = retrieved(run, cwd=folder)
+    assert (said["scope"]["wing"], [problem["code"] for problem in said["problems"]]) == ("nav", ["settings-invalid"])

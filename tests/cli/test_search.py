@@ -61,3 +61,8 @@ def test_several_projects_and_none_named_are_all_searched(folder: Path, run: Run
     write_entry(folder / "memory", "arm/rules/grip", "The executor grips.\n")
     assert searched(run, "executor", cwd=folder)["total"] == 2
     assert searched(run, "executor", "--wing", "arm", cwd=folder)["total"] == 1
+
+
+def test_words_of_exclusions_are_found(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/a/how", type="pattern", exclusions=["Never with Terraform"])
+    assert "nav/a/how" in run("search", "terraform").out
