@@ -190,7 +190,7 @@ def test_guide_page_is_named_by_its_beginning(tmp_path: Path, run: Run) -> None:
 
 def test_one_field_is_explained(tmp_path: Path, run: Run) -> None:
     ran = run("guide", "fields", "approved_by")
-    assert (ran.code, ran.out) == (0, "- `approved_by`: who made it active; set by `mdmem approve`\n")
+    assert (ran.code, ran.out) == (0, "- `approved_by`: the person who made the entry active; set by `mdmem approve`\n")
 
 
 @pytest.mark.parametrize(
