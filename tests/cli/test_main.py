@@ -216,7 +216,7 @@ def test_json_holds_the_whole_row(tmp_path: Path, run: Run) -> None:
             "value": "list of text",
             "for": "entry",
             "needed": False,
-            "meaning": "words to find it by",
+            "meaning": "more words by which search finds the entry",
             "set_by": "its writer",
             "searched": "tag",
             "example": "tags: [executor, navigation]",
