@@ -61,7 +61,7 @@ class Form(StrEnum):
         return self in (Form.LINE, Form.GIVEN)
 
 
-MENTIONED = "mentioned by"
+MENTIONED = "mentioned later by"
 
 
 class Mention(Struct, frozen=True):

@@ -91,7 +91,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     sections = _units(body, frozenset(weights))
     half = _fitting(lead, left // 2)
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
-    first = said(half) if half and beyond else _first(body, lead, left)
+    first = said(half) if half and beyond else _first(body, lead, left, 2 * SENTENCE if limit > SENTENCE else _RULE)
     updates = [one for one in _updates(body) if one not in first]
     # A term that is in many sentences of the entry, such as its subject, says little about the best passage. General
     # words, whose weight is 0, help to find it.
@@ -141,12 +141,12 @@ def _lead(body: str) -> list[Sentence]:
     return []
 
 
-def _first(body: str, lead: Sequence[Sentence], limit: int) -> str:
-    """Return the first sentences of the lead that fit, or the start of the first sentence if none fits."""
+def _first(body: str, lead: Sequence[Sentence], limit: int, least: int = _RULE) -> str:
+    """Return the first sentences of the lead that fit, or else the first sentence, of at most `least` bytes."""
     if fit := _fitting(lead, limit):
         return said(fit)
     text = lead[0].text if lead else " ".join(without_comments(body).split())
-    return cut_at_word(text, max(limit, _RULE))
+    return cut_at_word(text, max(limit, least))
 
 
 def _fitting(lead: Sequence[Sentence], limit: int) -> list[Sentence]:

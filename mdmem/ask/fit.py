@@ -223,7 +223,7 @@ class _Fitting(Struct, dict=True):
         """
         is_short = self.slots is SHORT_SLOTS
         for size in dict.fromkeys((*self.excerpts[rank:], SENTENCE)):
-            one = self._excerpt(item, size, searches=rank < (1 if is_short else 3))
+            one = self._excerpt(item, size, searches=rank < LIKELY_RANKS)
             if is_short or rank:
                 one = replace(one, mentions=in_short(one.mentions))
             yield one

@@ -54,7 +54,7 @@ SHORT_SLOTS = Slots((900, 400), 3)
 SMALL_SLOTS = Slots((700, 400, 400), 0)
 SMALL_BUDGET = 1000
 # In tokens, for one of several questions.
-SHORT_BUDGET = 600
+SHORT_BUDGET = 640
 # A match below the first share of the best score is weak: at most its title is shown, if the wing is small. The fourth
 # and later matches need the second share for an excerpt of one sentence, or a line. Chosen on PEPs and KEPs (85 of 133
 # answers with 4,870 bytes each; with .5, 4,980 bytes, and with .7 for the second, 5,170 bytes, also 85). On decisions

@@ -187,7 +187,7 @@ def retrieve(
     """Answer the main question, about the current work, and further questions, each with a short answer.
 
     `budget` is the limit of each answer, in tokens; without it, the settings limit the main answer, and each short
-    answer has 600 tokens. The paths of the main question decide which invariants apply to the further questions, too.
+    answer has 640 tokens. The paths of the main question decide which invariants apply to the further questions, too.
     `shown` are the entries that the session has already seen, by address. Each becomes one line.
     """
     if main is None and not questions:

@@ -205,7 +205,7 @@ def show_about(
                 content=unseen(text, seen),
                 heads=catalog.lineage.heads(address),
                 # The reader looks for words of the entry itself, so entries that only mention it are listed by id.
-                mentions=in_short(mentions.of(entry, relations)) if not seen else (),
+                mentions=() if seen >= ALL else in_short(mentions.of(entry, relations)),
                 was_shown="all" if seen >= ALL else "in part" if seen else "",
                 note=notes[address],
                 is_title_alone=is_title_alone(content),

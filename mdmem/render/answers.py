@@ -250,16 +250,18 @@ def mention_line(one: Mention, style: Style) -> str:
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield a block about the files that cannot be read in full, if any, with the errors of the first ones."""
+    """Yield a block about the files that cannot be read in full, if any: the error of a single one, or their paths."""
     found = basis.problems
     if not found:
         return
-    lines = [f"{count(len(found), 'file')} of this scope cannot be read in full, and may apply:"]
-    for one in found[:_MOST_FILES]:
-        message = cut_at_word(one_line(one.message), _LONGEST_REASON)
-        lines.append(f"{one.place.path}:{one.place.line}: {message} ({one.code})")
-    lines += [f"{len(found) - _MOST_FILES} more: `mdmem check` shows them"] if len(found) > _MOST_FILES else []
-    yield "\n  ".join(lines)
+    head = f"{count(len(found), 'file')} of this scope cannot be read in full, and may apply:"
+    places = [f"{one.place.path}:{one.place.line}" for one in found]
+    if len(found) > 1:
+        # Every answer repeats this block, so it is short.
+        yield f"{head} {first_of(places, _MOST_FILES)} (`mdmem check`)"
+    else:
+        message = cut_at_word(one_line(found[0].message), _LONGEST_REASON)
+        yield f"{head}\n  {places[0]}: {message} ({found[0].code})"
 
 
 def contradictions_text(answer: Answer) -> Iterator[str]:

@@ -37,7 +37,8 @@ COMMAND_LINES = """\
 Before you change code, ask once what applies to all files that you will touch: \
 `mdmem retrieve --session TASK --path FILE --path FILE --ask "QUESTION" --ask "QUESTION"` \
 (TASK: any name for your work).
-The answer has every rule for these files, and the best matches for your words: do not ask twice.
+The answer has every rule for these files, and the best matches for your words: \
+ask again only in other words, if no match fits.
 For questions without code, leave out `--path` and put all of them into one call.
 `mdmem list --titles` prints the title of every entry: run it once when you do not know which words to ask for.
 Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and open no other file of the memory.
@@ -113,7 +114,7 @@ def agents_lines(profile: str) -> str:
     return f"""\
 Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
 Call it once, with what you are about to do and all files that you will touch: the answer has every rule \
-for these files, and the best matches for your words: do not ask twice.
+for these files, and the best matches for your words: ask again only in other words, if no match fits.
 Propose what you learned with its tool `{write}`; people approve it.
 Without the server, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """
