@@ -79,7 +79,8 @@ class Intake:
         self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
         base = workspace.location.base
         # Entries whose source is gone. The same text in another file means that the source was renamed.
-        self._orphans = {one.digest: (address, one.path) for address, one in origins if not (base / one.path).exists()}
+        gone = ((address, one) for address, one in origins if not os.path.lexists(base / one.path))
+        self._orphans = {one.digest: (address, one.path) for address, one in gone}
         found = find_sources(workspace, request.paths)
         # An original that an earlier import moved is no longer next to its translation, but still counts.
         originals = {one.path for one in found} | {path for path, _ in self.origins}

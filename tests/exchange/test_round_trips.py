@@ -16,6 +16,7 @@ from mdmem.exchange.export import FORMS
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.model.entry import Entry, EntryType, Status, day_of
+from mdmem.model.fields import ORIGIN
 from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, agents_lines
 from mdmem.write.write import WriteOptions
 
@@ -161,6 +162,9 @@ def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: p
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
     said = "has the text of docs/adr/0001-one.md, from which app/architecture/0001-one was imported"
     assert (said in ran.out, "imported 0 entries; 1 skipped" in ran.out, len(texts(root))) == (True, True, 1)
+    # An entry may state a source that no file system allows.
+    write_entry(root, "app/notes/odd", **{ORIGIN: f"{'a' * 300}.md@{'0' * 12}"})
+    assert run_here(capsys, "import", "--root", "memory", cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
