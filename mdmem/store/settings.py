@@ -384,10 +384,7 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 
 
 def with_key(content: bytes, key: str, value: str) -> bytes:
-    """Return the bytes of `mdmem.toml` with only a dotted key set to a text; raises SettingsError.
-
-    The table must have a header of its own, or be new: dotted keys and inline tables are left to the user.
-    """
+    """Return the bytes of `mdmem.toml` with only a dotted key set to a text; raises SettingsError."""
     settings, (table, _, name) = parse_settings(content), key.rpartition(".")
     meant = inner = _toml(content)
     for part in table.split("."):
@@ -402,17 +399,19 @@ def with_key(content: bytes, key: str, value: str) -> bytes:
             changes = [(number, re.sub(r"""(=\s*)("[^"\n]*"|'[^'\n]*')""", rf'\g<1>"{value}"', text, count=1))]
             break
         if table in (stated, stated.rpartition(".")[0]):
-            # Try the last line of the table first, since new keys belong at its end.
-            indent = text[: len(text) - len(text.lstrip())]
-            changes.insert(0, (number, f"{text.rstrip(_ENDS)}{ending}{indent}{line}{ending}"))
-    if not changes:
-        above = f"{lines[-1].rstrip(_ENDS)}{ending}{ending}" if lines else ""
-        changes = [(len(lines) - 1, f"{above}[{table}]{ending}{line}{ending}")]
+            # Write the key like the one on this line, which may be indented or dotted. Try the last line first.
+            bare, indent = text.rstrip(_ENDS), text[: len(text) - len(text.lstrip())]
+            like = re.sub(r"[\w-]+(?=[\"']?\s*\Z)", name, bare.partition("=")[0].rstrip(), count=1)
+            written, end = f"{indent}{name}" if stated == table else like, text[len(bare) :]
+            changes.insert(0, (number, f'{bare}{end or ending}{written} = "{value}"{end}'))
+            # The table may be an inline table.
+            changes.append((number, text.replace("{", f"{{ {line},", 1)))
+    above = f"{lines[-1].rstrip(_ENDS)}{ending}{ending}" if lines else ""
+    changes.append((len(lines) - 1, f"{above}[{table}]{ending}{line}{ending}"))
     for number, text in changes:
         changed = "".join([*lines[: max(number, 0)], text, *lines[number + 1 :]]).encode()
         with suppress(ValueError):
             if _toml(changed) == meant:
                 return changed
-    at, hint = settings.line_of(table), f'write `{name} = "{value}"` below `[{table}]` yourself'
-    fault = f"mdmem cannot set `{key}` without changing something else"
-    raise SettingsError(f"mdmem.toml:{at}: {fault}; {hint}", line=at)
+    at, fault = settings.line_of(table), f"mdmem cannot set `{key}` without changing something else"
+    raise SettingsError(f'mdmem.toml:{at}: {fault}; set it to "{value}" yourself', line=at)

@@ -208,6 +208,11 @@ def test_push_is_measured_by_what_the_remote_has(
         ("[check]\r\nended = 'same'\r\n", "[check]\r\nended = 'same'\r\nbaseline = \".baseline.json\"\r\n"),
         ('budget = 9  # "x"', 'budget = 9  # "x"\n\n[check]\nbaseline = ".baseline.json"\n'),
         ("[wings.app.check]\n", '[wings.app.check]\n\n[check]\nbaseline = ".baseline.json"\n'),
+        (
+            '[check.severity]\nexpired = "info"\n',
+            '[check.severity]\nexpired = "info"\n\n[check]\nbaseline = ".baseline.json"\n',
+        ),
+        ('check.ended = "same"\n', 'check.ended = "same"\ncheck.baseline = ".baseline.json"\n'),
     ],
 )
 def test_settings_name_the_baseline_and_keep_all_other_bytes(before: str, after: str, repo: Path, run: Run) -> None:

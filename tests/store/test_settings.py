@@ -171,7 +171,7 @@ def test_pin_changes_one_line(case: GoldenCase) -> None:
 
 def test_pin_that_cannot_be_written_for_certain_is_left_to_people() -> None:
     odd = f'[wings.ros2]\ngit = "../x"\ncommit = """{OLD}"""\n'
-    said = r"toml:1: mdmem cannot set `wings\.ros2\.commit` without changing something else; write `com"
+    said = r"toml:1: mdmem cannot set `wings\.ros2\.commit` without changing something else; set it to"
     with pytest.raises(SettingsError, match=said):
         with_key(odd.encode(), KEY, NEW)
 
