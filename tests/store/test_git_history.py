@@ -356,7 +356,7 @@ def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
 
 def test_merge_says_that_no_temporary_folder_can_be_written(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(top / "none"))
-    with pytest.raises(GitError, match="no such file or directory; set TMPDIR to one that can"):
+    with pytest.raises(GitError, match="no such file or directory; set TMPDIR to a writable folder"):
         merge(repository_of(top), "main", "topic")
 
 
