@@ -11,14 +11,17 @@ import click
 
 from mdmem.cli import completion as complete
 from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
-from mdmem.render.findings import FORMATS, get_format
 from mdmem.render.text import count, sent
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
-    from mdmem.render.findings.report import CheckedRoot
+    from mdmem.render.findings import CheckedRoot
     from mdmem.store.workspace.workspace import Workspace
+
+
+# Each format is a function with this name in `mdmem.render.findings`.
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown", "rdjson")
 
 
 @click.command("check")
@@ -47,7 +50,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     """
     if explain is not None:
         from mdmem.checks.check import get_check, get_checks
-        from mdmem.render.findings.report import check_list, explanation
+        from mdmem.render.findings import check_list, explanation
 
         text = check_list(get_checks().values()) if explain == "all" else explanation(explain, get_check(explain))
         print_text(text)
@@ -75,7 +78,7 @@ def _check(
 ) -> int:
     """Check the memories or update their baselines, print the report, and return the exit code."""
     from mdmem.checks.run import CheckRequest
-    from mdmem.render.findings.report import ReportStyle, old_line, summary
+    from mdmem.render import findings
 
     staged, verbose, is_for_people = options["staged"], options["verbose"], form in (None, "text", "concise")
     request = CheckRequest(
@@ -96,20 +99,20 @@ def _check(
     runs = [_run(given, workspace, request, options) for workspace in workspaces]
     reports = [one.report for one in runs]
     in_actions, step_summary = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITHUB_STEP_SUMMARY")
-    style = ReportStyle(given.style, verbose or bool(options["select"]), given.root)
+    style = findings.ReportStyle(given.style, verbose or bool(options["select"]), given.root)
     if options["diff"]:
-        given.remark(summary(runs))
+        given.remark(findings.summary(runs))
     elif staged and is_for_people and not any(one.reported for one in reports):
         # Old findings are mentioned only if they are severe enough to fail a commit.
         failing = [one for one in reports if any(it.weight.rank <= one.fail_on.rank for it in one.left_out)]
-        given.remark(*map(old_line, failing))
+        given.remark(*map(findings.old_line, failing))
     else:
-        print_text(get_format(form or ("github" if in_actions else "text"))(runs, style))
+        print_text(getattr(findings, form or ("github" if in_actions else "text"))(runs, style))
         if form == "concise":
-            given.remark(summary(runs))
+            given.remark(findings.summary(runs))
         if step_summary and in_actions:
             with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.write(sent(get_format("markdown")(runs, style)) + "\n")
+                stream.write(sent(findings.markdown(runs, style)) + "\n")
     code = 3 if any(one.incomplete for one in reports) else 0
     code = code or int(any(any(map(one.fails, one.findings)) or (options["diff"] and one.fixed) for one in reports))
     # git sets this variable when it runs a hook.
@@ -123,7 +126,7 @@ def _check(
 
 def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: dict[str, Any]) -> CheckedRoot:
     from mdmem.checks.run import check
-    from mdmem.render.findings.report import CheckedRoot
+    from mdmem.render.findings import CheckedRoot
     from mdmem.store.workspace.addresses import from_here
 
     remarks: list[str] = []

@@ -24,7 +24,7 @@ from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.model.entry import Entry
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches
-from mdmem.render.findings.report import explanation
+from mdmem.render.findings import explanation
 from mdmem.render.lineage import BoxState, state_of
 from mdmem.render.text import count, entries
 

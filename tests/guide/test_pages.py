@@ -155,6 +155,6 @@ def test_guide_names_the_nearest_topic(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_page_of_checking_lists_every_format() -> None:
-    from mdmem.render.findings import FORMATS
+    from mdmem.cli.check import FORMATS
 
     assert f"`--format` is one of {', '.join(FORMATS)};" in TEXTS["checking"]

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, get_check
+from mdmem.cli.check import FORMATS
 from mdmem.model.finding import Edit, Finding, Fix, Place, Severity
-from mdmem.render.findings import FORMATS, get_format
-from mdmem.render.findings.formats import rule
-from mdmem.render.findings.report import CheckedRoot, ReportStyle
+from mdmem.render import findings
+from mdmem.render.findings import CheckedRoot, ReportStyle, rule
 from mdmem.render.text import code, prose
 
 RULE = "nav/rules/a.md"
@@ -61,7 +61,7 @@ def checked(
 
 def rendered(form: str, *roots: CheckedRoot) -> str:
     """Return the roots in a format."""
-    return get_format(form)(roots, ReportStyle())
+    return str(getattr(findings, form)(roots, ReportStyle()))
 
 
 MEND = fix(edit(0, 1, "x"))
@@ -162,7 +162,7 @@ def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> 
     assert len([line for line in said if line.startswith("error[")]) == 20
     assert "51 errors, 56 warnings" in said[-2]
     assert said[-1].startswith("of 51 errors 20 are shown; `--select CODE` shows those of one check, ")
-    whole = get_format("text")([checked(*errors, other)], ReportStyle(is_whole=True))
+    whole = findings.text([checked(*errors, other)], ReportStyle(is_whole=True))
     assert whole.count("error[dangling-link]") == 51
 
 

@@ -26,9 +26,8 @@ from mdmem.change.status import refresh_index, report_status
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, SettingsError
 from mdmem.model.access import Access, AccessDeniedError
+from mdmem.render import findings
 from mdmem.render import json as json_form
-from mdmem.render.findings import get_format
-from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.scope import Filters
@@ -87,9 +86,9 @@ def _checked(workspace: Workspace) -> Iterator[str]:
     except MdmemError as error:
         yield str(error)
         return
-    checked = CheckedRoot(report, "", workspace.line_of, lambda path: path)
-    yield get_format("json")([checked], ReportStyle())
-    yield get_format("text")([checked], ReportStyle())
+    checked = findings.CheckedRoot(report, "", workspace.line_of, lambda path: path)
+    yield findings.json([checked], findings.ReportStyle())
+    yield findings.text([checked], findings.ReportStyle())
 
 
 def _said(ask: Callable[[], str]) -> str:

@@ -47,12 +47,10 @@ from mdmem.mcp.tools.tool import (
 )
 from mdmem.model.entry import Entry, EntryType
 from mdmem.model.lineage import standing_marks
+from mdmem.render import findings
 from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_markdown
 from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, shown_text
-from mdmem.render.findings.formats import findings_json
-from mdmem.render.findings.report import CheckedRoot, ReportStyle
-from mdmem.render.findings.report import text as findings_text
 from mdmem.render.history import why_text
 from mdmem.render.json import agents_json, entries_json, search_json, why_json
 from mdmem.render.text import Style, one_line
@@ -261,10 +259,12 @@ def _check(
     asked = CheckRequest(
         paths=paths, base=base, select=select, ignore=ignore, with_info=bool(select), with_uncommitted=True
     )
-    checked = CheckedRoot(report=check(workspace, asked), under="", line_of=workspace.line_of, show_path=str)
+    checked = findings.CheckedRoot(report=check(workspace, asked), under="", line_of=workspace.line_of, show_path=str)
     return ToolResult(
-        text=lambda: findings_text([checked], ReportStyle(is_whole=True)),
-        facts=lambda: {name: one for name, one in findings_json([checked]).items() if name not in ("root", "fixed")},
+        text=lambda: findings.text([checked], findings.ReportStyle(is_whole=True)),
+        facts=lambda: {
+            name: one for name, one in findings.findings_json([checked]).items() if name not in ("root", "fixed")
+        },
     )
 
 
