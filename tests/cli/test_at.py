@@ -191,6 +191,7 @@ def test_day_to_come_is_said(tmp_path: Path, run: Run) -> None:
     [
         ("2026-02-28", 2, "nothing was committed on main by 2026-02-28; its history begins on 2026-03-01"),
         ("2026-02-30", 2, "`2026-02-30` is not a date; write a day as 2026-01-31"),
+        ("2026-05-01T12:00Z", 2, "`2026-05-01T12:00Z` is not a date; write a day as 2026-01-31"),
         ("1960-01-01", 2, "nothing was committed on main by 1960-01-01; its history begins on 2026-03-01"),
         ("3 years ago", 2, "`3 years ago` is not a commit here; write a branch, a tag or a commit"),
         ("some day", 2, "`some day` is not a commit here; write a branch, a tag or a commit"),

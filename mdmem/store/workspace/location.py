@@ -206,7 +206,7 @@ def located(root: Path, why: str) -> Location:
 
 
 # Dates need hyphens, because eight digits alone may be an abbreviated commit.
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 
 
 def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
