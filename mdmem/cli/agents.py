@@ -27,7 +27,7 @@ _ALL = "all"
 
 @click.command("save")
 @click.argument("kind", metavar="[KIND]", required=False, type=click.Choice(_KINDS))
-@click.option("--json", "source", type=click.File("rb"), metavar="FILE", help="The record as JSON, or `-`.")
+@click.option("--json", "source", type=click.File("rb"), metavar="FILE", help="The record as JSON; `-` reads stdin.")
 @click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
 @click.option("--token", "governance_token", metavar="TOKEN", help="The output of `mdmem token`, for a shared wing.")

@@ -57,7 +57,9 @@ def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **option
 @click.command("resolve")
 @click.argument("address", required=False)
 @click.option("--take", metavar="ours|theirs|ADDRESS", help="The side or the successor to keep.")
-@click.option("--behind", metavar="ADDRESS", shell_complete=complete.address, help="The successor that comes first.")
+@click.option(
+    "--behind", metavar="ADDRESS", shell_complete=complete.address, help="The successor that the other one supersedes."
+)
 @click.option("--split", is_flag=True, help="Keep every successor, each for a part.")
 @click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
 @write_options

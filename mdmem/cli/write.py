@@ -158,7 +158,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
 
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete.address)
-@click.option("--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default: the reason in NEW]")
+@click.option("--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default: that of --by]")
 @click.option("--by", metavar="ADDRESS", shell_complete=complete.address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
 @click.option("--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete.place, help="[default: OLD's room]")
