@@ -119,6 +119,7 @@ def test_another_repository_is_a_word_away(clone: Path, dsn: str) -> None:
             "get_entry": await told(client, "get_entry", addresses=[ferry]),
             "two": await told(client, "get_entry", addresses=[ferry, "nav/architecture/threads"]),
             "nowhere": await told(client, "search", query="ferry", repository="org/none"),
+            "dated": await told(client, "search", query="ferry", at="HEAD", **there),
             "why": await told(client, "why", address=ferry),
             "list": await told(client, "list", **there),
             "who": await told(client, "who", query="nav/architecture/ferry", **there),
@@ -142,6 +143,7 @@ def test_another_repository_is_a_word_away(clone: Path, dsn: str) -> None:
     assert "here:" not in said["who there"]
     assert "the hub" not in said["own"]
     assert said["two"].endswith("the addresses belong to several repositories; ask about one repository at a time")
+    assert said["dated"] == "search: the hub has only one commit of each repository; leave out `at`"
     assert said["nowhere"].startswith("search: the hub has no repository `org/none`")
 
 

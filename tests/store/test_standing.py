@@ -114,6 +114,21 @@ def test_changed_entry_answers_as_it_binds_and_its_other_version_is_proposed(tmp
     assert "eight threads" in answer["proposed"][0]["content"]
 
 
+def test_other_version_says_what_it_amends_and_claims_without_words_too(tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    for name in ("pool", "queue"):
+        write_entry(folder / "memory", f"nav/architecture/{name}", f"There is a {name}.\n")
+    commit_all(folder, "more")
+    git(folder, "branch", "-f", "main")
+    changed = {"amends": "nav/architecture/pool", "supersedes": "nav/architecture/queue"}
+    write_entry(folder / "memory", OLD, "Navigation uses four threads.\n", title="Use four threads", **changed)
+    commit_all(folder, "four threads")
+    for words in ([], ["threads"]):
+        [proposed] = said(capsys, "retrieve", *words, cwd=folder)["proposed"]
+        relations = (proposed["address"], proposed.get("amends"), proposed.get("claims"))
+        assert relations == (OLD, ["nav/architecture/pool"], ["nav/architecture/queue"]), words
+
+
 def test_new_words_of_a_changed_entry_are_found(tmp_path: Path, capsys: Capture) -> None:
     folder = on_branch(tmp_path)
     write(folder, "memory/mdmem.toml", 'proposals = "show"\n')

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from ask.context_builders import again, context, ids, make_memory, workspace
-from builders import commit_all, git, snapshot, write, write_entry
+from builders import commit_all, git, make_repository, snapshot, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
 
-from mdmem.ask.context import items_of
+from mdmem.ask.context import ContextRequest, compile_context, items_of
 from mdmem.model.access import Access
 from mdmem.write.remember import RememberResult, remember
 
@@ -136,6 +136,15 @@ def test_own_memory_is_read_by_context_alone(root: Path) -> None:
     )
     found = workspace(root)
     assert not [address for address in found.catalog.entries if "zebra" in address]
+
+
+def test_own_memory_has_no_history(root: Path) -> None:
+    make_repository(root.parent)
+    commit_all(root.parent)
+    own(root, title="A zebra", content="It is striped.")
+    asked = ContextRequest(goal="zebra")
+    for found, is_read in ((workspace(root), True), (workspace(root).as_of("HEAD"), False)):
+        assert ("private:context/a-zebra" in ids(compile_context(found, asked))) is is_read
 
 
 def test_own_memory_of_a_token_is_not_anothers(root: Path, tmp_path: Path) -> None:
