@@ -131,7 +131,7 @@ def _hang_up(connection: HubConnection) -> None:
 
 @contextmanager
 def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
-    """Run the block as one transaction. With `is_snapshot`, it reads one state of all tables and writes nothing."""
+    """Run the `with` block as one transaction. With `is_snapshot`, all statements read one state and cannot write."""
     with connection.transaction(), connection.cursor() as cursor:
         if is_snapshot:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -152,7 +152,7 @@ def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _M
 
 
 def one_row(cursor: Any) -> tuple[Any, ...]:
-    """Return the single row of a statement. Raises HubError if there is none, because the caller may not see it."""
+    """Return the single row of a statement. Raises HubError (permission is missing) if the statement has no row."""
     row: tuple[Any, ...] | None = cursor.fetchone()
     if row is None:
         raise HubError(FORBIDDEN)

@@ -78,9 +78,9 @@ class WingSource(Struct, frozen=True):
 
 
 class HubWing(Struct, frozen=True, dict=True):
-    """A wing; `files` has its files by path from the wing's folder.
+    """A wing and its files, which are keyed by their path from the wing's folder.
 
-    `source` is the other repository of a pinned wing; None for a wing of this repository.
+    `source` is None for a wing of this repository. For a pinned wing, it says where the wing comes from.
     """
 
     name: str
@@ -95,7 +95,7 @@ class HubWing(Struct, frozen=True, dict=True):
 
     @cached_property
     def addresses(self) -> frozenset[str]:
-        """Return the addresses of the files that are where entries are expected."""
+        """Return the addresses of the files whose paths are valid for an entry."""
         return _addresses_of(self.files.values())
 
 
@@ -155,7 +155,7 @@ class Contents:
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return a tracked file for each shared wing with globs: the first file that they match.
+        """Return a tracked file that matches for each shared wing with globs, and the first file of the repository.
 
         The hub uses these files to decide which shared wings apply.
         """
@@ -176,7 +176,10 @@ class Contents:
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
-        """Return the commit's wings by name, without unstorable files; raises UsageError if one may be an entry."""
+        """Return the commit's wings by name, without the files that the hub cannot store.
+
+        Raises UsageError if such a file is an entry.
+        """
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")
@@ -204,7 +207,7 @@ class Contents:
         return remote_place(self._pinned[name].git) or ""
 
     def awaits(self, name: str, source: WingSource) -> bool:
-        """Return whether a wing is missing here, although the hub has it at the same pin (`source`)."""
+        """Return whether a wing is not fetched here, but the hub has it at the pinned commit (`source`)."""
         is_missing = name in self.tree.missing_wings
         return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 
@@ -262,10 +265,11 @@ def _addresses_of(files: Iterable[TreeFile]) -> frozenset[str]:
 
 
 def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
-    """Return the text of a `tsvector` with the words of an entry. Words of the title also get a mark.
+    """Return the words of an entry as the text of a `tsvector`, in which the words of the title are also marked.
 
-    With `is_sampled`, a mark says that the entry counts for how common each word is. PostgreSQL's own parsers split
-    neither camelCase nor paths. If the words exceed 1 MB, the rest is left out; the words of the title come first.
+    With `is_sampled`, another mark puts the entry into the sample that counts how common each word is. After one
+    megabyte, further words are left out; the words of the title come first. PostgreSQL's own parsers split neither
+    camelCase nor paths.
     """
     document = document_of(entry, body, "")
     title, tags = (

@@ -36,8 +36,8 @@ _MISSING = NotHere("is not in the hub, or you may not read it", "a push of this 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
     """The hub's copy of a repository, opened as a workspace.
 
-    All entries count as approved, because the default branch is what is pushed. `tracked` are the code files that
-    decide which shared wings apply. `folders` are the cache folders.
+    All entries count as approved, because the pushed commit is taken for the default branch. `tracked` are the code
+    files that decide which shared wings apply. `folders` are the cache folders.
     """
 
     tracked: frozenset[str] = frozenset()
@@ -65,10 +65,10 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
 
 
 class CopyKey(Struct, frozen=True):
-    """The key of a cached copy: the repository as it was pushed last, and the wings that the caller may see.
+    """The key of a cached copy of a repository: its last pushed state, and the wings that the caller may see.
 
-    `wings` are its own, `pins` those of other repositories, each with its id in the hub and its name. `is_whole` says
-    that the caller may see all of them.
+    `wings` are wings of the repository itself, `pins` are pinned wings of other repositories. Each is a pair of its id
+    in the hub and its name. `is_whole` says that the caller may see all wings of the repository.
     """
 
     repository: HubRepository
@@ -88,7 +88,7 @@ def copy_key(cursor: Any, name: str) -> CopyKey:
 
 
 def open_copy(connection: HubConnection, name: str, **opening: Any) -> CopyWorkspace:
-    """Return the copy of a repository by its name, as `load_copy` does. Raises NotFoundError."""
+    """Return the copy of a repository (see `load_copy`); raises NotFoundError unless it was pushed and is visible."""
     with transaction(connection, is_snapshot=True) as cursor:
         return load_copy(cursor, copy_key(cursor, name), **opening)
 
@@ -96,7 +96,7 @@ def open_copy(connection: HubConnection, name: str, **opening: Any) -> CopyWorks
 def load_copy(
     cursor: Any, key: CopyKey, *, environment: Mapping[str, str], today: date, progress: Progress | None = None
 ) -> CopyWorkspace:
-    """Return a copy as a workspace, with all files as in this transaction; its index is in the user's cache."""
+    """Return a copy as a workspace with the files that this transaction sees; its index is in the user's cache."""
     repository, commit = key.repository, key.repository.commit or ""
     settings, tracked, pushed_at = one_row(
         cursor.execute("SELECT settings_of(id), tracked, pushed_at FROM repository WHERE id = %s", (repository.id,))

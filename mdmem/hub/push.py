@@ -34,11 +34,11 @@ class Succession(StrEnum):
 
 
 class PushResult(Struct, frozen=True):
-    """The result of a push: `pushed` is the requested commit, `before` and `commit` are the hub's before and after it.
+    """The result of a push of the commit `pushed`; `before` and `commit` are the hub's commit before and after.
 
-    The counts are of files added, changed and removed, and of pins. `kept` are damaged pinned wings that other
-    repositories also read. Only the hub's owner may send these wings again. `missing` are sentences about pinned wings
-    that are not fetched.
+    `added`, `changed` and `removed` count files, and `pins` counts changed pins. `kept` are damaged pinned wings that
+    other repositories also read; only the hub's owner may send these wings again. `missing` are sentences about pinned
+    wings that are not fetched.
     """
 
     repository: str
@@ -71,9 +71,8 @@ def push(
 ) -> PushResult:
     """Update the hub to a commit of this memory, in one transaction. The hub never goes back to an older commit.
 
-    `repository` is its name in the hub; None means a default name. With `is_rewritten`, the hub's commit need not be an
-    ancestor of the pushed commit. With `is_whole`, everything is sent again. Raises UsageError, HubError, HubRaceError
-    and git's errors.
+    `repository` is the memory's name in the hub; None means a default name. Raises UsageError if the commit does not
+    descend from the hub's commit, unless `is_rewritten`. With `is_whole`, everything is sent again.
     """
     git = workspace.location.get_repository()
     commit = resolve(git, commit)

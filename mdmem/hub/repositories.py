@@ -102,16 +102,16 @@ def own_names(location: Location, remote: str | None) -> tuple[str, str]:
 
 
 def require_owner(cursor: Any, does: str) -> None:
-    """Raise UsageError unless the caller is the hub's owner or a member of that role; `does` ends the message."""
+    """Raise UsageError unless the caller has the rights of the hub's owner; `does` completes the message."""
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise UsageError(f"only the hub's owner role, or a member of it, {does}; connect with such a role")
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
-    """Return the repository with this name, or else with this former name; None if the caller may see none.
+    """Return the repository that has this name, or had it earlier; None if there is none that the caller may see.
 
-    With `is_locked`, its row stays locked until the transaction ends. Raises UsageError then if the repository was
-    found, but the caller may not push it.
+    With `is_locked`, its row stays locked until the transaction ends, and the function raises UsageError if the caller
+    may not push the repository.
     """
     asked = (
         f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
@@ -144,7 +144,7 @@ def not_to_push(name: str) -> UsageError:
 
 
 def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
-    """Return a memory's repository, by the given name or the default ones; raises NotFoundError without a push."""
+    """Return a memory's repository, by the given or a default name; raises NotFoundError if it was never pushed."""
     names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
@@ -153,7 +153,10 @@ def own_repository(cursor: Any, location: Location, *, given: str | None = None)
 
 
 def rename(connection: HubConnection, old: str, new: str) -> str:
-    """Rename a repository and return its old name, which continues to work; raises NotFoundError and UsageError."""
+    """Rename a repository and return its old name, which continues to work.
+
+    Raises NotFoundError if no repository is called `old`, and UsageError if `new` is invalid or belongs to another.
+    """
     checked_name(new)
     with transaction(connection) as cursor:
         require_owner(cursor, "renames a repository")
@@ -170,7 +173,7 @@ def rename(connection: HubConnection, old: str, new: str) -> str:
 
 
 def forget(connection: HubConnection, name: str) -> HubRepository:
-    """Delete a repository from the hub, and return its last state. Raises NotFoundError. git is not changed."""
+    """Delete a repository from the hub, and return its last state; raises NotFoundError if the hub does not have it."""
     with transaction(connection) as cursor:
         require_owner(cursor, "drops a repository")
         stored = _get_locked(cursor, name)
@@ -286,7 +289,7 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
 
 
 def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False) -> str:
-    """Create a token, or replace the text of one with `is_rotated`; return the text, which is not stored."""
+    """Create a token, or with `is_rotated` give it a new secret. Return the secret, of which only a hash is stored."""
     if not is_rotated and not _TOKEN_NAME.match(name):
         raise UsageError(f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most 64")
     text = secrets.token_urlsafe(_TOKEN_BYTES)
@@ -305,7 +308,7 @@ def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False
 
 
 def drop_token(connection: HubConnection, name: str) -> None:
-    """Delete a token and its permissions immediately. Raises NotFoundError."""
+    """Delete a token and its permissions immediately; raises NotFoundError if there is no such token."""
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
         _change_token(cursor, name, "DELETE FROM principal WHERE name = %s", (name,))

@@ -239,7 +239,7 @@ _BEST = 3
 
 
 def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResult:
-    """Return the entry at an address (in each repository), or the best three for words, with owners and dependents."""
+    """Return entries with their owners and dependents: those at an address, or the best three that match words."""
     named, _, address = query.strip().rpartition(":")
     if address.count("/") == 2 and " " not in query.strip():
         wing, _, rest = address.removesuffix(".md").partition("/")

@@ -26,9 +26,9 @@ FIX_ALL = "source.fixAll.mdmem"
 
 
 def code_actions(document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Return the fixes for findings on the selected lines, the steps for the entry, and all safe fixes of the file.
+    """Return the fixes of findings on the selected lines, steps such as `Deprecate`, and all safe fixes of the file.
 
-    If the editor asks automatically, because the cursor moved, only the fixes for single findings are returned.
+    If the editor asks automatically, because the cursor moved, only the fixes of single findings are returned.
     """
     context = params.context
     if document.is_code:

@@ -121,7 +121,7 @@ def _refusing() -> Iterator[None]:
 
 
 def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    """Return the full address at a position, to be renamed, or None; on the first line, that of the entry itself."""
+    """Return the address to rename: the address at a position, or on line 1 that of the file's entry; else None."""
     found = _named_at(document, params.position)
     return types.PrepareRenamePlaceholder(found[1], found[0]) if found is not None else None
 
@@ -141,7 +141,7 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """Return the edit that renames the entry at a position, with links, or None; raises JsonRpcException."""
+    """Return the edit that renames the entry at a position, or None; raises JsonRpcException if a rename is refused."""
     found = _named_at(document, params.position)
     if found is None:
         return None
@@ -151,7 +151,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """Return the edit of links to files that the editor will move, or None; raises JsonRpcException."""
+    """Return the edit that updates links to moved files, or None; raises JsonRpcException if a move is not possible."""
     found: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():
         for one in params.files:

@@ -182,7 +182,7 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def near(self) -> str:
-        """Return the address from which short links are resolved; `WING/-/-` or `-/-/-` if the file is no entry."""
+        """Return the address from which short links are resolved; `WING/-/-` or `-/-/-` for a file with no address."""
         return self.address or f"{self.wing or '-'}/-/-"
 
     @property
@@ -280,7 +280,7 @@ class OpenMemory:
 
     @cached_property
     def case(self) -> Case:
-        """Return the input of the checks, which also knows which entries link to an entry."""
+        """Return the input for the checks."""
         return self._case_of(self.catalog)
 
     def _case_of(self, catalog: Catalog) -> Case:
@@ -288,7 +288,7 @@ class OpenMemory:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings of `mdmem check`, or the fault of the settings; none if nothing can be read."""
+        """Return the findings of `mdmem check`, or one about invalid settings; empty if the memory cannot be read."""
         try:
             require_known_wings(self.workspace.settings, self.catalog.wings)
             return self._findings_of(self.case)
@@ -413,7 +413,10 @@ class Memories:
         self._located: dict[Path, Location | None] = {}
 
     def memory_of(self, file: Path) -> OpenMemory | None:
-        """Return the memory that a command in the file's folder would find; None if its project lacks the file."""
+        """Return the memory that commands in a file's folder use.
+
+        None if there is no memory, or if the file is outside the memory and its project.
+        """
         if file.parent not in self._located:
             self._located[file.parent] = None
             # There may be no memory, or several are equally near, or the folder cannot be read.

@@ -90,7 +90,7 @@ def files_matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str
 
 
 def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
-    """Return the rules that apply to a saved code file, and a text that counts those that apply everywhere, or ""."""
+    """Return the rules for a saved code file, and a text with the number of rules that apply to all files, or ""."""
     workspace, path = document.memory.disk, document.code_path
     try:
         found = rules_for(reading_of(workspace), (path,)) if path is not None else None
@@ -103,7 +103,7 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
-    """Return the hover text for the token at a position, or None; on line 1 of code, its rules."""
+    """Return the hover text for the token at a position, or on line 1 of code for the rules of the file; else None."""
     token, abilities = document.token_at(params.position), document.memory.abilities
     if document.is_code and token is None:
         rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
@@ -179,7 +179,7 @@ def definition(document: Document, params: types.DefinitionParams) -> types.Loca
 
 
 def implementation(document: Document, params: types.ImplementationParams) -> list[types.Location]:
-    """Return the current end of the chain of the entry at a position: several after a split, or none."""
+    """Return the files of the current entries that end the chain of the entry at a position; empty if there is none."""
     memory, address = document.memory, document.address_at(params.position)
     heads = memory.catalog.lineage.heads(address) if address is not None else ()
     return [memory.location_of(head) for head in heads if memory.has_file(head)]

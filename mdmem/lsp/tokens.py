@@ -26,7 +26,7 @@ class TokenKind(StrEnum):
 
 
 class Token(Struct, frozen=True):
-    """A part of a text by offsets; `key` is its field ("" in the body), `is_path` marks a path relative to the file."""
+    """A part of a text; `key` is the field that contains it ("" in the body), and `is_path` means a relative path."""
 
     kind: TokenKind
     start: int
@@ -103,7 +103,7 @@ LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS})
 # Cached, since an editor sends several requests about the same version of a text.
 @lru_cache(maxsize=16)
 def parse_text(text: str) -> ParsedText:
-    """Return the tokens of a text, whose front matter may be invalid or half typed. A text too long has none."""
+    """Return the tokens of a text, whose front matter may be invalid or incomplete; none for a very long text."""
     if len(text) > SIZE_LIMIT:
         return ParsedText()
     has_bom = text.startswith("\ufeff")

@@ -104,7 +104,7 @@ class Section(Struct, frozen=True):
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the heading, or a text such as `* Good, because` (MADR), announces an aside."""
+        """Return whether the heading (or MADR's `* Good, because`) marks an aside, such as alternatives or context."""
         return _meaning(self.heading)[1] or _PRO.match(self.text) is not None
 
 
@@ -143,7 +143,7 @@ def sections_of(body: str) -> tuple[Section, ...]:
 
 
 def with_asides(sections: Iterable[Section]) -> Iterator[tuple[Section, Section | None]]:
-    """Yield each section with the aside (alternatives, context and so on) that it is or is below, or with None."""
+    """Yield each section with the aside (alternatives, context and so on) that it belongs to, or None."""
     aside: Section | None = None
     for one in sections:
         if aside is None or one.level <= aside.level:
@@ -157,7 +157,7 @@ def without_asides(sections: Iterable[Section]) -> list[Section]:
 
 
 def decision_sections(sections: Sequence[Section]) -> list[Section]:
-    """Return the section that states the decision most clearly, and those below it that are not asides."""
+    """Return the section that states the decision best, with its subsections except asides (such as alternatives)."""
     candidates = without_asides(sections)
     ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
     for _, level, at in ranked[:_TRIED]:
@@ -398,12 +398,12 @@ def content_of(entry: Entry, body: str) -> str:
 
 
 def is_title_alone(content: str) -> bool:
-    """Return whether a content has nothing but headings and blank lines."""
+    """Return whether a text has only headings and blank lines."""
     return all(line.startswith("#") for line in content.splitlines() if line.strip())
 
 
 def stated_fields(entry: Entry) -> list[str]:
-    """Return the fields that are part of an entry's content, such as steps, as texts; empty without a value."""
+    """Return the texts of the fields that are part of an entry's content, such as steps; "" for an empty field."""
     if entry.type is EntryType.PATTERN:
         return [
             f"When: {entry.trigger}" if entry.trigger else "",

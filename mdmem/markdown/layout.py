@@ -58,7 +58,7 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces `width` characters in the body, with the line breaks of the line above."""
+    """Return the edit that replaces `width` characters in the body; line breaks become those of the line above."""
     if offset < 0:
         raise ValueError(f"the offset {offset} in the body of {document.path} is negative")
     start = len(document.text) - len(document.body) + offset
@@ -78,7 +78,7 @@ _COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 class Layout(Struct, frozen=True):
     """A front matter without its fences (`front`), its fields, and the line break after the opening fence.
 
-    Unless stated otherwise, offsets count characters of `front`. `colon`, `lines` and `comments` raise KeyError.
+    Offsets count characters of `front`. `colon`, `lines` and `comments` raise KeyError for a missing key.
     """
 
     path: str
@@ -100,7 +100,7 @@ class Layout(Struct, frozen=True):
         return self.front.index("\n", index) + 1
 
     def line_break(self, index: int) -> str:
-        """Return the line break (LF or CRLF) at the end of the line above the one that contains a character."""
+        """Return the line break (LF or CRLF) before the line that contains a character."""
         start = self.line_start(index)
         if not start:
             return self.opening

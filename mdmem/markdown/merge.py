@@ -87,7 +87,7 @@ class Sides(Struct, Generic[Thing], frozen=True):
         return Sides(make(self.ancestor), make(self.ours), make(self.theirs))
 
     def agreed(self) -> tuple[Thing] | None:
-        """Return a tuple with the merged version, or None if both sides changed it in different ways."""
+        """Return a tuple with the merged version (which may be None), or None if both sides changed it differently."""
         if self.ours == self.theirs or self.ancestor == self.theirs:
             return (self.ours,)
         return (self.theirs,) if self.ancestor == self.ours else None
@@ -164,7 +164,7 @@ class _Key(Struct, frozen=True):
 
     @property
     def there(self) -> list[_Part]:
-        """Return the versions of ours and theirs that have the key."""
+        """Return our and their version of the key, without a side that lacks the key."""
         return [part for part in (self.sides.ours, self.sides.theirs) if part is not None]
 
     def merged(self) -> _Part | _Key | None:
@@ -237,7 +237,7 @@ class _Key(Struct, frozen=True):
         return frozenset().union(*(part.comments for part in self.there)) - old
 
     def hunk(self, marks: Marks, line_break: str) -> str:
-        """Return both versions between git's markers, below the comments above the key that they have in common."""
+        """Return both versions of the key between conflict markers; equal comments above the key are written once."""
         shared = self.there[0].above if len({part.above for part in self.there}) == 1 and len(self.there) == 2 else ""
         texts = self.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
         return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)

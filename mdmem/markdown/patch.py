@@ -73,7 +73,10 @@ def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit
 
 
 def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
-    """Return the edits that remove an item of a list, or the key with its last item; raises KeyError and IndexError."""
+    """Return the edits that remove an item of a list; without further items, the key is removed, too.
+
+    Raises LookupError if there is no such key or item.
+    """
     layout = layout_of(document)
     places = range(len(_listed(layout.fields[name])))
     if item not in places:
@@ -82,7 +85,7 @@ def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
 
 
 def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that give items of a list new texts, by index; raises KeyError and IndexError."""
+    """Return the edits that change items of a list, by index; raises LookupError for a missing list or item."""
     layout = layout_of(document)
     items, node = _listed(layout.fields[name]), layout.fields.nodes(name)[1]
     slots = [_Slot(place) for place in range(len(items))]
@@ -108,7 +111,7 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
 
 
 def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that change the targets of relations, by index; raises KeyError and IndexError."""
+    """Return the edits that change the targets of relations, by index; raises LookupError for a missing relation."""
     layout = layout_of(document)
     node, meant = layout.fields.nodes(_RELATIONS)[1], _listed(layout.fields[_RELATIONS]).copy()
     changes = []

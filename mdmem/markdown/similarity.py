@@ -100,10 +100,10 @@ _REPORTED = 20
 
 
 def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[tuple[Entry, Entry, str]]:
-    """Yield each pair of a project's entry and a shared one of the same type and subject without a link, with a reason.
+    """Yield pairs of similar entries, one of a project and one shared, that do not link to each other, with the reason.
 
-    Two entries have the same subject if they have the same entry-id, or if their titles share at least .55 of their
-    words. At most 20 pairs are yielded for an entry, and the reason of the last pair then says that there may be more.
+    Entries are similar if they have the same type, and either the same entry-id or titles that share at least .55 of
+    their words. At most 20 pairs are yielded for an entry; the reason of the last pair then says that more are omitted.
     """
     by_address = {one.address: one for one in entries}
     shared = {address for address, one in by_address.items() if wings[one.wing].is_shared}

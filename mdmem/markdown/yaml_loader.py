@@ -48,7 +48,7 @@ class _Refusal(Struct, frozen=True):
         return self.line(mark)[mark.column : mark.column + 1]
 
     def explained(self) -> Finding | None:
-        """Explain the error, in the words of libyaml or of PyYAML's own loader. None for a rare cause."""
+        """Return the error as a finding in plain words, or None if there is no explanation for such an error."""
         words, at, since = self.words, self.at, self.since
         here, before = self.character(at), self.line(at)[: at.column].rstrip()
         if here == "\t" and re.search("cannot start any token|a tab character", words):
@@ -185,7 +185,7 @@ class _Loader(_Base):  # type: ignore[misc]  # mypy does not know libyaml's
         """Do nothing."""
 
     def resolve(self, *_: object) -> str:
-        """Return the tag of a text."""
+        """Return the tag of a YAML string, so that every value is read as text."""
         return "tag:yaml.org,2002:str"
 
 

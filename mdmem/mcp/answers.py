@@ -119,7 +119,7 @@ class _Piece(Struct, frozen=True):
 
     @property
     def rank(self) -> int:
-        """Return the sort key of the piece: unreadable files, then binding invariants, conflicts, and the rest."""
+        """Return the sort key: first unreadable files, then binding invariants, conflicts, and everything else."""
         return 1 if self.invariants else _FIRST_LISTS.get(".".join(self.path), 3)
 
 

@@ -52,7 +52,7 @@ _MEND_MEMORY = "the call is correct: tell a person, go on without the memory, an
 
 
 class Page(Struct, frozen=True):
-    """One page of an answer: text, and JSON values if a contract fixes them. `shown` is for the session to remember."""
+    """One page of an answer, with JSON values if a contract fixes them; `shown` notes the entries that it shows."""
 
     text: str
     facts: Facts | None = None
@@ -61,9 +61,9 @@ class Page(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
-    """One call of a tool; `arguments` are those without `cursor`, `format` (`form` here) and `fresh`.
+    """One call of a tool. `arguments` has all arguments except `cursor`, `format` (stored as `form`) and `fresh`.
 
-    `shown` are notes on the entries that the session has already seen, by address.
+    `shown` records which version and parts of each entry this session has already seen.
     """
 
     tool: Tool
@@ -244,7 +244,7 @@ def as_result(answer: Facts | ToolResult) -> ToolResult:
 
 
 def with_remarks(answer: ToolResult, remarks: Sequence[str]) -> ToolResult:
-    """Return an answer with remarks on the commit that it is from, in its text and under `at` in its JSON."""
+    """Add remarks about the answer's commit to an answer: below its text, and under `at` in its JSON."""
     text, facts = answer.text, answer.facts
     more = None if text is None else lambda: "\n\n".join([text(), *remarks])
     return replace(answer, text=more, facts=lambda: {**facts(), AT: list(remarks)}) if remarks else answer

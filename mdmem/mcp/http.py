@@ -136,7 +136,10 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
         return _CallerToken(token=found.sha256, client_id=name, scopes=[], access=found.access)
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
-        """Return the caller of a request, or None if it needs a valid token; raises AuthenticationError."""
+        """Return the caller of a request, or None if a token is needed but not valid.
+
+        Raises AuthenticationError if the file of tokens cannot be read.
+        """
         try:
             self._is_closed = self._is_closed or bool(await anyio.to_thread.run_sync(self._bearers.all))
             if not self._is_closed:

@@ -39,7 +39,7 @@ _MOST_COPIES = 8
 
 
 class OpenedHub(Struct, frozen=True):
-    """The argument of tools that search a hub: a database cursor, and the repositories to search (empty for all)."""
+    """The hub as an argument of the search tools: a cursor and the repositories to search (empty for all)."""
 
     cursor: Any
     repositories: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ _OVER_ALL = (_hub_search.name, _who.name)
 
 
 class HubAnswers:
-    """Answers tool calls from a hub, with a new connection for each call; the last copies stay loaded.
+    """Answers tool calls from a hub, with a new connection for each call. Recently used copies stay in memory.
 
     A call without a repository is answered from the local clone. A caller who may see only some wings of the clone
     cannot ask the hub.
@@ -118,7 +118,10 @@ class HubAnswers:
 
     @staticmethod
     def tools_of(profile: str) -> tuple[Tool, ...]:
-        """Return the tools of a profile, most with an argument `repository`; `core` and `test` get three more."""
+        """Return a profile's tools, most with an argument `repository`.
+
+        The profiles `core` and `test` also get three tools that only the hub answers.
+        """
         tools = [
             replace(one, about=f"{one.about} It writes this clone's files, never the hub.")
             if one.writes and one.name in _OF_CLONE

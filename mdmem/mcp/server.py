@@ -83,7 +83,7 @@ class Warmup:
             threading.Thread(target=self._run, daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Wait up to some seconds for a running build of the index, since its lock would delay the question anyway."""
+        """Wait up to some seconds for a running build of the index; its lock would delay a question anyway."""
         self._is_awaited.set()
         if self._started.locked():
             self.ended.wait(min(_PATIENCE, seconds))

@@ -127,7 +127,10 @@ class Provider:
         return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
 
     def workspace(self, access: Access = EVERYTHING) -> Workspace:
-        """Return a new workspace, before any file is read; raises RootNotFoundError and SeveralRootsError."""
+        """Return a new workspace that has read no file yet.
+
+        Raises RootNotFoundError if there is no memory, and SeveralRootsError if there are several.
+        """
         first = self._opened()
         if not first.location.root.is_dir():
             # Without this error, the answer would be empty, as if there were no rules.

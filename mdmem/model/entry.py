@@ -49,7 +49,7 @@ class Holder(StrEnum):
 
     @property
     def type(self) -> str:
-        """Return the type of the entries that have the field; for `ENTRY` and `WING` return the holder itself."""
+        """Return the type of the entries with the field, `entry` for every type, or `wing` for a wing's manifest."""
         return "note" if self in (Holder.SESSION, Holder.ENTITY) else self.value
 
     @property
@@ -87,7 +87,7 @@ class Field(Struct, frozen=True):
 
     @property
     def is_of_wings(self) -> bool:
-        """Return whether a wing's manifest has the key."""
+        """Return whether the manifest of a wing may have this field."""
         return self.in_manifest or self.holder is Holder.WING
 
     @property
@@ -296,7 +296,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         return bool(self.why_ended) and set(successors) <= set(self.superseded_by)
 
     def why_replaced(self, by: Entry) -> str | None:
-        """Return why the entry `by` replaced this one; this entry's `reason` counts only if it supersedes nothing."""
+        """Return why `by` replaced this entry; `self.reason` is used only if this entry supersedes no others."""
         return self.deprecated_reason or by.reason or (None if self.supersedes else self.reason)
 
     def links(self, name: str) -> tuple[str, ...]:
@@ -344,7 +344,7 @@ def title_of(address: str) -> str:
 
 
 class Flaw(Struct, frozen=True):
-    """One fault in the field `name`, and how to correct it: in the item `item` of a list, or `on_key` in the key."""
+    """One fault in the field `name`, and its correction; `item` is an index in a list, `on_key` marks a wrong key."""
 
     code: str
     name: str
@@ -397,7 +397,7 @@ def label_of(entry: Entry) -> NodeLabel:
 
 
 class Freshness(StrEnum):
-    """How long ago an entry was verified or created: at most 30 days (current), at most 180 (recent), or longer."""
+    """How long ago an entry was verified or created: up to 30 days (current), 180 days (recent) or longer (stale)."""
 
     CURRENT = "current"
     RECENT = "recent"

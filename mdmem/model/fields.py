@@ -224,7 +224,7 @@ def content_digest(content: bytes) -> str:
 
 
 def read_origin(written: object) -> Origin | None:
-    """Parse the value of `x-imported-from`. Return None if the value is not an origin."""
+    """Parse the value of `x-imported-from`; None if it does not have the form of an `Origin`."""
     found = _WRITTEN.match(written) if isinstance(written, str) else None
     if found is None:
         return None

@@ -102,10 +102,10 @@ class Finding(Struct, frozen=True):
     """One fault: its message (lower case, no full stop), its place, and how to correct it (`help` starts with a verb).
 
     `severity` is None until the engine sets it. `count` is the number of faults that the finding sums up. `other` is
-    the place of the other end of a link. `new` is set if the compared tree does not have the finding. If `quotable` is
-    False, the line may contain a secret and must not be printed. `unsaid` distinguishes two findings with the same
-    message, and `cause` says what the fix corrects (a field or the kind of a YAML error), with the index `item` in a
-    list; none is shown. `former` is the code in `FORMER_CODES` for this kind of finding.
+    the place of the other end of a link. `new` means that the tree before the change does not have the finding. If
+    `quotable` is False, the line may contain a secret and must not be printed. `former` is the code in `FORMER_CODES`
+    for this kind of finding. Three fields are never shown: `unsaid` distinguishes findings with the same message,
+    `cause` is the field or the kind of YAML error that a fix corrects, and `item` is the index in a list.
     """
 
     code: str

@@ -45,7 +45,7 @@ def fixed_part(glob: str) -> str | None:
 
 
 def script_pattern(glob: str) -> list[str | None] | None:
-    """Return a glob in a form that the JavaScript of the pages can evaluate, or None if it matches nothing.
+    """Return a glob in the form that the JavaScript of the exported site uses, or None if it matches nothing.
 
     The four parts are: the plain path, the prefix of all paths below it, the literal start, and the regular expression
     for the rest (None if there is none). The script compares paths as UTF-8 bytes, one character for each byte.

@@ -28,7 +28,7 @@ class Standing(StrEnum):
 
     @property
     def is_proposal(self) -> bool:
-        """Return whether the entry, as its file here states it, is not on the default branch."""
+        """Return whether this version of the entry is not yet on the default branch."""
         return self in (Standing.PROPOSED, Standing.UNCOMMITTED)
 
     @property
@@ -48,7 +48,7 @@ class Stance(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """Return the standing in a few words, with the author of a proposal. Empty if it is on the default branch."""
+        """Return in a few words how the entry differs from the default branch; empty if it does not (BINDING)."""
         match self.standing:
             case Standing.BINDING:
                 return ""
@@ -63,12 +63,15 @@ BINDING = Stance(Standing.BINDING)
 
 
 def standing_marks(stance: Stance | None) -> list[str]:
-    """Return the mark of an entry that is not binding as a list of one; empty for a binding entry, and for None."""
+    """Return a list with the mark of an entry that is not binding (see `Standing`); empty for a binding one or None."""
     return [stance.mark] if stance is not None and stance.mark else []
 
 
 def stance_json(stance: Stance | None, *, is_current: bool = True) -> dict[str, Any]:
-    """Return the JSON keys for a standing; empty if it is not known, or if the entry is binding but not current."""
+    """Return how an entry relates to the default branch, as JSON.
+
+    Empty if this is unknown, or if the entry is binding but not current.
+    """
     if stance is None or (stance.standing is Standing.BINDING and not is_current):
         return {}
     values: dict[str, Any] = {"standing": stance.standing.value}
@@ -117,12 +120,12 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def linked_successors(self) -> dict[str, tuple[str, ...]]:
-        """Return the direct successors of each entry, including one-sided supersessions, sorted."""
+        """Return the sorted direct successors of each entry; a link in one of the two files suffices."""
         return in_order({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
-        """Return the direct successors of each superseded entry, without one-sided supersessions, sorted."""
+        """Return the sorted direct successors of each entry, if the link is confirmed (see `Lineage`)."""
         found: dict[str, Set[str]] = {}
         for old, ends in self._ends.items():
             entry, where = self.entries[old], self.one_end_suffices
@@ -137,17 +140,17 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
-        """Return the entries that each entry supersedes directly, without one-sided supersessions, sorted."""
+        """Return the sorted entries that each entry supersedes directly, if the link is confirmed (see `Lineage`)."""
         return turned(self.successors)
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
-        """Return the one-sided successors, sorted, of each entry that does not count as superseded."""
+        """Return the sorted one-sided successors (see `Lineage`) of each entry without a confirmed successor."""
         return in_order({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry with a confirmed successor, its other successors, which are one-sided, sorted."""
+        """Return the sorted one-sided successors (see `Lineage`) of each entry with a confirmed successor."""
         facts = self.successors
         return in_order(
             {old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts}
@@ -167,7 +170,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @property
     def claimed(self) -> Set[str]:
-        """Return the addresses of all current entries that another current entry supersedes one-sidedly."""
+        """Return the addresses of the current entries for which `claimed_by` returns other entries."""
         return self._claimed_by.keys()
 
     @cached_property
@@ -186,7 +189,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Return the groups of entries that supersede one another in a circle, with one-sided supersessions, sorted."""
+        """Return each group of entries that supersede each other in a circle; a link in one of two files suffices."""
         return tuple(sorted(tuple(sorted(group)) for group in self._linked_groups if len(group) > 1))
 
     @cached_property
@@ -207,7 +210,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return address in self.contradictory and not self.heads(address)
 
     def is_current(self, address: str) -> bool:
-        """Return whether an entry is active or under review, and no other active or reviewed entry follows it."""
+        """Return whether an entry is active or under review, and not superseded by such an entry outside its cycle."""
         return address in self.heads(address)
 
     @cached_property
@@ -221,7 +224,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return frozenset(self._heads).difference(self.current)
 
     def heads(self, address: str) -> tuple[str, ...]:
-        """Return the current ends of an entry's supersession, sorted: itself, one, several after a split, or none."""
+        """Return the current entries that end an entry's chain, sorted: itself, one or more successors, or none."""
         known = self._heads.get(address)
         if known is not None:
             return known
@@ -254,7 +257,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return _reach([address], self.predecessors) - {address}
 
     def linked_ancestors(self, address: str) -> frozenset[str]:
-        """Return all entries that an entry supersedes, directly or through others, with one-sided supersessions."""
+        """Return all direct and indirect predecessors of an entry; a link in one of the two files suffices."""
         return _reach([address], self._linked_predecessors) - {address}
 
     @cached_property

@@ -95,7 +95,7 @@ def answers_text(answers: Answers, style: Style) -> str:
 
 
 def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
-    """Return the main answer as JSON values by `shown`, and the others as a list under `answers`, if there are any."""
+    """Return the main answer as JSON values, with the other answers, if any, under `answers`; `shown` converts each."""
     others = [{"query": one.question.words, **shown(one)} for one in answers.short]
     return {**(shown(answers.main) if answers.main is not None else {}), **({"answers": others} if others else {})}
 

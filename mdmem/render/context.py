@@ -20,7 +20,7 @@ _CONTRADICTIONS = "Contradictions, for a person to resolve"
 
 
 def pack_markdown(pack: Facts) -> str:
-    """Return a page of a context pack as Markdown. Texts are quotes, except invariants in the layer `wake`."""
+    """Return a page of a context pack as Markdown. Texts are block quotes, except invariants in the layer `wake`."""
     is_short = pack.get("layer") == Layer.WAKE
     blocks = [f"# Context: {clipped(pack['goal'])}"]
     blocks += _bold_list(_UNREADABLE, _problems(pack, "problems"))

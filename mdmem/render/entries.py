@@ -76,7 +76,7 @@ def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) 
 
 
 def titles_by_room(listed: Iterable[Entry], style: Style) -> str:
-    """Return, below a heading for each room, the entry-ids, with titles that the id does not repeat."""
+    """Return the entry-ids below a heading for each room. A title follows unless it only repeats the entry-id."""
     rooms: dict[str, list[str]] = {}
     for entry in sorted(listed, key=lambda one: one.address):
         room, _, entry_id = entry.address.rpartition("/")
@@ -97,7 +97,7 @@ def hidden_text(hidden: Mapping[str, int]) -> Iterator[str]:
 def shown_text(shown: Iterable[ShownEntry], style: Style) -> str:
     """Return entries in full, each with its state: current, draft, replaced, proposed, and so on.
 
-    In Markdown, every line of a body is quoted, so that it cannot pass for ours.
+    In Markdown, every line of a body is quoted, so that nobody takes it for a line of mdmem.
     """
     blocks = []
     for one in shown:
@@ -125,7 +125,7 @@ def _field_text(value: Any) -> str:
 
 
 def standing(one: ShownEntry) -> str:
-    """Return the state of an entry as text: current or not, its state on the default branch, what amends it."""
+    """Return the state of an entry as text: whether it is current and binding, and which entries amend it."""
     if one.current:
         state = "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
     elif one.entry.status is Status.DRAFT:

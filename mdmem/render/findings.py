@@ -110,7 +110,10 @@ def safe_text(text: str) -> str:
 def findings_of(
     roots: Iterable[CheckedRoot], which: Literal["findings", "reported", "fixed"] = "reported"
 ) -> tuple[RootFinding, ...]:
-    """Return all findings or a part, the worst first, then new before old; `reported` are those to list one by one."""
+    """Return findings of all roots, the worst first, then new before old.
+
+    `reported` are the findings to list one by one, without old findings that are only counted.
+    """
     found = (RootFinding(one, finding) for one in roots for finding in getattr(one.report, which))
     return tuple(
         sorted(found, key=lambda one: (one.severity.rank, not one.finding.new, one.path, one.finding.sort_key))
@@ -136,7 +139,7 @@ def fix_line(fix: Fix) -> str:
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:
-    """Return each root's line of totals, and a line about findings from before the change if there are any."""
+    """Return each root's line of totals, and a line about old findings (from before the change), if there are any."""
     lines = []
     for one in roots:
         name = f"{one.under or '.'}: " if len(roots) != 1 else ""
@@ -161,7 +164,7 @@ def summary_line(report: CheckReport) -> str:
 
 
 def old_line(report: CheckReport) -> str:
-    """Return a line that counts the old findings and says which commands handle them; empty if there are none."""
+    """Return a line that counts old findings and says how to show or accept them; empty if there are none."""
     if not report.left_out:
         return ""
     verb, them = ("was", "it") if len(report.left_out) == 1 else ("were", "them")
@@ -408,7 +411,7 @@ def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 
 def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return GitHub commands for the ten worst and newest findings of a level, then the number of others and totals."""
+    """Return GitHub commands for the first ten findings of each level, then the number of others, and the totals."""
     shown: Counter[str] = Counter()
     lines: list[str] = []
     for found in findings_of(roots):

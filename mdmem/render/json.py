@@ -87,7 +87,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
-    """Return the lines under an entry as JSON values, without empty fields."""
+    """Return the related entries that an answer lists under an entry, as JSON values without empty fields."""
     return [_filled(asdict(one)) for one in mentions]
 
 

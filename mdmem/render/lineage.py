@@ -66,7 +66,7 @@ class Arrow(Struct, frozen=True, order=True):
 
     @property
     def forward(self) -> tuple[str, str]:
-        """Return both ends from left to right; an amending or overriding entry is drawn right of the other entry."""
+        """Return the left and right end; a newer, amending, overriding or contradicting entry is on the right."""
         return (self.start, self.end) if self.kind in _FORWARD else (self.end, self.start)
 
 
@@ -79,7 +79,7 @@ class Box(Struct, frozen=True):
 
     @property
     def days(self) -> str:
-        """Return the first day of the entry, with the last day if it is not current; empty without a date."""
+        """Return the day of creation, and of deprecation if the entry is not current; empty without a date."""
         begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
         return f"{begin or '?'} – {end or '?'}" if self.state.is_ended and (begin or end) else begin
 

@@ -104,7 +104,7 @@ def review_markdown(review: model.ReviewReport, *, page: str | None = None) -> s
 
 
 def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return a URL with the numbers of the CI job for `{change}` and `{run}`; None if the job does not have them."""
+    """Return a URL with numbers of the pull request and CI run for `{change}` and `{run}`; None if one is missing."""
     asked = re.fullmatch(r"refs/pull/(\d+)/.*", environment.get("GITHUB_REF", ""))
     numbers = {
         "{change}": asked[1] if asked else environment.get("CI_MERGE_REQUEST_IID", ""),

@@ -136,7 +136,7 @@ def code(text: str) -> str:
 
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
-    """Return the lines that fit into `limit` characters, then `cut` with the number of the others for its `{}`."""
+    """Return the lines that fit into `limit` characters, then `cut`, whose `{}` becomes the number of omitted lines."""
     if not lines or limit <= 0:
         return ""
     if sum(len(line) + 1 for line in lines) <= limit:
@@ -161,7 +161,7 @@ _SEALED = os.urandom(10).hex()
 
 
 class Style(Struct, frozen=True):
-    """How to print a result: as Markdown, or as text, with colours if `color`.
+    """How to print a result: as Markdown or as plain text, and with or without colours.
 
     A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `shown` are the entries
     whose text is in the answer, so that lines that mention them do not repeat their titles.
@@ -191,10 +191,10 @@ class Style(Struct, frozen=True):
 
 
 def sent(text: str) -> str:
-    """Return a text to print on a terminal, with our colours and with all other control characters escaped."""
+    """Return a text to print on a terminal: mdmem's colours stay, and all other control characters are escaped."""
     return visible_text(text).replace(_SEALED, "\x1b")
 
 
 def sent_as_is(text: str) -> str:
-    """Return a text to send to a program, with our colours and with control characters unchanged."""
+    """Return a text to send to a program: mdmem's colours become escape sequences, and nothing else is changed."""
     return text.replace(_SEALED, "\x1b")

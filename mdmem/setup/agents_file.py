@@ -63,17 +63,17 @@ _SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
 
 
 def opening(about: str) -> str:
-    """Return the first line of exported text, without the seal. `about` is one line for people."""
+    """Return the first line of exported text, still without the checksum. `about` is one line for human readers."""
     return f"{BEGIN} : {about.replace('--', '—')} -->"
 
 
 def sealed(text: str) -> str:
-    """Return a text with its seal in the first line. Line endings do not affect the seal."""
+    """Return a text with its checksum in the first line. Line endings do not affect the checksum."""
     return _SEAL.sub(f"{BEGIN} {_digest(text)}: ", text, count=1)
 
 
 def is_whole(text: str) -> bool:
-    """Return whether nobody changed a text since `sealed` returned it."""
+    """Return whether a text still has the checksum that `sealed` wrote, so that nobody has changed the text."""
     seal = _SEAL.search(text)
     return seal is not None and seal[1] == _digest(text)
 

@@ -28,7 +28,7 @@ _BOM = "\ufeff"
 
 
 class MisfitError(ValueError):
-    """mdmem's part cannot be inserted. The message says why."""
+    """mdmem cannot insert its part into a configuration file. The message says why."""
 
 
 def _parsed(text: str) -> tuple[Any, str]:
@@ -95,10 +95,10 @@ def grow_json(
     is_listed: bool = False,
     seed: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return a JSON file with new members in the object `holder`. With `is_listed`, add each to the list under its key.
+    """Return a JSON file with the members `wanted` added to the object `holder`.
 
-    `seed` are further keys that the file needs. Raises MisfitError if the file cannot be parsed, or if something of
-    another type is in the place of the object or a list.
+    With `is_listed`, each value of `wanted` is added to the list under its key. `seed` are further keys that the file
+    needs. Raises MisfitError if the file cannot be parsed, or if the object or a list has another type.
     """
     bom, text = _split_bom(content)
     before = read_object(content)
@@ -124,7 +124,7 @@ def grow_json(
 
 
 def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes:
-    """Return a TOML file with a new table `[holder.name]` at its end. Raises MisfitError if there can be none."""
+    """Return a TOML file with a new table `[holder.name]` at its end; raises MisfitError if it cannot be added."""
     bom, text = _split_bom(content)
     before = read_toml(content)
     held = _held(before, holder)
@@ -140,7 +140,7 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
 
 
 def read_object(content: bytes) -> dict[str, Any]:
-    """Return the object in a JSON file, or an empty one for an empty file. Raises MisfitError if there is none."""
+    """Return the object in a JSON file, empty for an empty file. Raises MisfitError if the JSON is not an object."""
     _, text = _split_bom(content)
     value = _parsed(text)[0] if text.strip() else {}
     if not isinstance(value, dict):
@@ -200,7 +200,7 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
 
 
 def put(path: Path, content: bytes, *, is_new: bool) -> None:
-    """Write a file of the project; of a link, the target. Raises EnvironmentFaultError if that fails."""
+    """Write a file of the project, or the target of a link; raises EnvironmentFaultError if that fails."""
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -217,9 +217,9 @@ def _why(error: OSError) -> str:
 
 
 def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Add `piece` to the file `below` by `grow`: it returns the new content, or a sentence why nothing is added.
+    """Add `piece` to the file `below`, and return a sentence for the user: what was done, or why nothing was added.
 
-    Return the sentence for the user: `done`, that the file is new, that of `grow`, or how to add the piece by hand.
+    `grow` returns the new content of the file, or this sentence. `done` is the sentence for a changed file.
     """
     try:
         before = content_to_grow(base / below, base)

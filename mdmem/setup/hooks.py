@@ -188,7 +188,7 @@ class Hook(Struct, frozen=True):
 
     @property
     def is_checking(self) -> bool:
-        """Return whether this hook checks the memory."""
+        """Return whether this stage has a hook that checks the memory."""
         return self.state not in (HookState.ABSENT, HookState.FOREIGN)
 
     @property
@@ -336,7 +336,7 @@ class Driver(Struct, frozen=True):
 
 
 def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | None:
-    """Return the merge driver of a repository, or None without a memory. `roots` are more memories."""
+    """Return the merge driver of a repository, or None without a memory; `roots` are memories that git may not list."""
     top = repository.top.resolve()
     memories = {path.rpartition("/")[0] for path in list_tracked_named(repository, SETTINGS_NAME)}
     for root in (one.resolve() for one in roots):

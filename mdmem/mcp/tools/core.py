@@ -74,7 +74,7 @@ class Narrowed(TypedDict):
 
 
 class Widened(Narrowed):
-    """Like `Narrowed`, with arguments that include more than the current entries of the scope."""
+    """The arguments of `Narrowed`, and arguments that add other wings, deprecated entries and drafts."""
 
     all_wings: Annotated[bool, Field(default=False, description="Read every wing.")]
     include_deprecated: Annotated[bool, Field(default=False, description="Also deprecated ones.")]

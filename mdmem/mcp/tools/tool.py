@@ -171,7 +171,7 @@ class FlatSchema(GenerateJsonSchema):
 class ToolResult(Struct, frozen=True):
     """An answer in two forms, JSON values (`facts`) and text; only the form that is sent is computed.
 
-    `shown` are notes on the entries in the answer, by address, for the session to remember.
+    `shown` records which version and parts of each entry the answer shows, so that the session can remember them.
     """
 
     facts: Callable[[], Facts]
@@ -251,7 +251,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def answer_types(self) -> Mapping[str, Any]:
-        """Return the types of the answer's fields if a contract fixes them, otherwise an empty mapping."""
+        """Return the types of the answer's JSON fields if a contract fixes them, otherwise an empty mapping."""
         answer = get_args(inspect.signature(self.call, eval_str=True).return_annotation)
         return get_type_hints(answer[1], include_extras=True) if answer and answer[0] == Facts else {}
 
