@@ -48,7 +48,7 @@ RELATIONS = {
 
 
 class Form(StrEnum):
-    """How much of an entry an answer shows: everything, an excerpt, the title, or only a note "already shown"."""
+    """How much of an entry an answer shows: everything, an excerpt, the title, or only the mark "already shown"."""
 
     FULL = "full"
     SUMMARY = "summary"
@@ -57,7 +57,7 @@ class Form(StrEnum):
 
     @property
     def is_line(self) -> bool:
-        """Return whether the answer shows only one line, without content."""
+        """Return whether the answer shows the entry as only one line, without content."""
         return self in (Form.LINE, Form.GIVEN)
 
 
@@ -65,10 +65,10 @@ MENTIONED = "mentioned later by"
 
 
 class Mention(Struct, frozen=True):
-    """One line under an entry: another entry, and how it is related to the first one.
+    """A line under an entry of an answer: the address of a related entry, and how the two entries are related.
 
-    `said` is the sentence that mentions the first entry. `does` is the change that this sentence states, for example
-    `extends it`, or empty.
+    `said` is the sentence of the related entry that mentions the entry above. `does` is the change that this sentence
+    states, for example `extends it`, or empty.
     """
 
     how: str
@@ -82,13 +82,14 @@ class Mention(Struct, frozen=True):
 class Item(Struct, frozen=True, kw_only=True):
     """One entry of an answer, for every command, tool and page.
 
-    The selection fills the first fields. `terms` are the words of the question that the entry contains. `via` are the
-    superseded entries that matched and that this entry replaced. `matches` is true if the entry contains half of the
-    words or applies to a given path. `on_path` is true if `applies_to` matches a given path, and `names_path` if the
-    text mentions it. `unconditional` is true for an invariant that every answer of the scope includes. `stance`
-    compares the entry with the default branch; None if that is not known.
-    Later steps fill `reasons` and the relations to other entries with their titles, then `mentions`, `form`, `content`
-    and `note`, which a session stores to remember what it has seen.
+    - `terms`: the words of the question that the entry contains.
+    - `via`: the superseded entries that matched the question and that this entry replaced.
+    - `matches`: the entry contains half of the words, or applies to a given path.
+    - `on_path`: its `applies_to` matches a given path; `names_path`: its text mentions a given path.
+    - `unconditional`: the entry is an invariant that every answer includes.
+    - `stance`: how the entry compares with the default branch; None if that is not known.
+    - `titles`: the titles of related entries, by address.
+    - `note`: which parts of the entry are shown, for a session that omits them from later answers.
     """
 
     entry: Entry
@@ -130,7 +131,7 @@ class Item(Struct, frozen=True, kw_only=True):
 
     @property
     def relations(self) -> dict[str, tuple[str, ...]]:
-        """Return the one-sided supersessions and amendments in both directions, by field, without empty fields."""
+        """Return the one-sided supersessions and the amendments from or to this entry, by field; no empty fields."""
         found = {name: getattr(self, name) for name in RELATIONS}
         return {name: addresses for name, addresses in found.items() if addresses}
 
@@ -210,9 +211,10 @@ class Passage(Struct, frozen=True):
 
 
 def count_omitted(counts: Iterable[Omission | OmittedCount]) -> tuple[OmittedCount, ...]:
-    """Count omissions by type and reason, and add counts to them, sorted by both.
+    """Return how many entries were omitted, by type and reason, sorted.
 
-    Reasons such as `overridden by ADDRESS` are counted together, as `overridden`.
+    The counts in each `OmittedCount` are added. Reasons such as `overridden by ADDRESS` are counted together, as
+    `overridden`.
     """
     found: Counter[tuple[str, str]] = Counter()
     for one in counts:
@@ -224,12 +226,12 @@ def count_omitted(counts: Iterable[Omission | OmittedCount]) -> tuple[OmittedCou
 class AnswerBasis(Struct, frozen=True, kw_only=True):
     """Facts about an answer: how well it covers the question, and what it could not read or omitted.
 
-    - `problems`: files of the scope that cannot be read. Each of them may contain an invariant.
+    - `problems`: files that cannot be read. Each of them may contain an invariant.
     - `omitted` lists some of the omitted entries; `omitted_counts` counts the others.
     - `uncovered_terms`: words that no invariant or decision contains, if the question is covered in part.
     - `unmatched_terms`: words that no entry contains.
     - `absent`: given paths at which there is no file.
-    - `ended`: a match that is not current: the best one, or one of the first that nothing replaces.
+    - `ended`: a match that is not current, if the answer should mention one, or empty.
     - `fallback`: lines outside the memory, if the memory cannot be read or covers nothing.
     - `degraded`: the memory or its index could not be used in full, for the reason `why_degraded`.
     - `source`: where the answer comes from, such as `index` or, outside the memory, `readme`.
@@ -307,8 +309,8 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Answers(Struct, frozen=True):
     """The answers of one call: the main answer, about the current work (or None), then one for each question.
 
-    `unread` are the wings of other projects, if no question named a wing. `shown` is for the session to store: the
-    version of each shown entry, by address.
+    `unread` are projects' wings that were not searched for the questions, because neither a question nor a path says
+    which project is meant. `shown` is what a session should store about each shown entry, by address.
     """
 
     main: Answer | None
@@ -336,7 +338,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 
 
 def replaced_notes(via: Sequence[str]) -> list[str]:
-    """Return a note for each of the first superseded entries that matched, and a last note that counts the rest."""
+    """Return a remark on each of the first superseded entries that matched, and a last one that counts the rest."""
     notes = [f"replaces {old}, which matched" for old in via[:VIA_NAMED]]
     rest = len(via) - VIA_NAMED
     return [*notes, f"replaces {rest} more, which matched"] if rest > 0 else notes

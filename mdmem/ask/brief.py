@@ -46,7 +46,7 @@ _TITLE, _DOUBTS = 160, 200
 
 
 class Brief(Struct, frozen=True):
-    """The text of a brief, which may be empty.
+    """A short list of the rules for some files, as text; empty if there is nothing to report.
 
     `gave` records what was reported, so that later briefs do not repeat it: the digest of each shown entry by address,
     and a key for each other message.
@@ -83,13 +83,13 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
 
 
 def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
-    """Return the note, for an agent before an edit, that the memory cannot be read; empty if it was given before."""
+    """Return a message for an agent before an edit that the memory cannot be read; empty if `given` has the message."""
     line = f"mdmem: the memory cannot be read, so rules may be missing here: {plain(why, _LONGEST_COMMAND)}"
     return _reported_once(line, given or {})
 
 
 def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
-    """Return a line that counts the invariants for all files, and says which command shows them. None if none exist.
+    """Return a line that counts the invariants for all files and says which command shows them; None without any.
 
     A brief omits these invariants, since a brief may be shown at each edit. Raises the errors of loading the memory.
     """
@@ -195,7 +195,7 @@ def plain(text: str, longest: int) -> str:
 
 
 class Quoted(Struct, frozen=True):
-    """One entry to quote; `text` returns its text, and is called only if some text fits."""
+    """One entry to quote. `text` returns the entry's text; it is called only if there is room for some text."""
 
     kind: str
     address: str
@@ -216,10 +216,11 @@ class Quoted(Struct, frozen=True):
 def fenced_lines(
     head: str, quoted: Sequence[Quoted], notes: Sequence[str], *, limit: int, rest: str
 ) -> tuple[str, int]:
-    """Return lines within a limit of characters, and how many of the first entries they quote.
+    """Return a text that quotes entries within a limit of characters, and the number of entries that it quotes.
 
-    If all entries fit, each gets the same length of text. If not, there are only titles, and a line with `rest`, the
-    command that shows the omitted entries. The text is empty if not even that line fits.
+    The text begins with the line `head`. If all entries fit, each gets the same length of text. If not, there are only
+    titles, and a line with `rest`, the command that shows the omitted entries. The text is empty if not even that line
+    fits.
     """
 
     def text_of(lines: Sequence[str], notes: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ _MOST, _WIDTH = 50, 300
 
 
 class BundleScope(StrEnum):
-    """The scope of a bundle: only shared wings, also the project's wing, or everything for one focus.
+    """The entries that a bundle may contain: those of shared wings, also of the project, or also of one focus.
 
     A focus is a part of a project, as in the field `focus` of an entry.
     """
@@ -83,7 +83,7 @@ class BundleRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def types(self) -> tuple[EntryType, ...]:
-        """Return the types of the labels, in the order of authority."""
+        """Return the entry types that have the requested labels, in the order of authority."""
         wanted = {label.type for label in self.labels}
         return tuple(kind for kind in EntryType if kind in wanted)
 
@@ -206,7 +206,8 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
     """Choose the items and drafts of an answer that belong to the bundle of a wing, and count the omitted ones.
 
     Items are omitted because of their label, their scope or the limit of their scope. `is_uncertain` says that no entry
-    has the requested focus yet. Then only the project's own entries and the invariants for it are included.
+    has the requested focus yet. In that case only the project's own entries are included, and the invariants of shared
+    wings.
     """
     own = Tier.SHARED if wing in catalog.wings and catalog.wings[wing].is_shared else Tier.PROJECT
     tiers = {Tier.SHARED, Tier.FOCUS} if request.is_global else {own} if is_uncertain else set(Tier)

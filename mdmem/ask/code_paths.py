@@ -129,10 +129,11 @@ def lies_inside(path: str) -> bool:
 
 
 def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return, by address, which paths an entry mentions: the given ones, or their folders if written with a slash.
+    """Return, by address, which of the given paths each entry mentions, or which folders above them.
 
-    The path must be a whole word of the text. Of the folders at the top, only the one that directly contains the given
-    file counts. The entry files are searched, since loading the index takes longer than searching a thousand files.
+    A folder counts only if the text has a slash after its name. The path must be a whole word of the text. Of the
+    folders at the top, only the one that directly contains the given file counts. The entry files are searched, since
+    loading the index takes longer than searching a thousand files.
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
     folders: dict[str, str] = {}

@@ -144,15 +144,16 @@ class _Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def fitness(self) -> tuple[Any, ...]:
-        """Return a sort key: the entries of `always` first, then those of the domain, then those that fit best."""
+        """Return a sort key: first the entries to include without a match, then the domain's, then the best matches."""
         return (not self.always, not self.in_domain, not self.item.matches, self.is_far, *fit_key(self.item))
 
 
 def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool = True) -> Pack:
     """Return the pack for a goal, and record the call in the audit log.
 
-    `own` says whether to read the caller's own memory, too. If the log cannot be written, the pack has a remark. Raises
-    AccessDeniedError if the caller may not read the project, and GoneError if files disappear in both attempts.
+    `own` says whether to read the caller's own memory, too. If the log cannot be written, the pack has a remark. If
+    files disappear meanwhile, the memory is read once more. Raises GoneError if that happens again, and
+    AccessDeniedError if the caller may not read the project.
     """
 
     def audit(returned: Sequence[str], more: Mapping[str, Any]) -> str | None:

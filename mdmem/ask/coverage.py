@@ -32,11 +32,11 @@ def weights_of(terms: Iterable[str], matched: Iterable[frozenset[str]], total: i
 def coverage_of(
     weights: Mapping[str, float], matches: Iterable[tuple[Entry, Match]], body: Callable[[str], str]
 ) -> Coverage:
-    """Return how far the best single passage of the best matches covers a question.
+    """Return how well the best single passage of the best matches covers a question.
 
-    The passage and the title of its entry together must contain terms with enough of the total weight. Coverage is full
-    with all of the weight, or with half of it if the rarest term and a term of the title are included. Coverage is
-    partial from the share `PARTIAL_COVERAGE`.
+    A term counts if the passage or the title of its entry contains it. Coverage is full if all terms count, or terms
+    with half of the total weight, among them the rarest term and a term of the title. Coverage is partial if the terms
+    that count have the share `PARTIAL_COVERAGE` of the weight.
     """
     whole = sum(weights.values())
     if not whole:

@@ -53,7 +53,8 @@ _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 class Passage(NamedTuple):
     """Consecutive sentences of a section, with the terms of the question that they contain, and their size in bytes.
 
-    `label` is the heading to quote before them if they are background.
+    `label` is the heading to quote before the sentences if the section is background, such as context; else it is
+    empty.
     """
 
     sentences: Sequence[Sentence]
@@ -78,11 +79,12 @@ class Passage(NamedTuple):
 
 
 def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
-    """Shorten an entry to about `limit` bytes: the decision, its last update, the best passages, and stated fields.
+    """Shorten an entry to about `limit` bytes: the decision, its last update, the best passages, and some fields.
 
-    `weights` are the terms of the question with their rarity. The decision is the section that states it, or else the
-    first prose. The passages are from any section. Before a passage of a background section, such as context,
-    alternatives and references, its heading is quoted.
+    The fields are those that belong to the content, such as the steps of a pattern. `weights` are the terms of the
+    question with their rarity. The decision is the section that states it, or else the first prose. The passages are
+    from any section. Before a passage of a background section, such as context, alternatives and references, its
+    heading is quoted.
     """
     # A letter and its accent may be two characters; words are found in the composed form.
     body, stated = normal(body[:_READ]), [part for part in stated_fields(entry) if part]

@@ -17,7 +17,7 @@ SESSION = "session"
 
 
 class Intent(StrEnum):
-    """The kind of goal. It decides which facets a context pack has, and their order."""
+    """The kind of work that a context pack is for; it decides the facets (sections) of the pack and their order."""
 
     BUILD = "build"
     PLAN = "plan"
@@ -38,7 +38,7 @@ class Layer(StrEnum):
 
 
 class Facet(StrEnum):
-    """The section of a context pack that an entry belongs to, with the names of the contract."""
+    """A section of a context pack, by its name in the contract."""
 
     CONSTRAINTS = "constraints"
     DECISIONS = "decisions"
@@ -54,7 +54,10 @@ class Facet(StrEnum):
 
 
 class FacetRow(Struct, frozen=True):
-    """A facet with its title; entries of the `types` belong to it by one of its labels, or else by one of its rooms."""
+    """A facet (section of a context pack) with its title, and the entries that belong to the facet.
+
+    These are entries of the `types` with one of the `labels`, or, if no facet has the label, in one of the `rooms`.
+    """
 
     facet: Facet
     title: str
@@ -101,7 +104,7 @@ _OTHERWISE = dict(zip(EntryType, (Facet.CONSTRAINTS, Facet.DECISIONS, Facet.PROC
 
 
 def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
-    """Return the facet of an entry; `newest` are the newest session notes, which are active work if work is left."""
+    """Return the facet of an entry; one of the `newest` session notes with open work belongs to "active work"."""
     if entry.type is EntryType.NOTE and entry.address in newest and (entry.open_items or entry.next_actions):
         return Facet.ACTIVE_WORK
     label = (entry.label or "").casefold().replace("_", "-").replace(" ", "-")
@@ -114,9 +117,11 @@ class Reach(Struct, frozen=True, kw_only=True):
 
     - `share`: the most entries, as a share of the request's limit.
     - `floor`: entries that score below this share of the best score are omitted.
-    - `length`: contents and links may take this many budgets; `longest`: the most tokens of one content.
-    - `gists`: an invariant has only its rule, a session only its open work; there are no other contents and no links.
-    - `latest`, `diary`: this many session notes, and notes in the agent's diary, need no match.
+    - `length`: the space for contents and links, as a multiple of the budget; `longest`: the most tokens of one
+      content.
+    - `gists`: of an invariant only the rule is included, of a session only its open work, and of other entries no
+      content.
+    - `latest`, `diary`: so many of the last session notes, and of the agent's notes, are included without a match.
     """
 
     share: float
@@ -149,10 +154,10 @@ _FACETS_AT_START = 6
 
 
 def facets_for(intent: Intent, layer: Layer) -> tuple[Facet, ...]:
-    """Return the facets to include, in order, constraints first.
+    """Return the facets to include, in order: constraints, then the facets of the intent.
 
-    After them come those of the intent. At the start of a session, active work and recent memory come second and third,
-    and there are six at most. A deep search includes every facet.
+    At the start of a session, active work and recent memory come second and third, and there are six facets at most. A
+    deep search includes every facet.
     """
     order = map(Facet, _ORDERS[intent].split())
     if layer is Layer.WAKE:

@@ -62,7 +62,7 @@ def retrieve_without_root(
 
 
 def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
-    """Return the basis of an answer with lines from outside the memory; `why` says why no memory can be read."""
+    """Return the facts about an answer with lines from outside the memory; `why` says why no memory can be read."""
     try:
         repository = find_repository(cwd)
     except GitError:
@@ -76,10 +76,10 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
     """Return the first source with matching lines, and at most 20 matching lines of all sources.
 
     The sources are, in this order, `docs` (`docs/architecture.md`), `readme`, and `workspace` (the other files). The
-    source is `workspace` if no line matches.
+    source is `workspace` if no line matches. Without words, all lines of the first two sources match, and none of the
+    workspace.
 
-    Without words, the result has the first lines of the documents, and none of the workspace. Each source may fill a
-    third of the result. Earlier sources also get the lines that later ones do not need.
+    Each source may fill a third of the result. Earlier sources also get the lines that later ones do not need.
     """
     wanted = _searchable(words)
     found = {source: list(islice(_lines_of(base, path, wanted), LIMIT)) for path, source in _DOCUMENTS.items()}

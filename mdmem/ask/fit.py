@@ -74,11 +74,11 @@ def fit(
     shown: Shown = NOTHING_SHOWN,
     is_short: bool = False,
 ) -> tuple[Answer, dict[str, str]]:
-    """Return the answer within a budget in tokens, and the notes for the session.
+    """Return the answer within a budget in tokens, and what the session should store about each shown entry.
 
-    Unconditional invariants are always shown, even over the budget. They are whole, or one line if the session has seen
-    them. They are also one line if they apply only to some files and weakly match a question without paths. `is_short`
-    is for one of several questions in a call.
+    Unconditional invariants are always shown, even over the budget, in full. They are shown as one line if the session
+    has already seen them, or if they apply only to some files and weakly match a question without paths. `is_short`
+    says that the call has several questions, so that each gets a short answer.
     """
     is_uncovered = bool(found.weights) and found.basis.coverage is Coverage.NONE
     usual = UNCOVERED_SLOTS if is_uncovered else SLOTS
@@ -143,12 +143,12 @@ class _Fitting(Struct, dict=True):
 
     @property
     def is_usual(self) -> bool:
-        """Return whether this is neither a short answer nor one with a small budget."""
+        """Return whether the answer is an ordinary one: neither short nor with a small budget."""
         return self.slots not in (SHORT_SLOTS, SMALL_SLOTS)
 
     @cached_property
     def scale(self) -> float:
-        """Return the factor by which the budget exceeds the usual one, for which the slots were chosen; at least 1."""
+        """Return how many times larger the budget is than the default budget for this kind of answer; at least 1."""
         usual = SHORT_BUDGET if self.slots is SHORT_SLOTS else USUAL_BUDGET
         return max(1.0, self.limit / (usual * BYTES_A_TOKEN))
 
@@ -159,14 +159,14 @@ class _Fitting(Struct, dict=True):
 
     @cached_property
     def has_selected_lines(self) -> bool:
-        """Return whether only near matches get a line. In a wing with few decisions, every decision gets one."""
+        """Return whether only good matches get a line; if not, the wing has few decisions, and all matches get one."""
         decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
         return bool(self.best) and (len(decisions) > FEW_DECISIONS or not self.is_usual)
 
     def place_invariants(self) -> None:
-        """Place the unconditional invariants whole.
+        """Add the unconditional invariants to the answer, in full.
 
-        If the question has no paths, a weakly matching invariant that applies only to some files is one line.
+        If the question has no paths, a weakly matching invariant that applies only to some files is added as one line.
         """
         for item in self.found.items:
             if item.unconditional and not item.is_proposal:
@@ -178,7 +178,7 @@ class _Fitting(Struct, dict=True):
                 self.beyond += self._size(placed)
 
     def place_on_path(self) -> None:
-        """Place the rules and patterns that apply to a given path: whole, else as an excerpt, else as a line."""
+        """Add the rules and patterns that apply to a given path: in full, else as an excerpt, else as a line."""
         limit = int(PATH_SHARE * self.limit)
         for item in self.found.items:
             is_rule = item.entry.type in (EntryType.INVARIANT, EntryType.DECISION, EntryType.PATTERN)
@@ -187,9 +187,9 @@ class _Fitting(Struct, dict=True):
                 self._place(limit, (form(item) for form in forms))
 
     def place_matches(self) -> None:
-        """Place the best matches in the order of their types, each with the size that its rank by score allows.
+        """Add the best matches in the order of their types, each with the size that its rank by score allows.
 
-        Matches that the session has already seen are one line, and do not count for the ranks of the others.
+        Matches that the session has already seen are added as one line, and do not count for the ranks of the others.
         """
         strong = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
         strong = [one for one in strong if one.address not in self.placed]
@@ -233,7 +233,7 @@ class _Fitting(Struct, dict=True):
             yield replace(one, mentions=in_short(one.mentions))
 
     def place_lines(self) -> None:
-        """Place the titles of the best remaining items, then those of all decisions if the wing has few of them."""
+        """Add the titles of the best remaining items, then those of all decisions if the wing has few of them."""
         rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
         rest.sort(key=lambda one: one.entry.type.rank)
         most = None
@@ -249,7 +249,7 @@ class _Fitting(Struct, dict=True):
             self._place(self.limit, [self._line(item)])
 
     def place_proposed(self) -> Iterator[Omission]:
-        """Place the best drafts, each as a short excerpt, else as a line; yield the others with the reason."""
+        """Add the best drafts, each as a short excerpt, else as a line; yield the other drafts with the reason."""
         scores = (one.score for one in (*self.found.items, *self.found.proposed))
         least = NEAR_SHARE * max(scores, default=0.0)
         nearest = {one.address for one in sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]}
@@ -262,7 +262,7 @@ class _Fitting(Struct, dict=True):
                 yield item.omission(f"proposed, {why}")
 
     def left_out(self) -> Iterator[Omission]:
-        """Yield the items that were not placed, with the reason.
+        """Yield the items that are not in the answer, with the reason.
 
         Those that apply to a given path come first, then the best matches.
         """

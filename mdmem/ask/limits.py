@@ -15,8 +15,8 @@ class Slots(NamedTuple):
     """How an answer divides its budget among the best matches.
 
     - `excerpts`: the most bytes of text for each of the best matches, the best match first.
-    - `lines`: the most further matches that are shown as one line each, within a tenth of the budget. Without lines,
-      notes are not shown either.
+    - `lines`: how many further matches may get one line each, within a tenth of the budget. With 0, the answer has no
+      notes either.
     """
 
     excerpts: tuple[int, ...]

@@ -57,7 +57,7 @@ class Mentions(Struct, frozen=True):
     searches: bool
 
     def of(self, entry: Entry, relations: Mapping[str, Sequence[str]]) -> tuple[Mention, ...]:
-        """Return the lines of an entry: its relations, the entries that it replaced, and newer ones that mention it."""
+        """Return the lines under an entry: its relations, the entries that it replaced, and newer mentions of it."""
         catalog = self.workspace.catalog
         found: list[Mention] = []
         for name, address in ((name, one) for name, addresses in relations.items() for one in addresses):

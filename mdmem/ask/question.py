@@ -64,7 +64,7 @@ def tidy(value: object) -> Any:
 
 
 class Tier(StrEnum):
-    """How close an entry is to the scope: of its focus (a part of a project), of its project, or of a shared wing."""
+    """Where an entry belongs: to the scope's focus (a part of a project), to a project, or to a shared wing."""
 
     FOCUS = "focus"
     PROJECT = "project"

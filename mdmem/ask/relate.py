@@ -71,9 +71,9 @@ def _contradicting(catalog: Catalog, chosen: Collection[str], scope: Scope) -> I
 
 
 def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
-    """Yield the reasons to confirm an entry before relying on it.
+    """Yield the reasons why the reader should confirm an entry before relying on it.
 
-    `status` is the status of the entry today, so that an expired entry is under review.
+    `status` is the status of the entry today: an expired entry counts as under review.
     """
     if entry.address in catalog.lineage.contradictory:
         yield "contradictory: it and another entry supersede each other"
@@ -92,9 +92,9 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
 def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
     """Return a match that is not current, as a tuple of at most one item.
 
-    That is the best match by words. Otherwise it is one of the first few that no current entry replaces, such as a
-    rejected proposal: nothing else in the answer would lead to it. The result is empty if the filters include
-    deprecated entries anyway. A draft counts only if it was superseded.
+    This is the best match by words, if it is not current. Otherwise it is one of the best few matches that is not
+    current and that nothing replaces, such as a rejected proposal: nothing else in the answer would lead to it. A draft
+    counts only if it was superseded. The result is empty if the filters include deprecated entries anyway.
     """
     lineage = catalog.lineage
     if filters.with_ended:

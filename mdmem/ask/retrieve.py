@@ -113,7 +113,7 @@ def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Answe
 
 
 def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
-    """Return the answer of a selection; `source` is its source if the question has no words."""
+    """Return the answer with the selected entries; `source` is its source if the question has no words."""
     catalog, scope, question, answer = selection.catalog, selection.scope, selection.question, selection.answer
     items = selection.select()
     decisions = selection.unmatched_decisions(items)

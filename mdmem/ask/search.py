@@ -114,9 +114,10 @@ def passes(entry: Entry, filters: Filters, today: date) -> bool:
 
 
 def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
-    """Return whether an entry itself may be a result: it is current, or the filters ask for its status.
+    """Return whether an entry may be a result, instead of its current successor.
 
-    If a cycle of deprecated entries has no current entry, each of them may be a result, too.
+    It may if it is current, or if the filters ask for its status. If entries supersede one another in a circle, so that
+    none is current, each of them may be a result, too.
     """
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses

@@ -216,7 +216,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     @cached_property
     def overriders(self) -> dict[str, Entry]:
-        """Return the overriding entry of the active wing for each selected entry that has one; `select` fills it."""
+        """Return the entry of the active wing that overrides each selected entry; empty until `select` runs."""
         return {}
 
     def _apply_overrides(self, chosen: dict[str, Entry]) -> None:
@@ -391,7 +391,10 @@ class Selection(Struct, frozen=True, dict=True):
             yield note
 
     def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
-        """Return the room of at least half of the best matches, if these are two or more and the scope has no rooms."""
+        """Return the room that contains at least two, and at least half, of the best matches; None without one.
+
+        None also if the scope is already limited to rooms.
+        """
         if self.answer is None or self.scope.rooms:
             return None
         best = sorted((item for item in items if item.score > 0), key=fit_key)[:among]
@@ -405,13 +408,19 @@ class Selection(Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys(words[term] for term in terms if term in words))
 
     def uncovered_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the question's words of some weight, as typed, that no invariant or decision of the scope has."""
+        """Return the words of the question, as typed, that no invariant or decision of the scope contains.
+
+        General words without weight, such as "use", do not count.
+        """
         rules = (match.terms for one, match in self.matches.items() if self.catalog.entries[one].type.is_rule)
         found = _NO_TERMS.union(*rules)
         return self.typed(term for term in weights if weights[term] and term not in found)
 
     def unmatched_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the question's words of some weight, as typed, that no entry of the scope has."""
+        """Return the words of the question, as typed, that no entry of the scope contains.
+
+        General words without weight, such as "use", do not count.
+        """
         found = _NO_TERMS.union(*{match.terms for match in self.matches.values()})
         return self.typed(term for term in weights if weights[term] and term not in found)
 

@@ -78,8 +78,8 @@ def _catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
 def list_entries(workspace: Workspace, filters: Filters) -> tuple[Entry, ...]:
     """Return the entries that pass the filters, sorted by address.
 
-    Each is listed once: as its file states it, or, if the file only proposes a change of an entry and answers do not
-    show the proposal (`View.alternatives`), as on the default branch.
+    Each entry is listed once, usually as its file states it. If the file only proposes a change, and answers do not
+    show the proposal (`View.alternatives`), the entry is listed as on the default branch.
     """
     view = view_of(workspace)
     shown = {entry.address: entry for entry in _listed(view.effective, filters)}
@@ -159,7 +159,7 @@ class EntryExcerpt(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Return whether the entry is current itself."""
+        """Return whether the entry itself is current, so that no successor takes its place."""
         return self.entry.address in self.heads
 
 

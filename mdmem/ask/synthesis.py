@@ -31,7 +31,7 @@ _MOST_SECTIONS, _MOST_WORDS = 20, 48
 
 
 class OutputType(StrEnum):
-    """The kind of text to write."""
+    """The kind of text that a synthesis plans, such as a report or a roadmap."""
 
     DOCUMENTATION = "documentation"
     REPORT = "report"
@@ -43,7 +43,7 @@ class OutputType(StrEnum):
 
 
 class Depth(StrEnum):
-    """How detailed the text is."""
+    """How detailed the planned text of a synthesis is."""
 
     BRIEF = "brief"
     STANDARD = "standard"
@@ -51,10 +51,10 @@ class Depth(StrEnum):
 
 
 class SynthesisRequest(Struct, frozen=True, kw_only=True):
-    """A request for the outline of a text.
+    """A request for the outline of a text (a synthesis).
 
-    The outline must cite the entries in `entity_ids` and `decision_ids`. Each of the `required_sections` is a
-    title, or `Title::prompt`.
+    The outline must cite the entries in `entity_ids` and `decision_ids`. Each of the `required_sections` is a title, or
+    `Title::prompt`.
     """
 
     goal: str
@@ -334,7 +334,7 @@ class _Planner(Struct, frozen=True):
         return [*named, *map(found.describe, chosen)]
 
     def source(self, item: Item, *, is_forced: bool) -> dict[str, Any]:
-        """Return a source in the contract's shape; `is_forced` says that the request named this entry."""
+        """Return a source with the JSON keys of the contract; `is_forced` says that the request named this entry."""
         entry, catalog = item.entry, self.workspace.catalog
         body, most = catalog.body(item.address), _NEIGHBOURS if self.request.include_neighborhoods else 0
         return {
