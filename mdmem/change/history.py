@@ -35,7 +35,7 @@ class HistoryStep(Struct, frozen=True, kw_only=True):
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
-    """The history of an entry: its commits, newest first, or the commit that last set each field, then the body.
+    """The history of an entry: its commits, newest first, or for each field and the body the commit that last set it.
 
     `is_cut` says that a shallow clone lacks the beginning. `stance` compares the file on disk with the default branch;
     it is None for an entry that is deleted or cannot be parsed.
@@ -200,7 +200,7 @@ def _text(value: Any) -> str:
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):
-    """An entry of a chain, the entries that it superseded (`claims`: by its own file alone), and its commits."""
+    """An entry of a chain, its commits, and the entries that it superseded (`claims`: only its own file says so)."""
 
     entry: Entry
     current: bool
@@ -210,7 +210,7 @@ class ChainLink(Struct, frozen=True, kw_only=True):
 
 
 class OtherSuccessor(Struct, frozen=True):
-    """An entry outside the chain that superseded `old`; an entry of the chain lists `old` in `supersedes`, too."""
+    """An entry outside the chain that superseded the entry `old`, which an entry of the chain superseded, too."""
 
     old: str
     entry: Entry
@@ -218,10 +218,11 @@ class OtherSuccessor(Struct, frozen=True):
 
 
 class WhyReport(Struct, frozen=True, kw_only=True):
-    """The chain of an entry, oldest first, its current ends (`heads`), and related entries.
+    """The chain of supersessions that contains an entry, oldest first, its current ends (`heads`), and related entries.
 
-    `unread` are successors that cannot be parsed. `drafts` would supersede the entry; `claimed_by` do it by their
-    own files alone. `others` are outside the chain and supersede an entry of it.
+    `unread` are successors that cannot be parsed. `drafts` are drafts that would supersede the entry. `claimed_by` are
+    entries that list it in `supersedes`, while it does not list them. `others` are outside the chain and supersede an
+    entry of the chain.
     """
 
     address: str

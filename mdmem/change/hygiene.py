@@ -60,7 +60,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 
 class StaleItem(Struct, frozen=True):
-    """An entry that nobody verified for longer than its type allows. `label` is the contract's name for its kind."""
+    """An entry that nobody verified for longer than its type allows; `label` is its kind in the contract."""
 
     id: str
     label: NodeLabel
@@ -178,7 +178,7 @@ def _supersedes(catalog: Catalog, entry: Entry) -> bool:
 def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
-    """Answer the MCP tool. A project without a wing needs no maintenance, but it may have pending writes."""
+    """Return the answer of the MCP tool. A project without a wing may have pending writes, but needs nothing else."""
     if project_id and find_wing(project_id, workspace.catalog.wings) is None:
         remarks = [f"there is no wing for the project `{project_id}` yet"]
         return hygiene_fields(_report(workspace, project_id, scope, remarks))
@@ -323,7 +323,7 @@ def _record_in_manifests(
 
 
 def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
-    """Return the JSON keys of the tool `run_hygiene`, then the groups behind the numbers, and the findings."""
+    """Return the keys of the tool `run_hygiene` as JSON, then the groups behind its counts, and the findings."""
     outdated, obsolete = hygiene.stale(NodeLabel.DECISION), hygiene.stale(NodeLabel.PATTERN)
     waiting = [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked]
     fields = {

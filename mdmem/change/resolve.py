@@ -55,7 +55,7 @@ _KINDS = {
 
 
 class FieldSides(Struct, frozen=True):
-    """The values that both sides give to one field, or to the body."""
+    """The two values of one field (or of the body) in a conflict: one of each side of the merge."""
 
     name: str
     ours: Any
@@ -178,7 +178,7 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
-    """Return the sorted entries that supersede `old` by either file, without drafts and one-sided deprecated ones."""
+    """Return the sorted entries that supersede `old` or that it lists, without drafts and unlisted deprecated ones."""
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
     found = (one for one in catalog.entries.values() if old in one.supersedes or one.address in named)
     counted = (
@@ -248,7 +248,11 @@ def _choices_of_successors(old: str, successors: Sequence[SuccessorSide]) -> tup
 
 
 class ResolveRequest(Struct, frozen=True, kw_only=True):
-    """The user's choice: a side or successor to take, a successor that supersedes the taken one, or a split."""
+    """The user's choice for a conflict between two sides or between several successors of one entry.
+
+    `take` is the side or the successor to keep. `behind` is the successor that the other one supersedes, after it has
+    superseded the entry. With `split`, each successor supersedes a part of the entry.
+    """
 
     take: str | None = None
     behind: str | None = None

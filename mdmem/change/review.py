@@ -39,8 +39,8 @@ _ANSWERED = 50
 class ReviewRequest(Struct, frozen=True, kw_only=True):
     """The change to review, and the questions to ask before and after it.
 
-    `span` is `A..B`, `A...B`, or one revision to compare with the working tree (default: HEAD); `base` is a branch
-    that the change left.
+    `span` is `A..B`, `A...B`, or one revision to compare with the working tree (default: HEAD). With `base`, the change
+    is everything since the commit at which it branched off from that branch.
     """
 
     span: str | None = None
@@ -71,7 +71,7 @@ class _Side(Struct, frozen=True):
 
 
 def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
-    """Return the effects of a change. Raises UsageError for a malformed span, GitError, UnknownRevisionError."""
+    """Return the effects of a change. Raises UsageError for a malformed span or an unknown commit, and GitError."""
     span = _parse_span(workspace, request)
     before, after = _load_side(workspace, span.before, span.before_name), _load_side(workspace, span.after, "")
     at = after.workspace

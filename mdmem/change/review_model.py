@@ -64,7 +64,7 @@ class Transition(Struct, frozen=True):
 
 
 class RelationChange(Struct, frozen=True):
-    """A relation (CLAIMS, a one-sided supersession, or AMENDS) that the change added (`is_new`) or removed."""
+    """A relation that the change added (`is_new`) or removed: a one-sided supersession (CLAIMS) or AMENDS."""
 
     entry: Ref
     says: str
@@ -73,9 +73,10 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, its successors (some `was_there` before) and the reason; or a new entry.
+    """An entry that is no longer current, with its successors and the reason; or, if `before` is None, a new entry.
 
-    `opening` are the first sentences of the new entry or of the only successor, if the change wrote it.
+    `was_there` are successors that were current before the change. `opening` are the first sentences of the new entry,
+    or of the only successor, if the change wrote it.
     """
 
     before: Ref | None
@@ -86,7 +87,7 @@ class Belief(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True):
-    """An effect that a draft would have on the entry `on`, by its field `says`; `opening` are its first sentences."""
+    """A field `says` of the draft `entry`, which would affect the entry `on`; `opening` is the draft's beginning."""
 
     entry: Ref
     says: str
@@ -165,7 +166,7 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Merging(Struct, frozen=True):
-    """The new findings in a merge or in the files, the number of `older` ones, and the paths that are not checked."""
+    """The findings that a merge, or the files, would add, the number of `older` findings, and the paths not checked."""
 
     what: str
     is_merge: bool
@@ -175,7 +176,7 @@ class Merging(Struct, frozen=True):
 
 
 class Answered(Struct, frozen=True):
-    """The answer of one side: the entries in order, or the error; `problems` counts the files that cannot be read."""
+    """The answer before or after a change: the entries in order, or the error; `problems` counts unreadable files."""
 
     items: tuple[Ref, ...] = ()
     covered: bool = False
@@ -184,7 +185,7 @@ class Answered(Struct, frozen=True):
 
 
 class AnswerPair(Struct, frozen=True):
-    """A question and the answers of both sides."""
+    """A question, with its answers before and after the change."""
 
     question: str
     before: Answered
@@ -192,7 +193,7 @@ class AnswerPair(Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Return whether both sides give the same answer."""
+        """Return whether the answers before and after the change are the same."""
         same_items = [one.address for one in self.before.items] == [one.address for one in self.after.items]
         return same_items and (self.before.covered, self.before.error) == (self.after.covered, self.after.error)
 

@@ -172,9 +172,10 @@ class _Comparison:
         return tuple(sorted({head for entry in naming for head in catalog.lineage.heads(entry.address)}))
 
     def find_beliefs(self) -> tuple[Belief, ...]:
-        """Return the entries that are no longer current, with their successors, then the new ones, by authority.
+        """Return the entries that are no longer current, with their successors, then the new entries that replace none.
 
-        The reason is what the entry and its successors state as reasons, else the rationale of a successor.
+        Both are sorted by authority. The reason is the one that the entry and its successors state, else the rationale
+        of a successor.
         """
         found, replacing, entries = list[Belief](), set[str](), self.after.catalog.entries
         for old in self.ended:
@@ -244,7 +245,7 @@ class _Comparison:
         return tuple(sorted(found, key=lambda one: (not one.is_illegal, not one.faults, one.entry.rank)))
 
     def find_relation_changes(self) -> tuple[RelationChange, ...]:
-        """Return the new claims (one-sided supersessions) and amendments, then removed ones of current entries."""
+        """Return the new one-sided supersessions and amendments, then the removed ones between two current entries."""
 
         def relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
             for address in catalog.entries:
@@ -262,7 +263,7 @@ class _Comparison:
         return tuple(sorted(changes, key=lambda one: (not one.is_new, one.entry.rank, one.says, one.on.rank)))
 
     def find_covered(self, reworded: Sequence[Rewording], files: Callable[[], Collection[str]]) -> tuple[Covered, ...]:
-        """Return the entries that changed or are newly or no longer current, with their tracked files, by authority."""
+        """Return the new, changed or no longer current entries with the tracked files they apply to, by authority."""
         before, after = self.before, self.after
         changed = {*self.begun, *(one.entry.address for one in reworded if one.entry.address in after.current)}
         concerned = [(before, address) for address in self.ended] + [(after, address) for address in changed]
@@ -290,7 +291,7 @@ class _Comparison:
         return tuple(sorted(found, key=lambda one: (not one.is_new, one.first.rank, one.second.rank)))
 
     def find_dependents(self) -> tuple[Dependent, ...]:
-        """Return the entries and drafts that link to one that is no longer current; by that one, then authority."""
+        """Return the entries and drafts that link to an entry that is no longer current, sorted by that entry."""
         lost = {self.moved(old): self.successors(old) for old in self.ended}
         if not lost:
             return ()
@@ -322,8 +323,8 @@ class _Comparison:
     def find_edits(self) -> tuple[tuple[Rewording, ...], tuple[FieldEdit, ...]]:
         """Return the entries with a new text, title or binding field, then those with changes in other fields.
 
-        A binding field changes what the rule requires. Both lists are sorted by authority, and frozen entries come
-        first in the list of rewordings. Other parts of the review show the remaining fields.
+        A binding field changes what the rule requires. Both lists are sorted by authority; in the first one, invariants
+        and decisions that stay current come first. Other parts of the review show the remaining fields.
         """
         rewordings, edits = [], []
         for one in self.changes.changed:

@@ -52,9 +52,9 @@ _SHOWN = 10
 
 
 class SyncResult(Struct, frozen=True, kw_only=True):
-    """The result of a sync: numbers of commits, and the `commit` of both branches.
+    """The result of a sync: how many commits were pulled and pushed, and the `commit` at which both branches are now.
 
-    `faults` counts its findings that fail a check, old ones too; `uncommitted` are files of the memory.
+    `faults` counts the findings, new and old, that fail a check. `uncommitted` are uncommitted files of the memory.
     """
 
     branch: str

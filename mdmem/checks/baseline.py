@@ -75,9 +75,10 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
 def baseline_of(
     findings: Iterable[Finding], *, old: Counts = MappingProxyType({}), codes: Collection[str] | None = None
 ) -> bytes:
-    """Return the bytes of a baseline that records the findings that it may excuse, one per line, sorted.
+    """Return the bytes of a baseline of some findings, one record per line, sorted.
 
-    Records in `old` of checks that did not run stay; `codes` are the checks that ran, and None means all.
+    Findings that no baseline may excuse are left out. `codes` are the checks that ran (None: all). The records of all
+    other checks are kept from `old`.
     """
     counts = Counter(
         _key(one)
@@ -100,10 +101,10 @@ def baseline_bytes(counts: Counts) -> bytes:
 def apply_baseline(
     findings: Iterable[Finding], counts: Counts, *, path: str, settings: Settings, codes: Collection[str]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return two sorted lists: the findings that are not in the baseline, and one for each record that is too high.
+    """Return two sorted lists: the findings that are not in the baseline, and a finding for each outdated record.
 
-    If there are more findings than recorded, new ones are reported first, then those furthest down in the file. If some
-    file could not be read, no record is reported as too high.
+    A record is outdated if it counts more findings than there are; none is if some file could not be read. If there are
+    more findings than recorded, new ones are reported first, then those furthest down in the file.
     """
     by_key: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
@@ -136,10 +137,10 @@ def _key(finding: Finding) -> tuple[str, str]:
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return two lists: the findings to report, including those about the baseline itself, and the known findings.
+    """Return two lists: the findings to report, with those about the baseline itself, and those that it excuses.
 
-    A baseline from an option (`given`) is read from disk, else from the checked tree. Raises UsageError and
-    SettingsError.
+    A baseline from an option (`given`) is read from disk, else from the checked tree. Raises SettingsError for an
+    invalid baseline, and UsageError if the given one cannot be read.
     """
     name, root = given or workspace.settings.baseline, workspace.location.root
     if name is None:

@@ -70,7 +70,7 @@ class Merge(Struct, frozen=True):
     conflicts: tuple[PathConflict, ...]
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Return the entries that the two sides superseded differently, each with the successors of each side."""
+        """Return the entries that the sides of a merge superseded differently, with the successors of each side."""
         sides = (self.ancestor, self.ours, self.theirs)
         before, ours, theirs = (side.catalog.lineage.linked_successors for side in sides)
         found = {}
@@ -82,7 +82,7 @@ class Merge(Struct, frozen=True):
         return found
 
     def collided(self) -> Iterator[str]:
-        """Yield the sorted addresses of entries that both sides added with different content."""
+        """Yield the sorted addresses of entries that both sides of the merge added with different content."""
         ours, theirs = self.ours.catalog, self.theirs.catalog
         for address in sorted((ours.addresses & theirs.addresses) - self.ancestor.catalog.addresses):
             if ours.document(f"{address}.md").data != theirs.document(f"{address}.md").data:
@@ -92,9 +92,9 @@ class Merge(Struct, frozen=True):
 class Case(Struct, frozen=True, dict=True):
     """The input of one run of the checks.
 
-    `facts` is None outside git. `base` is the tree before the change. `merge` is set for a merge that is not made yet.
-    `faults` are findings from preparing the case. `in_ci` makes some findings more severe. `cached` has the facts of
-    files by path. If `focus` is not None, checks of single files look only at these paths.
+    `facts` are facts from git, None outside git. `base` is the tree before the change. `merge` is set for a merge that
+    is not made yet. `faults` are findings from preparing the case. `in_ci` makes some findings more severe. `cached`
+    has the facts of files by path. If `focus` is not None, checks of single files look only at these paths.
     """
 
     catalog: Catalog
@@ -109,14 +109,14 @@ class Case(Struct, frozen=True, dict=True):
     focus: frozenset[str] | None = None
 
     def loaded(self, *kinds: str) -> Iterator[Finding]:
-        """Yield the findings from loading the files with these former codes, or codes if they have no former one."""
+        """Yield the findings with these codes from loading the files; a finding counts by its former code, if any."""
         for one in (finding for kind in kinds for finding in self._by_kind.get(kind, ())):
             # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):
                 yield one
 
     def loaded_with_document(self, kind: str) -> Iterator[tuple[Document, Finding]]:
-        """Yield the findings of `loaded`, each with the document of its file."""
+        """Yield the findings of `loaded` for a code, each with the parsed file."""
         return ((self.catalog.document(one.place.path), one) for one in self.loaded(kind))
 
     @cached_property
@@ -128,14 +128,14 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def documents(self) -> tuple[tuple[str, Document], ...]:
-        """Return the address and document of each entry file in focus whose bytes could be read."""
+        """Return the address and the parsed file of each entry to check whose bytes could be read."""
         there = self.catalog.with_bytes
         named = there if self.focus is None else {path.removesuffix(".md") for path in self.focus if path[-3:] == ".md"}
         return tuple(self.catalog.documents(sorted(there & named)))
 
     @cached_property
     def entries(self) -> tuple[tuple[Entry, Document], ...]:
-        """Return each entry in focus with its document, sorted by address."""
+        """Return each entry to check with its parsed file, sorted by address."""
         known = self.catalog.entries
         return tuple((known[address], document) for address, document in self.documents if address in known)
 
@@ -205,7 +205,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """Return every supersession with its kind, sorted by the old and then the new address."""
+        """Return every supersession with its kind, such as one-sided, sorted by the old and then the new address."""
         return classify(self.catalog, self.untracked)
 
     @cached_property
@@ -229,7 +229,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def unmerged(self) -> frozenset[str]:
-        """Return the paths that git cannot merge, if the tree is the result of a merge."""
+        """Return the paths that git cannot merge; empty if the case is not a merge."""
         return frozenset(conflict.path for conflict in self.merge.conflicts) if self.merge else frozenset()
 
     @cached_property
@@ -302,7 +302,7 @@ class Case(Struct, frozen=True, dict=True):
 
 
 def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
-    """Return the value of a field as the file has it, or "" without fields; an `Entry` has times converted to UTC."""
+    """Return a field's value as the file has it, since an `Entry` has times in UTC; empty without readable fields."""
     fields = catalog.document(entry.path).fields
     return str(fields.get(name)) if fields is not None else ""
 
@@ -369,7 +369,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return the last commit that deleted each path ("" for the index), and its new path or None."""
+        """Return the last commit that deleted each path (empty if only staged), and the new path of a moved file."""
         gone = list_deletions(self.repository, self.under, revisions=self.revisions)
         found = {}
         for path, (commit, moved) in gone.items():
@@ -405,7 +405,7 @@ class GitFacts(Struct, frozen=True, dict=True):
         return top in self.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
 
     def has_match(self, glob: str) -> bool:
-        """Return whether a glob matches a tracked path; only paths with its fixed start are compared."""
+        """Return whether a glob matches a tracked path; False for a glob that cannot match a path in the repository."""
         start = fixed_part(glob)
         return start is not None and any_match([glob], self._below(start)) is not None
 

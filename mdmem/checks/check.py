@@ -41,7 +41,7 @@ _MOST_FIXES, _MOST_RENAMES = 25, 100
 
 
 class LateFix(Fix, frozen=True):
-    """A fix that is computed only for the first findings of a check, to save time; it may have `renames`."""
+    """A fix that is computed only for the first findings of a check, to save time; only `renames` is known before."""
 
     make: Callable[[], Fix | None] = lambda: None
 
@@ -153,7 +153,7 @@ NO_WING = WingSettings()
 
 
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that the settings enable for a file; a former code covers only the findings that had it."""
+    """Return the codes that the settings enable for a file; a former code enables only the findings that had it."""
     wing = settings.wings.get(path.partition("/")[0], NO_WING)
     select: Collection[str] = wing.select or settings.select
     if not select:
@@ -166,7 +166,7 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
 
 
 def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
-    """Return the severity in the settings, or None. The wing's table comes first, and a former code first in it."""
+    """Return the severity that the settings state, or None: the wing's before the general one, former codes first."""
     tables = (settings.wings.get(wing, NO_WING).severity, settings.severity)
     return next((table[one] for table in tables for one in (former, code) if one in table), None)
 

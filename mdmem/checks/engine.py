@@ -237,10 +237,10 @@ _QUOTED = re.compile(r"`([^`]*)`")
 def mark_new(
     findings: Iterable[Finding], base_findings: Iterable[Finding], *, moves: Mapping[str, str] = MappingProxyType({})
 ) -> list[Finding]:
-    """Return the findings, and mark those as new that the base does not have, by the key of `sameness`.
+    """Return the findings, with those marked as new that the base does not have.
 
-    If there are more of the same findings than before, the last ones are new, and so is one that is more severe.
-    `moves` has the new address of each moved entry by the old one.
+    Findings with the same key (`sameness`) are the same. If there are more of them than before, the last ones are new,
+    and so is one that is more severe. `moves` has the new address of each moved entry by the old one.
     """
 
     def moved(found: re.Match[str]) -> str:

@@ -69,7 +69,7 @@ def is_slip(written: str, meant: str) -> bool:
 
 
 def is_only_cause(document: Document, name: str) -> bool:
-    """Return whether the field `name` is `superseded_by`, and has the only reason why an entry is deprecated."""
+    """Return whether the field `name` is the only reason for a deprecation: a single link in `superseded_by`."""
     fields = fields_of(document)
     if name != "superseded_by" or fields.get("deprecated_reason") or fields.get("reason"):
         return False
@@ -82,7 +82,7 @@ _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re
 
 
 def ended_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values:
-    """Return the fields that deprecate an entry today; `by` are all links to its successors, if they change."""
+    """Return the fields that deprecate an entry today; `by` are all its successors, or empty to keep those it has."""
     values: Values = {"superseded_by": list(by)} if by else {}
     if entry.status is not Status.DEPRECATED:
         values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
@@ -122,9 +122,9 @@ def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
 
 
 def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
-    """Return whether a safe fix may deprecate an entry: it is not current, or the current change added the link.
+    """Return whether a safe fix may deprecate the entry `old`: it is not current, or the current change added the link.
 
-    If the old entry itself is new or imported, nobody has decided that now.
+    It may not if `old` is new or imported, since nobody has decided then that the rule no longer applies.
     """
     if not case.catalog.entries[old].is_in_force:
         return True
@@ -184,7 +184,7 @@ def has_odd_extension(path: str) -> bool:
 
 
 def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:
-    """Return a finding with the fix that changes a link to an address, or removes it if the field has that address."""
+    """Return a finding with the fix that changes a link to an address, or removes a link that would be repeated."""
     document = case.catalog.document(f"{link.address}.md")
     if isinstance(link, Reference):
         offset, width, text = link.link.offset, link.link.width, target
@@ -380,7 +380,7 @@ def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
 
 
 def with_number(finding: Finding, case: Case, place: str) -> Finding:
-    """Return a finding with an unsafe fix that adds a free number to the name of an entry, but not of another file."""
+    """Return a finding with an unsafe fix that adds a free number to an entry's name; no fix for any other file."""
     taken = {file.path.lower() for file in case.all_files}
     if place.count("/") != 2 or not place.endswith(".md"):
         return finding

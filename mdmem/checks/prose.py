@@ -220,7 +220,7 @@ class FileFacts(StoredRecord, frozen=True):
 
 
 def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
-    """Return what the checks need to know about a document; `prose` returns the body without code, which takes time."""
+    """Return what the checks need to know about a document; `prose` returns the body without code, and is slow."""
     fields, body = document.fields, document.body
     links = [WrittenLink(name, item, text) for name in LINK_FIELDS for item, text in written_items(document, name)]
     references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()

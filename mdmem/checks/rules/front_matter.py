@@ -343,7 +343,7 @@ def _with_rewrite(document: Document, finding: Finding) -> Finding:
 
 
 def find_rewrite(document: Document, finding: Finding) -> Fix | None:
-    """Return the fix of a line with YAML syntax, or None if the cause does not make the meaning certain."""
+    """Return the fix for a line that is not valid YAML, or None if the intended value is not certain."""
     make = _REWRITES.get(finding.cause or finding.former)
     if make is None:
         return None

@@ -62,7 +62,7 @@ class _Fate(Struct, frozen=True):
     unadded: str | None = None
 
     def help(self, first: Sequence[str] = (), *, from_path: str = "") -> str:
-        """Return the hint: `first` is suggested first, as addresses, or as relative paths from the file `from_path`."""
+        """Return the hint for a broken link: `first` and others as addresses, or relative to the file `from_path`."""
         if self.unadded:
             return f"run `git add -- {self.unadded}` at the repository's top"
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
