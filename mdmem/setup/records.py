@@ -32,7 +32,7 @@ _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MUL
 
 
 def record_folders(base: Path) -> tuple[str, ...]:
-    """Return the folders that have a decision record, by their path from the top."""
+    """Return the folders that contain decision records, as paths relative to `base`."""
     named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
     wanted = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
     # The outermost folders with a typical name count, but none in memories or in nested repositories.
@@ -59,7 +59,7 @@ def is_record_folder(name: str) -> bool:
 
 
 def records_in(folder: Path) -> Iterator[Path]:
-    """Yield the Markdown files below a folder that may be records, sorted. Links and hidden folders are skipped."""
+    """Yield, sorted, the Markdown files below a folder that may be decision records. Skip links and hidden folders."""
     for path in sorted(folder.rglob("*.md")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not hidden and path.is_file() and not path.is_symlink() and not _NO_RECORD.match(path.stem):
@@ -79,7 +79,7 @@ def is_translation(path: Path) -> bool:
 
 
 def instruction_files(base: Path) -> tuple[str, ...]:
-    """Return the files with instructions for agents, by their path from the top."""
+    """Return the files with instructions for agents, as paths relative to `base`."""
     found = (path for pattern in _INSTRUCTIONS for path in sorted(base.glob(pattern)))
     return tuple(path.relative_to(base).as_posix() for path in found if path.is_file() and not path.is_symlink())
 

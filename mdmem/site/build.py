@@ -28,10 +28,10 @@ IGNORE = ".gitignore"
 
 
 class SiteRequest(Struct, frozen=True, kw_only=True):
-    """The folder, the wings (empty for all), and whether git should ignore the folder.
+    """A request to write the site to the folder `out`, with some of the wings (empty for all).
 
-    `name` is printed above each page; None means the name of the only project. `base` is the revision with which the
-    page about a change compares; None means that there is no such page.
+    With `ignored`, git ignores the folder. `name` is printed above each page; None means the name of the only project
+    wing. `base` is the revision with which the page about a change compares; None means that there is no such page.
     """
 
     out: Path

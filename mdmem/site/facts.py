@@ -53,7 +53,7 @@ def page_of_wing(wing: str) -> str:
 
 
 def link_to_room(wing: str, room: str) -> str:
-    """Return the path of a room in the page of its wing, with percent-encoding."""
+    """Return the link to a room in the page of its wing, with percent-encoding."""
     return f"{quoted(page_of_wing(wing))}#{quote(room)}"
 
 
@@ -72,7 +72,7 @@ _LONGEST_TITLE, _LONGEST_REASON = 300, 600
 
 
 class Row(Struct, frozen=True):
-    """An entry in a list: `page` is a quoted path, `amended_by` are addresses."""
+    """An entry in a list. `page` is the percent-encoded path of its page; `amended_by` are the amending entries."""
 
     address: str
     page: str
@@ -89,9 +89,9 @@ class Row(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """An event of the timeline: `what` says that an entry is `new`, `replaces` others, was `replaced` or `deprecated`.
+    """An event of the timeline. The field `what` is `new`, `replaces`, `replaced` or `deprecated`.
 
-    The field `replaced` has the addresses of the entries that `address` replaces.
+    The field `replaced` has the addresses of the entries that the entry at `address` replaces.
     """
 
     moment: date
@@ -166,7 +166,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def relations(self) -> Relations:
-        """Return the relations between entries, for the pictures."""
+        """Return the relations between entries, which the diagrams of the site show."""
         return Relations(self.catalog)
 
     def body(self, address: str) -> str:
@@ -234,7 +234,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return the sorted paths, from the top, of the files that git tracks outside the memory."""
+        """Return the sorted paths, from the repository's top, of the files that git tracks outside the memory."""
         under, tree = self.workspace.location.prefix, self.workspace.tree
         hidden = tuple(f"{under}{name}/" for name in tree.hidden())
         files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
@@ -242,7 +242,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def matched_files(self) -> Mapping[str, Sequence[str]]:
-        """Return the sorted tracked files that the globs of an entry match, by address of each entry with globs."""
+        """Return, by address of each entry with globs, the sorted tracked files that its globs match."""
         found: dict[str, frozenset[str]] = {}
         for glob in dict.fromkeys(glob for entry in self.entries for glob in entry.applies_to):
             # A glob is tried only on the files that begin with its fixed part.
@@ -257,7 +257,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Return one event for each added entry, and for each one deprecated without a successor; the newest first.
+        """Return one event for each added entry, and for each deprecated one without an added successor; newest first.
 
         If an entry replaces others, there is one event for all of them.
         """
@@ -302,7 +302,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
 
 def with_code(text: str) -> Markup:
-    """Return a text as HTML, with the parts between backticks as code; a text with an odd backtick has no code."""
+    """Return a text as HTML, with the parts between backticks as code, unless the number of backticks is odd."""
     shown = str(escape(visible(text)))
     parts = shown.replace("``", "`").split("`")
     if len(parts) % 2 == 0:
@@ -311,7 +311,7 @@ def with_code(text: str) -> Markup:
 
 
 def shown_reason(reason: str | None) -> Markup:
-    """Return a reason as HTML of limited length."""
+    """Return the reason for a change as HTML, shortened if it is long."""
     return with_code(cut_at_word(reason or "", _LONGEST_REASON))
 
 

@@ -91,7 +91,7 @@ class _Html(RendererHTML):
 
 
 def render_markdown(text: str, href: Href, *, near: str = "") -> Markup:
-    """Return Markdown as HTML with links to known addresses, and to files relative to that of the entry `near`."""
+    """Return Markdown as HTML. `href` gives the links to entries; links to files are relative to the entry `near`."""
     if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
         return Markup(f"<pre>{escape(visible(text))}</pre>")
     # `visible` replaces control characters, such as those that reverse the text, by their numbers.

@@ -392,7 +392,7 @@ def change_context(facts: SiteFacts, base: str) -> Mapping[str, Any]:
     """Return the template context of the page about a change, with the same content as `mdmem diff`."""
 
     def marked(kind: Kind, text: str) -> str:
-        """Return a text of the review as HTML, with a link if it is an address."""
+        """Return a part of the page as HTML; the address of an entry becomes a link."""
         shown = escape(visible(text), quote=False)
         if kind not in ("code", "added", "removed"):
             shown = _CODE_IN_TEXT.sub(r"<code>\1</code>", shown)

@@ -204,7 +204,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
     def line_of(self, key: str, value: str = "") -> int:
-        """Return the line that sets a dotted key, or from there on has a quoted value; else its table's, else 1."""
+        """Return the number of the line that sets a dotted key, or else of the line of its table, or 1.
+
+        With `value`, return the first line from there on that has the value in quotes, if there is one.
+        """
         lines = self.source.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
         keys = [f"{name}." for name in _dotted_keys(lines)]
         wanted = f"{key}."
@@ -384,7 +387,7 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 
 
 def with_key(content: bytes, key: str, value: str) -> bytes:
-    """Return the bytes of `mdmem.toml` with only a dotted key set to a text; raises SettingsError."""
+    """Return the bytes of `mdmem.toml` with one dotted key set to a text; raises SettingsError if it cannot be set."""
     settings, (table, _, name) = parse_settings(content), key.rpartition(".")
     meant = inner = _toml(content)
     for part in table.split("."):

@@ -41,7 +41,7 @@ class FileKind(StrEnum):
 
 
 class TreeFile(StoredRecord, frozen=True):
-    """One path below the root. `digest` is git's hash if git lists the file, `target` that of a symbolic link."""
+    """One path below the root. `digest` is git's hash if git lists the file; `target` is a symbolic link's target."""
 
     path: str
     kind: FileKind = FileKind.FILE
@@ -59,7 +59,7 @@ class Unreadable(Struct, frozen=True):
 class Tree:
     """The files below a root at one moment.
 
-    `access` is what the tree is limited to. `is_on_disk` says that the files are those on disk, without planned
+    `access` says which wings the tree may contain. `is_on_disk` says that the files are those on disk, without planned
     changes. `fetched_wings` are the visible wings of other repositories that were read; `missing_wings` has those that
     could not be read, each with a finding.
     """
@@ -92,7 +92,7 @@ class Tree:
         return {file.path: file.digest for file in files if file.digest}
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the sorted paths that look like entries but are in no wing; only at the top of a repository."""
+        """Return the sorted paths that look like entries but are in no wing; only if the root is a repository's top."""
         return ()
 
     def hidden(self) -> frozenset[str]:
@@ -253,7 +253,7 @@ class _Digests(Protocol):
 
 
 class WorkingTree(Tree, Struct):
-    """The files on disk, also untracked and ignored ones, listed once; `is_top` means the top of a repository."""
+    """The files on disk, also untracked and ignored ones, listed once; `is_top` if the root is a repository's top."""
 
     root: Path
     is_top: bool = False
@@ -448,7 +448,7 @@ class TreeView(Tree, Struct):
         return replace(self, changed=changed, gone=frozenset(gone - changed.keys()))
 
     def bytes_below(self, path: str) -> bytes | Unreadable:
-        """Return the bytes of a file in the tree below, without the changes, or an Unreadable."""
+        """Return the bytes of a file without the changes of this view, or an Unreadable."""
         if path not in self._contents:
             self._contents.update(self.below.read([path]))
         return self._contents[path]

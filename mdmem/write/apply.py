@@ -50,8 +50,8 @@ def put(root: Path, changes: Sequence[Change]) -> None:
     """Write changes. The caller must hold the writers' lock.
 
     Raises LostRaceError if a file changed since it was read, and EnvironmentFaultError if a file cannot be written. All
-    changes are then undone. If that fails, or a newer text is kept, the error is a KeptAsideError. A process that is
-    killed leaves each file complete, the first ones with their new content.
+    changes are then undone. If that fails, or a newer text is kept, the error is a KeptAsideError. If the process is
+    killed, each file has either its old or its new content.
     """
     for change in changes:
         _compare(root, change)
@@ -147,7 +147,7 @@ class FileTransaction:
         self._beside[path].chmod(S_IMODE(target.stat().st_mode) if target.exists() else default_mode())
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Put the prepared bytes in place, or remove the file. Raises OSError, and LostRaceError if it changed."""
+        """Replace the file by the prepared bytes, or remove it. Raises OSError, and LostRaceError if it was changed."""
         if after == before:
             return
         self._replace(path, before, after)

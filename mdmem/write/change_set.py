@@ -53,8 +53,8 @@ class Change(Struct, frozen=True):
 class ChangeSet(Struct, frozen=True):
     """Changes in the order in which they are written (renames come last), one for each file, and their message.
 
-    `supersedes` are the entries that a newer entry replaces, and `remarks` are for people. With `is_proved`, the result
-    is not checked again: the planner did that, or the faults of imported records are reported later.
+    `supersedes` are the entries that a newer entry replaces, and `remarks` are messages to the user. With `is_proved`,
+    the result is not checked again: it was checked already, or the faults of imported records are reported later.
     """
 
     changes: tuple[Change, ...] = ()
@@ -67,7 +67,10 @@ class ChangeSet(Struct, frozen=True):
 
 
 def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
-    """Return the change that sets fields of a file; None removes one. Raises UnpatchableError and LostRaceError."""
+    """Return the change that sets fields of a file; None removes a field.
+
+    Raises UnpatchableError if other text would change, too, and LostRaceError if the file changed since it was read.
+    """
     document = catalog.document(path)
     # The entry may come from a cache, and the file is read only now.
     if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.digest_of(path, document.data)):

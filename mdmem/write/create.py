@@ -89,7 +89,7 @@ def address_of(draft: Draft) -> str:
 
 
 def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
-    """Raise UsageError for an invalid name of a wing, room or entry that is not the same in `known`, the old names."""
+    """Raise UsageError for an invalid name of a wing, room or entry, unless it equals the old name in `known`."""
     for (kind, called, example), name, was in zip_longest(_NAMES[: len(parts)], parts, known[: len(parts)]):
         if name == was:
             continue
@@ -138,7 +138,7 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
 
 
 def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
-    """Return `wing/room` or an address for a typed place; the default is the active wing. Raises UsageError."""
+    """Return the typed `wing/room` or address; the default is the active wing. Raises UsageError for a wrong wing."""
     if typed is not None and "/" in typed:
         return typed
     room, wings = workspace.settings.rooms[ROOM_KINDS[type_]], workspace.catalog.wings
@@ -222,7 +222,10 @@ def _as_bytes(text: str) -> bytes:
 
 
 def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that write an entry, and a missing wing of the kind `wing`. Raises LostRaceError if taken."""
+    """Return the changes that write an entry; with `wing`, a missing wing of this kind is made, too.
+
+    Raises LostRaceError if the address is taken, and UsageError if the text or the place is invalid.
+    """
     name, room, _ = address.split("/")
     refuse_taken(workspace, address)
     made = require_wing(workspace, address, wing) if wing is not None else ()
@@ -333,7 +336,7 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
 
 
 def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:
-    """Return the changes by which the entry `by` supersedes another; its own reason counts if none is given."""
+    """Return the changes by which the entry `by` supersedes another; the default reason is that in the entry `by`."""
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = required_reason(reason if reason.strip() else new.reason or "", "say why it is superseded")
@@ -377,7 +380,7 @@ def required_reason(reason: str, request: str) -> str:
 
 
 def inherited_fields(old: Entry, type_: EntryType) -> dict[str, Value]:
-    """Return the fields that a new entry copies from an older one, such as `applies_to`, to apply to the same files."""
+    """Return the fields, such as `applies_to`, that a new entry copies from the entry that it supersedes."""
     # A label is valid only for its type.
     names = (name for name in INHERITED if name != "label" or old.type is type_)
     return {name: value for name in names if (value := getattr(old, name))}
@@ -444,11 +447,11 @@ def plan_new(
     reason: str = "",
     wing: WingKind | None = None,
 ) -> ChangeSet:
-    """Return the changes that write a new entry that supersedes the entry named `old`, and all others that it lists.
+    """Return the changes that write a new entry, which supersedes the entry `old` and all others that its text lists.
 
-    With `wing`, a missing wing of this kind is made, too. Without `old`, the entry supersedes nothing. Raises
-    LostRaceError if one of the others is already superseded, or if the address is taken. Raises UsageError if the text
-    cannot be parsed, or if the new entry may not replace them.
+    With `wing`, a missing wing of this kind is made, too. Without `old`, no other entry changes. Raises LostRaceError
+    if one of the others is already superseded, or if the address is taken. Raises UsageError if the text cannot be
+    parsed, or if the new entry may not supersede one of the others.
     """
     replaced = resolve_name(workspace, old) if old is not None else None
     planned = plan_entry(workspace, address, text, wing=wing)

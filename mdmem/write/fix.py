@@ -45,7 +45,7 @@ class RefusedFix(Struct, frozen=True):
 
 
 class FixResult(Struct, frozen=True):
-    """The tree after some fixes, the report on it, all its findings (`known`), and what was fixed and left out."""
+    """The tree after some fixes, the report on it, all findings in it (`known`), and the fixes made and left out."""
 
     tree: TreeView
     report: CheckReport

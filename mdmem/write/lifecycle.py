@@ -99,7 +99,7 @@ def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) 
 
 
 def approval_remarks(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
-    """Return a remark about a person who approves entries of a wing, if any. Raises UsageError if they may not.
+    """Return a remark if a person who approves entries is no owner of the wing. Raises UsageError if that is forbidden.
 
     `option` is the option that takes the person, and `refused` is the beginning of the message.
     """
@@ -127,9 +127,9 @@ def plan_approvals(
 ) -> ChangeSet:
     """Return the changes that approve drafts, all of them or none. The default person is git's user.
 
-    The name of a folder means its drafts. With `merged`, approve the agents' decisions that were merged without an
-    approval, and with `active` the active rules that nobody approved: all of them, or the named ones. Raises the first
-    error, with the other errors in its notes.
+    The name of a folder means its drafts. With `merged`, approve instead the agents' decisions that were merged without
+    an approval, and with `active` the active rules that nobody approved; without names, approve all of these. Raises
+    the first error, with the other errors in its notes.
     """
     person, meant, refused = by or approver(workspace), dict[str, None](), list[MdmemError]()
     if merged or active:
@@ -291,8 +291,8 @@ def _refuse_deprecated(entry: Entry) -> None:
 def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
     """Return the change that puts an entry under review because of a doubt. It still applies until the review ends.
 
-    The doubt has its own key, because `reason` says why the entry supersedes another. Raises UsageError if the entry is
-    not current, if the doubt is empty, or if the entry is under review because of another doubt.
+    The doubt is stored in a field of its own, because `reason` says why the entry supersedes another. Raises UsageError
+    if the entry is not current, if the doubt is empty, or if the entry is under review because of another doubt.
     """
     catalog, address = workspace.catalog, resolve_name(workspace, name)
     entry, why = catalog.entries[address], required_reason(reason, "say what is in doubt")
@@ -340,7 +340,7 @@ def open_entry(workspace: Workspace, name: str) -> tuple[str, bytes]:
 def save_edit(
     workspace: Workspace, address: str, before: bytes, content: bytes, *, is_editorial: bool, options: WriteOptions
 ) -> WriteResult:
-    """Write an edited text, with a mark if only the words changed. Raises UsageError with the first new error in it."""
+    """Write an edited text; `is_editorial` marks a change of wording only. Raises UsageError for a new error in it."""
 
     path = f"{address}.md"
 

@@ -47,7 +47,7 @@ def needs_token(catalog: Catalog, wing: str) -> bool:
 
 
 class PlannedSave(Struct, frozen=True):
-    """The answer to a save, and its changes. `blocked_key` is the ledger's key of a save that was compared."""
+    """The answer to a save, and its changes. `blocked_key` is the key under which a stopped save is stored."""
 
     result: SaveResult
     change_set: ChangeSet | None = None
@@ -76,7 +76,11 @@ class Saving(Struct, frozen=True, kw_only=True):
         return self.workspace.settings.agent_status[self.request.record.type]
 
     def plan(self) -> PlannedSave:
-        """Return the answer to a save, and its changes. Raises UsageError, NotFoundError or UnpatchableError."""
+        """Return the answer to a save, and its changes.
+
+        Raises UsageError for a wrong argument, NotFoundError for an entry that does not exist, and UnpatchableError for
+        an entry that cannot be changed.
+        """
         match self.request.record:
             case Decision() as decision:
                 return self._decision(decision)
@@ -262,7 +266,7 @@ class Saving(Struct, frozen=True, kw_only=True):
 
 
 def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Saving | SaveResult:
-    """Return the attempt to save a record, with its wing, or the result of a refused save. Raises UsageError."""
+    """Return the attempt to save a record, or the refusal if its scope is unclear. Raises UsageError for a bad wing."""
     catalog, record = workspace.catalog, request.record
     project_id, focus = request.text("project_id"), request.text("focus")
     answer = scope_state(catalog, project_id, focus)

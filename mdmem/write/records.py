@@ -37,9 +37,9 @@ _PROSE = frozenset({"rationale", "content", "objective", "fact"})
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A record in the form in which an agent sends it; `titled` and `bodied` become title and body of the entry.
+    """A record in the form in which an agent sends it; the fields `titled` and `bodied` become the title and the body.
 
-    `verb` is the name of this kind of record in the ledger, and stays the same in later versions.
+    `verb` is the name of this kind of record among the stored writes, and stays the same in later versions.
     """
 
     kind: ClassVar[str]
@@ -61,7 +61,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def day(self) -> dt.date | None:
-        """Return the day or time that the record states, or None. Raises NotIsoError and NoSuchDayError."""
+        """Return the day or time that the record states, or None. Raises NotIsoError or NoSuchDayError if invalid."""
         stated = getattr(self, "date", None) or getattr(self, "last_validated_at", None)
         return parse_moment(stated) if stated else None
 
@@ -78,7 +78,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def body(self) -> str:
-        """Return the body for the entry. A rationale gets the line `Rationale:`, unless a heading would end it."""
+        """Return the body for the entry. A rationale begins with `Rationale:`, unless a heading in it would end it."""
         text: str = getattr(self, self.bodied, "")
         marked = with_rationale("", text)
         return marked if self.kind == "decision" and rationale_of(marked) == text else text
@@ -222,7 +222,7 @@ GRANTED, PRODUCED_BY = "granted", "produced_by"
 
 
 class SaveRequest(Struct):
-    """A record to save, with its arguments as JSON values so that it can be stored. `id` is its id in the ledger."""
+    """A record to save, and its arguments as JSON values, so that it can be stored; `id` is its pending write's id."""
 
     record: Record
     arguments: dict[str, Any]
@@ -232,7 +232,7 @@ class SaveRequest(Struct):
 
     @property
     def ledger_id(self) -> str:
-        """Return the id that this request has in the ledger."""
+        """Return the id of this request as a pending write, a hash of its arguments."""
         return id_of(self.record.verb, self.arguments)
 
     def text(self, name: str) -> str | None:
@@ -272,7 +272,7 @@ PROPERTIES = "x-relation-properties"
 
 
 def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> tuple[Entry, Document]:
-    """Return the new entry for a record, whose fields override `given` (with `created_at`). Raises UsageError."""
+    """Return the entry for a record, whose fields override `given`. Raises UsageError if the entry is invalid."""
     # Only a decision needs a title field. Other records also have their title in another field or in the body.
     title, stated = record.heading, record.fields
     if record.kind != "decision":
@@ -289,7 +289,7 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> tu
 
 
 def read_back(address: str, content: bytes, called: str) -> tuple[Entry, Document]:
-    """Return the entry parsed from some bytes. Raises UsageError, with the word `called`, if they are no entry."""
+    """Return the entry parsed from some bytes. Raises UsageError if it is invalid; the message calls it `called`."""
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:
@@ -298,7 +298,7 @@ def read_back(address: str, content: bytes, called: str) -> tuple[Entry, Documen
 
 
 def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return the properties by relation (`TYPE ADDRESS`) as JSON, or None; those in the text `known` stay."""
+    """Return the properties by relation (`TYPE ADDRESS`) as JSON, or None without any; `known` is the JSON so far."""
     try:
         stated = json.loads(known) if isinstance(known, str) else {}
     except (ValueError, RecursionError):
@@ -309,7 +309,7 @@ def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]])
 
 
 def entry_text(fields: Mapping[str, Any], body: str) -> str:
-    """Return the text of an entry with all fields that have a value, in the usual order."""
+    """Return the text of an entry with all fields that have a value, in the order in which mdmem writes them."""
     front = []
     for name, value in sorted(fields.items(), key=lambda pair: rank_of(pair[0])):
         if isinstance(value, str) and value:

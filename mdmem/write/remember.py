@@ -66,7 +66,7 @@ class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RememberResult(Struct, frozen=True, kw_only=True):
-    """The result; `id` names the memory, also one that an identical call saved. `conflicts` say nearly the same."""
+    """The result. `id` names the memory, saved now or by an identical call; `conflicts` are similar entries."""
 
     success: bool
     id: str | None
@@ -153,7 +153,7 @@ def _write(home: Workspace, memo: Memo, now: datetime) -> RememberResult:
 
 
 def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Document:
-    """Return the entry for a memory, with more fields. Raises UsageError if the text cannot be parsed as an entry."""
+    """Return the entry for a memory; `given` are more fields. Raises UsageError if it cannot be parsed as an entry."""
     metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
     fields: dict[str, Any] = {
         "type": memo.type.value,

@@ -98,7 +98,7 @@ class Saver:
         self.ledger = PendingWrites(workspace.state_folder)
 
     def save(self, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
-        """Save a record and return its result. Some waiting writes are tried first; the record may be one of them."""
+        """Save a record, or retry it if it is pending, and return the result. Some other writes are retried first."""
         try:
             request = read_request(kind, arguments)
         except MdmemError as error:
@@ -137,7 +137,7 @@ class Saver:
         return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
     def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
-        """Try pending writes again, or the one of `prefix`; leave out those that another process is trying."""
+        """Retry the pending writes, or one by the `prefix` of its id; skip those that another process is retrying."""
         one = self.get(prefix) if prefix is not None else None
         if isinstance(one, Blocked):
             hint = f"save it again with `supersedes` or `distinct_from` set to {one.candidate}"
@@ -147,7 +147,7 @@ class Saver:
         return [(record, result) for record, result in tried if result is not None]
 
     def get(self, prefix: str) -> PendingWrite | Blocked:
-        """Return the pending or blocked write whose id begins with `prefix`. Raises NotFoundError and UsageError."""
+        """Return the write whose id begins with `prefix`. Raises NotFoundError for none, and UsageError for several."""
         known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
         found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:
@@ -297,7 +297,7 @@ def _sessions_first(records: Iterable[PendingWrite]) -> list[PendingWrite]:
 
 
 def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *, wing: str) -> str:
-    """Return the hash of a request by this caller. `wing` replaces the project, which is not in `arguments`."""
+    """Return the hash of a request by this caller. `wing` is hashed in place of the project, which `arguments` lack."""
     access = workspace.access
     wings = [None if some is None else sorted(some) for some in (access.readable, access.writable)]
     return id_of(verb, {"asked": dict(arguments), "wing": wing, "by": [access.name, *wings]})
@@ -322,7 +322,7 @@ def written_before(workspace: Workspace, key: str, *, since: datetime | None = N
 
 
 def with_saving_lock(workspace: Workspace, attempt: Callable[[Workspace], _Result], *, wait: float = _WAIT) -> _Result:
-    """Call `attempt` with fresh files while no other agent saves, and again if a file changed. Raises LostRaceError."""
+    """Call `attempt` with fresh files while no other agent saves; retry it a few times after a LostRaceError."""
     workspace.location.require_root()
 
     def locked() -> _Result:
@@ -346,8 +346,8 @@ def write_new_entry(
     """Check and write what an agent saves. Return git's message if only the commit fails, else None.
 
     The receipt under `key`, which identifies a repeated request, is stored before the entry is written, and completed
-    afterwards; the save continues if that fails. `spend` uses up the token, once nothing else can refuse the write.
-    Raises UsageError for a text that the checks refuse, and the errors of `write`.
+    afterwards; if it cannot be stored, the save continues. `spend` uses up the token, once nothing else can refuse the
+    write. Raises UsageError for a text that the checks refuse, and the errors of `write`.
     """
     refuse_text_faults(workspace, change_set.changes)
     if spend is not None:
@@ -388,7 +388,7 @@ class WaitingSaves(Struct, frozen=True):
 
 
 def waiting_saves(workspace: Workspace, *, project: str | None = None, scope: str | None = None) -> WaitingSaves:
-    """Return the saves in visible wings that are not done; None means any. Raises EnvironmentFaultError."""
+    """Return the unfinished saves in visible wings, only those of `project` and of `scope` if they are given."""
     ledger = PendingWrites(workspace.state_folder)
     known = ledger.pending()
     ids, pending = {one.id for one in known}, [one for one in known if is_visible(workspace, one)]

@@ -83,7 +83,7 @@ class Verdict(Struct, frozen=True):
 
 
 def subject_of(entry: Entry, body: str) -> Subject:
-    """Return an entry's title and rationale (with code, as saving and reading must agree), or trigger and steps."""
+    """Return the title and the rationale (code included) of an entry, or the trigger and the steps of a pattern."""
     if entry.type is EntryType.PATTERN:
         steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
         return Subject(entry.trigger or entry.title, "\n".join(steps) or body)
@@ -169,7 +169,7 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
 
 
 def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
-    """Return up to three more entries of the wing and its shared wings with the same subject, by their terms."""
+    """Return up to three entries not in `near` that share terms, from the new entry's wing and its shared wings."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     new = interpret(document).entry
     if new is None or not text_terms(new.title):

@@ -37,7 +37,7 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
 
 class WriteResult(Struct, frozen=True, kw_only=True):
-    """The changes that were written, or with `is_dry` would be, the commit or None, and the approved addresses."""
+    """The changes that were written (or would be, with `is_dry`), the commit or None, and the approved addresses."""
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
@@ -171,7 +171,10 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
-    """Return the repository to commit to, or None. If `commit` is None, the settings decide. Raises GitError."""
+    """Return the repository to commit to, or None. If `commit` is None, the settings decide.
+
+    Raises GitError outside git, and UsageError during a merge or a similar operation.
+    """
     if not (workspace.settings.commit if commit is None else commit):
         return None
     location = workspace.location
@@ -184,7 +187,7 @@ def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Rep
 def commit_files(
     workspace: Workspace, change_set: ChangeSet, written: WriteResult, *, also: Sequence[str], commit: bool | None
 ) -> WriteResult:
-    """Commit written files, and the paths `also` from the repository's top, if requested. Raises GitError."""
+    """Commit written files and `also` (paths from the repository's top), if requested. Raises GitError if git fails."""
     repository = repository_to_commit_to(workspace, commit=commit)
     if repository is None or not (written.changes or also):
         return written

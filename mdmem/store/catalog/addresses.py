@@ -27,7 +27,7 @@ _RESERVED = re.compile(rf"{_DEVICE}(?:\.|\Z)", re.IGNORECASE)
 
 
 def is_well_formed(kind: str, name: str) -> bool:
-    """Return whether a name of a wing, room or entry is in lower case, with the right character between its words."""
+    """Return whether the name of a wing, room or entry is in lower case, with only allowed characters between words."""
     return name == name.lower() and _WORDS[kind].match(name) is not None
 
 
@@ -86,7 +86,7 @@ def is_manifest(file: TreeFile) -> bool:
 
 
 def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the address of the entry that a link means, or None. Short links and paths start at the entry `near`."""
+    """Return the address of the entry that a link leads to, or None. Short links and paths are relative to `near`."""
     if link in addresses:
         return link
     plain = link.removeprefix("./").removesuffix(".md").strip("/")
@@ -104,9 +104,10 @@ def number_in(handle: str) -> str | None:
 
 
 def by_number(addresses: Iterable[str]) -> dict[str, list[str]]:
-    """Return the addresses whose entry-id begins with the number of a record, by number and by kind and number.
+    """Return the addresses of numbered records, by number (`4`) and by kind and number (`adr 4`).
 
-    A record without a kind, such as `0004-use-utc`, is an ADR. `python-3-only` is not the record 3.
+    An entry-id begins with the number. A record without a kind, such as `0004-use-utc`, is an ADR. `python-3-only` has
+    no number.
     """
     found: dict[str, list[str]] = {}
     for address in addresses:

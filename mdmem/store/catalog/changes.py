@@ -19,7 +19,7 @@ _MOVED = 0.5
 
 
 class ComparableText(Struct, frozen=True):
-    """The body of an entry, with all addresses of its tree, and the new address of each moved entry by the old one."""
+    """The body of an entry, all addresses of its tree, and the moved entries (new address by old address)."""
 
     address: str
     body: str
@@ -34,7 +34,7 @@ def seen_lines(body: str) -> list[str]:
 
 
 def says_the_same(before: ComparableText, after: ComparableText) -> bool:
-    """Return whether only trailing spaces, links to moved entries and repaired broken links differ."""
+    """Return whether two bodies differ only in trailing spaces, links to moved entries and repaired broken links."""
     if seen_lines(before.body) == seen_lines(after.body):
         return True
     texts = ({one.address: without_code(one.body)} for one in (before, after))
@@ -56,7 +56,7 @@ def _masked(body: str, references: list[Reference]) -> list[str]:
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
-    """Return index and text of the first line of the second body that differs and is not blank, or of the last line."""
+    """Return index and text of the first line of `after` that differs and is not blank, or else of its last line."""
     old, new = seen_lines(before), seen_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
     number = next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))
@@ -81,7 +81,7 @@ BINDING_FIELDS = (
 
 
 class Changed(Struct, frozen=True):
-    """One entry before and after a change, with both bodies; `keeps_text`: only spaces and links differ."""
+    """One entry before and after a change, with both bodies; `keeps_text` says that only spaces and links differ."""
 
     before: Entry
     after: Entry
@@ -91,19 +91,19 @@ class Changed(Struct, frozen=True):
 
     @property
     def keeps_title(self) -> bool:
-        """Return whether the title is the same, or invalid now; a title made from the address may change with it."""
+        """Return whether the title is unchanged; a title made from the address, or invalid now, counts as unchanged."""
         both = (self.before, self.after)
         stated = (None if one.title == title_of(one.address) else one.title for one in both)
         return both[0].title == both[1].title or len(set(stated)) == 1 or "title" in self.after.unread
 
     @property
     def is_corrected(self) -> bool:
-        """Return whether the change is marked as editorial, by a new `editorial_at`; also true if that is invalid."""
+        """Return whether the change is marked as one of wording only: `editorial_at` is new or invalid."""
         at = self.after.editorial_at
         return (at is not None and at != self.before.editorial_at) or "editorial_at" in self.after.unread
 
     def altered(self) -> tuple[str, ...]:
-        """Return the names of the binding fields that differ; a field that is invalid before or after is left out."""
+        """Return the changed fields among BINDING_FIELDS; a field that is invalid before or after is left out."""
         unread = {*self.before.unread, *self.after.unread}
         return tuple(
             name
@@ -130,7 +130,7 @@ class Changes(Struct, frozen=True):
 def changes_between(
     before: Catalog, after: Catalog, documents: Mapping[str, Document], *, left_out: frozenset[str] = frozenset()
 ) -> Changes:
-    """Return the changes between two trees, except at the addresses `left_out`; `documents` are the second's files."""
+    """Return the changes between two trees, without the addresses `left_out`; `documents` are the files of `after`."""
     digests = before.file_digests
     common = (documents.keys() & before.entries.keys() & after.entries.keys()) - left_out
     differing = sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))

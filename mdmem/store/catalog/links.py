@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """A link in the body of the entry at `address`; `target` is its entry or None, and `path` is for links by path."""
+    """A link in an entry's body. `target` is the linked entry's address or None; `path` is set for a link by path."""
 
     address: str
     link: BodyLink
@@ -75,7 +75,7 @@ def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Re
 
 
 class Neighbour(Struct, frozen=True):
-    """An entry that is linked with another one; `is_incoming` says that this entry has the link to the other one."""
+    """An entry that is linked with another one. `is_incoming` says that `entry` has the link, not the other entry."""
 
     entry: Entry
     relationship: str
@@ -123,7 +123,7 @@ def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neigh
 
 
 class EdgeKind(StrEnum):
-    """The classes of an edge, in the order of the table in the module's docstring."""
+    """The classes of a supersession, which the table in the module's docstring explains."""
 
     OTHER = "other"
     CYCLE = "cycle"
@@ -152,10 +152,10 @@ class Edge(Struct, frozen=True):
 def classify(
     catalog: Catalog, untracked: frozenset[str] = frozenset(), *, about: Set[str] | None = None
 ) -> tuple[Edge, ...]:
-    """Return every edge that a readable entry states, sorted by the old and then the new address.
+    """Return every supersession that a readable entry states, sorted by the old and then the new address.
 
-    `untracked` are the addresses of files that are on disk but not in git. With `about`, return only all edges of old
-    entries that are in `about`, or that an entry in `about` supersedes.
+    `untracked` are the addresses of files that are on disk but not in git. With `about`, return only the supersessions
+    of old entries that are in `about`, or that an entry in `about` supersedes.
     """
     entries = catalog.entries
     forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}

@@ -135,7 +135,7 @@ class EntryCache:
         return {path: row.loaded for path, digest, row in found if row and row.digest == digest and row.loaded}
 
     def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
-        """Cache a loaded file; a file of a commit or the index never replaces a row with other content."""
+        """Cache a loaded file; a file from a commit or the index never replaces a row that has other content."""
         row = self.rows.get(loaded.path)
         if row is None or row.digest == digest or is_on_disk:
             stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
@@ -158,7 +158,7 @@ class EntryCache:
 
 
 def read_dates(files: Iterable[LoadedFile | None]) -> bool:
-    """Replace the texts of dates in records that were just read from the cache by dates; False if one is no date."""
+    """Replace each date that is still a text in records from the cache; return False if a text is no date."""
     parse = lru_cache(maxsize=None)(parse_moment)
     loaded = [one for one in files if one is not None]
     records: list[tuple[Entry | Wing, tuple[str, ...]]] = [(one.entry, DATE_FIELDS) for one in loaded if one.entry]
@@ -187,7 +187,7 @@ Finder = Callable[[str, WingSettings], Tree | NotHere]
 
 
 def with_remote_wings(tree: Tree, find: Finder) -> Tree:
-    """Return a tree with the wings of other repositories. If it has a folder of the same name, the wing is missing."""
+    """Return a tree with the wings of other repositories. A wing is missing if the tree has a folder of its name."""
     settings = settings_of(tree)
     if not settings.remote_wings:
         return tree

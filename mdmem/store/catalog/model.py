@@ -151,9 +151,9 @@ def may_speak_for(new: Entry, old: Entry, wings: Mapping[str, Wing]) -> bool:
 class Derived(Struct, frozen=True, eq=False, dict=True):
     """Values that depend only on the entries and wings; each is computed on first use and then cached.
 
-    An amendment counts only if its entry is current, has at least the authority of the amended entry, and may amend
-    entries of that wing. If an amending entry is superseded, its successor amends instead. A shared entry that a
-    project amends is changed only for that project. `one_end_suffices` is as in `Catalog`.
+    An amendment counts only if its entry is current, has at least the authority of the amended entry, and is allowed to
+    amend entries of the amended entry's wing. If an amending entry is superseded, its successor amends instead. A
+    shared entry that a project amends is changed only for that project. `one_end_suffices` is as in `Catalog`.
     """
 
     entries: Mapping[str, Entry]
@@ -279,7 +279,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return replace(self, _documents=dict(self._documents))
 
     def stance(self, address: str) -> Stance | None:
-        """Return how an entry compares with the default branch; None if that is unknown for the whole catalog."""
+        """Return how an entry compares with the default branch; None if the catalog was not compared with it."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
 
     def is_merged(self, address: str) -> bool:
@@ -306,7 +306,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def access(self) -> Access:
-        """Return the access that the tree is limited to."""
+        """Return the access (readable and writable wings) to which the tree is limited."""
         return self.tree.access
 
     @property

@@ -214,10 +214,11 @@ class Activity(Struct, frozen=True):
 
 
 def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
-    """Return the day of the last change of each file at or below some paths (all files for more than 256), by path.
+    """Return the day of the last change of each file at or below some paths, by path.
 
-    Changes before the day `since` are left out, except some of the day before it. Changes that a merge brought in count
-    on the day of the merge. Raises GitError if git fails.
+    With more than 256 paths, all files of the repository count. Changes before the day `since` are left out, except
+    some of the day before `since`. Changes that a merge brought in count on the day of the merge. Raises GitError if
+    git fails.
     """
     # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones. git needs a date after 1970.
     start = max(since, date(1970, 1, 2)) - timedelta(days=1)
@@ -342,7 +343,7 @@ class PathConflict(Struct, frozen=True, order=True):
 class MergeResult(Struct, frozen=True):
     """The result of merging `commit` into `into`: its tree, the merge base, and the conflicts, sorted by path.
 
-    `repository` can also read the new objects of the result; they are deleted together with it.
+    `repository` can also read the objects that the merge created, which are deleted when `repository` is.
     """
 
     tree: str
@@ -416,7 +417,7 @@ def _conflicts(printed: str) -> set[PathConflict]:
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
-    """Return the merge base; raises UnknownRevisionError, ShallowHistoryError and NoCommonAncestorError."""
+    """Return the merge base of two revisions. If there is none, the class of the error says why."""
     commits = (resolve(repository, one), resolve(repository, other))
     found = repository.run("merge-base", *commits, ok=(0, 1)).decode().split()
     if found:

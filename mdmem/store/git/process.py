@@ -49,7 +49,7 @@ class NotCommittedError(GitError):
 
 
 class ObjectStore:
-    """A temporary folder for new git objects, deleted with this object; its folder `empty` has no attributes."""
+    """A temporary folder for new git objects, deleted with this object. `empty` is an empty folder in it."""
 
     def __init__(self, real: Path) -> None:
         """Create the folder; `real` is the object folder of the repository. Raises GitError."""
@@ -195,9 +195,10 @@ def run_as_user(
     variables: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that writes, with the user's hooks, signing and helpers; raises OSError and TimeoutExpired.
+    """Run a git command that writes, with the user's hooks, signing and helpers.
 
-    With a timeout, ssh has no terminal to prompt on. At the timeout, the processes that git started are ended, too.
+    With a timeout, ssh has no terminal to prompt on. After the timeout, git and the processes that it started are
+    ended, and TimeoutExpired is raised. Raises OSError if git cannot be started.
     """
     environment = environment_for(os.environ, variables)
     # A command that writes may refresh the index, unlike a command that reads.
@@ -234,7 +235,7 @@ def run_as_user(
 
 
 def with_hook_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Repository:
-    """Return the repository with the index file that git passed to a hook (`commit -o`, `-a`), if it belongs to it."""
+    """Return the repository with the index file that git passed to a hook, if the file is in its git directory."""
     path = (cwd / environment.get("GIT_INDEX_FILE", "")).resolve()
     # Only a file directly in the git directory counts; deeper ones belong to worktrees and submodules.
     is_own = path.parent == repository.git_dir.resolve() and path.is_file()
@@ -387,7 +388,7 @@ def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple
 def find_repository(folder: Path) -> Repository | None:
     """Return the repository that contains a folder; None without one, in a git directory, or if git is not installed.
 
-    Raises GitError if git fails, or if `.git` leads to a folder that a commit may have brought along.
+    Raises GitError if git fails, or if `.git` leads to a folder that may come from a commit, and so from a stranger.
     """
     place = folder
     # Go up to a folder that exists and may be entered, because git cannot start in any other.

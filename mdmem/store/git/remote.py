@@ -189,7 +189,7 @@ def _must(folder: Path, *arguments: str) -> None:
 
 
 def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
-    """Move the current branch from the commit `old` to `new`, with the files on disk; return False if it has moved.
+    """Move the current branch and the files on disk from `old` to `new`; return False if the branch is not at `old`.
 
     Staged and uncommitted changes stay. If the new commit changes a file with such changes, raises UsageError and moves
     nothing. Raises NotCommittedError if git stays locked for `wait` seconds.

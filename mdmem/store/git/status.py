@@ -71,7 +71,7 @@ def _status(repository: Repository, specs: Sequence[str], *options: str) -> list
 def list_changed(repository: Repository, *places: str) -> tuple[str | None, frozenset[str]]:
     """Return HEAD's commit (None before the first), and the changed or untracked paths at or below some places.
 
-    If git converts line ends or filters a file, other bytes on disk may count as unchanged.
+    If git converts the line ends of a file or filters it, the file may count as unchanged although its bytes differ.
     """
     printed = _status(repository, [*map(pathspec, places)], "--branch", "--no-ahead-behind")
     heads = (one.removeprefix("# branch.oid ") for one in printed if one.startswith("# branch.oid "))

@@ -29,7 +29,7 @@ Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
 
 
 class Corpus(Struct, frozen=True):
-    """The documents to search: the hash of each by its key, and two functions that read some, one without bodies."""
+    """The documents to search. `live` has their hashes by key; `read` loads some, and `titles` some without bodies."""
 
     live: Mapping[str, str]
     read: Read
@@ -64,7 +64,7 @@ class TextAnswer(Struct, frozen=True):
 
 
 class RefreshResult(Struct, frozen=True):
-    """The number of all documents, of those added or updated, and of those removed; a time limit may leave some out."""
+    """The numbers of all, of added or updated, and of removed documents. A time limit may end the update early."""
 
     total: int
     added: int

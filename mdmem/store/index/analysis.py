@@ -65,14 +65,14 @@ _ASCII_RUN, _RUN = _run_of("[A-Za-z0-9]"), _run_of(rf"(?:[^\W_]|[{_SIGNS}\u3099\
 
 
 class Token(Struct, frozen=True, eq=False):
-    """The terms of one run: its words as stems, and the identifiers that it contains as a whole."""
+    """The terms of one word or identifier: the stems of its words, and the identifiers in it as a whole."""
 
     words: tuple[str, ...]
     wholes: tuple[str, ...] = ()
 
 
 class QueryTerms(Struct, frozen=True):
-    """The terms of a question, the word that the user typed for each, and the terms that each identifier implies."""
+    """The terms of a question, the word typed for each term, and for each identifier the terms of its words."""
 
     terms: tuple[str, ...]
     typed: Mapping[str, str]
@@ -130,7 +130,7 @@ def ask(text: str) -> QueryTerms:
 
 
 def spans(text: str) -> Iterator[tuple[int, int, Token]]:
-    """Yield the start, the end and the terms of each run of a text, which should be in Unicode's form NFC."""
+    """Yield start, end and terms of each word or identifier of a text, which should be in Unicode's form NFC."""
     for found in _pattern_for(text).finditer(text):
         yield found.start(), found.end(), split(fold(found.group()), singles=True)
 
@@ -160,7 +160,7 @@ def _pattern_for(text: str) -> re.Pattern[str]:
 
 @lru_cache(_MEMO_LIMIT)
 def split(raw: str, *, singles: bool = False) -> Token:
-    """Return the terms of one folded run; `singles` adds single characters in scripts without spaces."""
+    """Return the terms of one folded word or identifier; `singles` adds single characters in scripts without spaces."""
     if raw.isascii() and raw.isalpha() and (raw.islower() or raw[1:].islower()):
         # Handle plain words first, since nine of ten runs are plain words.
         return Token(_word(raw.lower()))

@@ -71,7 +71,7 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         }
 
     def idf(self, _searcher: Any, _fieldname: str, text: str | bytes) -> float:
-        """Return the rarity of a term among the whole texts, which is used for all fields."""
+        """Return the rarity of a term, computed from the whole texts and used for all fields."""
         term = to_text(text) if isinstance(text, bytes) else text
         if term not in self._idf:
             holders = self._reader.doc_frequency("text", term)
@@ -81,7 +81,7 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         return self._idf[term]
 
     def scorer(self, searcher: Any, fieldname: str, text: str | bytes, qf: float = 1) -> Any:
-        """Return the scorer of a term, with the mean length of live documents."""
+        """Return the scorer of a term, with the mean length of the documents that are not outdated."""
         found = super().scorer(searcher, fieldname, text, qf=qf)
         found.avgfl = self._means.get(fieldname) or 1.0
         return found
@@ -185,7 +185,7 @@ class _OpenIndex(Struct, eq=False):
         return sorted(key for key, digest in live.items() if self.digests.get(key) != digest)
 
     def outdated(self, live: Mapping[str, str]) -> frozenset[int]:
-        """Return the numbers of documents whose file was changed or deleted."""
+        """Return Whoosh's numbers of the documents whose file was changed or deleted."""
         if self.digests == live:
             return frozenset()
         return frozenset(self.numbers[key] for key, digest in self.digests.items() if live.get(key) != digest)

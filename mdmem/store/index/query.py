@@ -38,8 +38,8 @@ class ParsedQuestion(Struct, frozen=True):
     """A question as a Whoosh query.
 
     `words` maps each term of the question to the word that the user typed. `terms` maps a term of the index to the
-    terms of the question that every document with it contains. `leaves` are the single parts of a query in the query
-    language, by term. For plain words `leaves` is None, and a document with any of the `terms` matches.
+    terms of the question that every document with it contains. `leaves` maps each term to its part of the query, if the
+    question is in the query language. For plain words `leaves` is None, and a document with any of the `terms` matches.
     """
 
     query: Any

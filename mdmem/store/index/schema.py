@@ -228,7 +228,7 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         return self._written[-1]
 
     def open_file(self, name: str, **_options: Any) -> Any:
-        """Return a file whose checksum was checked, for reading; raises ValueError."""
+        """Open a file for reading; raises ValueError if the checksum is wrong."""
         # Memory-mapping is not used, since a truncated file would crash the process.
         content = read_regular(self._path / name)
         body = memoryview(content)[:-_SUM_BYTES]

@@ -24,7 +24,7 @@ from mdmem.store.git.process import Repository, may_be_tracked
 
 
 class Places(Struct, frozen=True):
-    """The folders of one root. The index and the shared cache may be deleted; the state exists only here."""
+    """The folders of one root. The index and the shared cache may be deleted; the state cannot be made again."""
 
     index: Path
     shared: Path
@@ -201,7 +201,7 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
 
 
 def try_lock(path: Path) -> int | None:
-    """Lock a file and return its descriptor, or None if another process has it. To release, remove it, then close."""
+    """Lock a file and return its descriptor, or None if it is locked. To unlock, remove the file, then close it."""
     make_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -217,7 +217,7 @@ def try_lock(path: Path) -> int | None:
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
 class OvertakenError(Exception):
-    """A file changed since it was read, so it stays as it is; `kept` may be a file with the text of another writer."""
+    """A file changed since it was read, so it is not replaced; `kept` may be a file with the other writer's text."""
 
     def __init__(self, kept: Path | None = None) -> None:
         """Store the path of the file with the other writer's text, or None."""

@@ -39,7 +39,7 @@ _FILE = "times.json"
 
 
 class Times(Struct, frozen=True):
-    """The days of the last full run of hygiene, over all wings and over single wings."""
+    """The days of the last full runs of `mdmem hygiene`, over all wings and over single wings."""
 
     everything: date | None = None
     wings: Mapping[str, date] = field(default_factory=dict)
@@ -50,13 +50,13 @@ class Times(Struct, frozen=True):
 
 
 def read_times(folder: Path) -> Times:
-    """Return the days of hygiene in a state folder; empty if the file is missing or cannot be read."""
+    """Return the days of the last runs of `mdmem hygiene`; empty if the file is missing or cannot be read."""
     stored = read_record(folder / _FILE, Stored[Times])
     return stored.content if stored is not None else Times()
 
 
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> None:
-    """Record a run of hygiene over some wings, or over all if `wings` is None; raises BusyError, and OSError."""
+    """Record a run of `mdmem hygiene` over some wings (None for all); raises BusyError if others hold the lock."""
     with write_lock(folder):
         times = read_times(folder)
         times = replace(times, wings={**times.wings, **dict.fromkeys(wings or (), today)})
@@ -69,7 +69,7 @@ _LASTS, _SESSIONS, _ENTRIES = timedelta(days=2), 64, 1000
 
 
 def briefed(session: str, agent: str = "") -> str:
-    """Return the name under which a session records the entries that the edit hook showed in one line only."""
+    """Return the name of the record of entries that a session saw through `mdmem brief` or the edit hook."""
     return f"brief\0{session}\0{agent}"
 
 
@@ -270,7 +270,7 @@ _NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
 class PendingWrite(Struct, frozen=True, kw_only=True):
-    """A write that failed; if the last attempt was `refused`, it is not tried again by itself."""
+    """A write that failed. If the last attempt was `refused`, the write is not tried again automatically."""
 
     verb: str
     arguments: Mapping[str, Any]
@@ -286,7 +286,7 @@ class PendingWrite(Struct, frozen=True, kw_only=True):
 
 
 def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a request, without its token and the stored results."""
+    """Return the SHA-256 of a request, without its approval token and the results stored with it."""
     asked = {name: value for name, value in arguments.items() if name not in _SECRET | _NOTES}
     return hashlib.sha256(canonical([verb, asked])).hexdigest()
 
@@ -295,7 +295,8 @@ class Blocked(Struct, frozen=True, kw_only=True):
     """A write that was stopped because a similar entry exists; kept until the write succeeds or is dropped.
 
     `key` is the wing and the fingerprint of the write, and `confidence` the lowest that was stated for it. `title` and
-    `project` are empty in records of an earlier version. `request` is the id of the pending write, or empty for a call.
+    `project` are empty in records of an earlier version. `request` is the id of the pending write that was tried again,
+    or empty if the write was not pending.
     """
 
     key: str
@@ -317,7 +318,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
         return self.key.partition(" ")[0]
 
     def lets_pass(self, confidence: float | None) -> bool:
-        """Return whether a repeated call may write a separate entry: its confidence must be lower than any before."""
+        """Return whether a repeated call may write a separate entry: it must state less confidence than all before."""
         return stated_confidence(confidence) < self.confidence
 
 

@@ -40,7 +40,7 @@ def resolve_name(workspace: Workspace, name: str) -> str:
 
 
 def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
-    """Return the address in a field of an agent's write; raises UsageError for a short name, and NotFoundError."""
+    """Return the full address in an agent's `field`. Raises UsageError if it is short, NotFoundError if unknown."""
     plain = from_root(workspace, name)
     if plain in workspace.catalog.entries:
         return plain

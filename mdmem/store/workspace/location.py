@@ -32,8 +32,8 @@ from mdmem.store.git.status import list_changed_in_index, list_first_parents, li
 class Snapshot(Struct, frozen=True):
     """The state of the files that is read: the working tree, git's index, a revision, or a merge that is not made yet.
 
-    If `merge_into` is set, it is the result of merging `revision` (None means HEAD) into `merge_into`. `name` is what
-    the user typed.
+    With `merge_into`, the state is the result of merging `revision` (None means HEAD) into `merge_into`. `name` is the
+    name that the user typed.
     """
 
     revision: str | None = None
@@ -60,8 +60,8 @@ class SeveralRootsError(UsageError):
 class Location(Struct, frozen=True):
     """One root: its folder, why it was chosen, its repository (None outside git), and the message if git failed.
 
-    `source` is the data source in answers without an index, `typed` the command line with `{}` in place of the
-    arguments.
+    `source` is reported as the data source of answers that do not use the index. `typed` is the command line for this
+    root, with `{}` in place of the arguments.
     """
 
     root: Path
@@ -108,9 +108,9 @@ class Location(Struct, frozen=True):
 
 
 def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
-    """Return the root whose parent is the working directory or nearest above it, else the one nearest to all `files`.
+    """Return the only root, or else the one nearest to the working directory, or else the one nearest to all `files`.
 
-    Raises RootNotFoundError, and SeveralRootsError if no root is nearest.
+    A root is near the folders below its parent. Raises RootNotFoundError, and SeveralRootsError if no root is nearest.
     """
     found = locate_each(given, environment, cwd)
     if len(found) == 1:
@@ -210,10 +210,10 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 
 
 def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
-    """Return the snapshot of a revision or a date, and the day on which entries are judged.
+    """Return the snapshot of a revision or a date, and the day that counts as today.
 
     A branch or tag comes before a date. A date means the last commit until its end in UTC on the first-parent history
-    of the default branch. Raises UnknownRevisionError, UsageError and GitError.
+    of the default branch. Raises UnknownRevisionError, UsageError (no such day or commit) and GitError.
     """
     repository, is_date = location.get_repository(), _DAY.fullmatch(name) is not None
     try:
@@ -259,7 +259,7 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
-    """Return the roots that contain one of the paths, else every root; a hook without `--root` may have none."""
+    """Return the roots that contain one of the paths, or else all. Only a hook without `--root` may find none."""
     try:
         found = locate_each(given, environment, cwd)
     except RootNotFoundError:

@@ -49,8 +49,8 @@ _MANIFEST = re.compile(r"[^/]+/README\.md")
 class Standings(Struct, frozen=True):
     """The differences between the files of a tree and the default branch, by path from the root.
 
-    `found` has the standing of each file that differs. `displaced` has the hashes of the default branch's files that a
-    proposal changed or removed. `touches` has the author and commit that last changed a path (from the top) on this
+    `found` says of each file that differs how it differs. `displaced` has the hashes of the default branch's files that
+    a proposal changed or removed. `touches` has the author and commit that last changed a path (from the top) on this
     branch. `settings` is the hash of the default branch's settings. `is_agreed` means that the default branch itself is
     read.
     """
@@ -130,10 +130,10 @@ _EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend
 
 
 class View(Struct, frozen=True):
-    """Two workspaces for one answer: `checkout` has the files as they are, `effective` has what answers use.
+    """Two workspaces for one answer: `checkout` has the files as they are, `effective` the versions that answers use.
 
-    `overridden` are the addresses whose versions differ; for those in `alternatives`, the one in `checkout` is shown,
-    too.
+    `overridden` are the addresses whose two versions differ. For those in `alternatives`, answers also show the version
+    in `checkout`.
     """
 
     effective: Workspace
@@ -301,7 +301,7 @@ class _Composition(Struct, frozen=True):
 
 
 def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:
-    """Yield the effects of an entry on others, such as `would supersede A, B`, except for the links in `without`."""
+    """Yield the effects of an entry on others, such as `would supersede A, B`, without the links of `without`."""
     for name, verb in _EFFECTS.items():
         if named := [link for link in stated.links(name) if without is None or link not in without.links(name)]:
             yield f"would {verb} {', '.join(named)}"

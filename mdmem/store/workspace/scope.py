@@ -134,7 +134,7 @@ def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> 
 
 
 def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
-    """Return the existing shared wings in a manifest's list. Without one, a project reads all, a shared wing none."""
+    """Return the existing shared wings that a manifest lists. Without a list, a project has all, a shared wing none."""
     wing = wings.get(name, Wing(name=name))
     if wing.shared_wings is not None:
         return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)

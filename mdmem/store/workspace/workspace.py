@@ -365,7 +365,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return Corpus(catalog.digests, texts, titles)
 
     def bytes_of(self, path: str) -> bytes | None:
-        """Return the content of a file, or None if it cannot be read, or if the caller may not read all settings."""
+        """Return the content of a file, or None if it is unreadable; settings are for callers with full access only."""
         if path == SETTINGS_NAME and self.access.is_narrow:
             return None
         try:
@@ -417,20 +417,20 @@ def _is_counted(workspace: Workspace) -> bool:
 
 
 class LastHygiene(Struct, frozen=True):
-    """The day of the last full run of hygiene (None for never), and whether the next run is due."""
+    """The day of the last full run of `mdmem hygiene` (None for never), and whether the next run is due."""
 
     day: date | None = None
     is_due: bool = False
 
 
 def is_hygiene_due(workspace: Workspace, project: str) -> bool:
-    """Return whether a project's wing had no hygiene for 30 days; false if the wing does not exist."""
+    """Return whether `mdmem hygiene` was not run on a project's wing for 30 days; false if the wing does not exist."""
     name = find_wing(project, workspace.catalog.wings)
     return name is not None and last_hygiene(workspace, name).is_due
 
 
 def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
-    """Return the last hygiene of the active wing; without an active wing, of the wing with the oldest run.
+    """Return the last run of `mdmem hygiene` on the active wing; if `active` is None, on the wing with the oldest run.
 
     A wing without a run is due if it has an entry that is at least 30 days old and was not imported.
     """
