@@ -108,23 +108,23 @@ def test_processes_that_commit_new_entries_at_once_lose_none(tmp_path: Path, wri
     assert_clean(folder / "memory")
 
 
-@MANY
-def test_agents_that_save_at_once_lose_none(root: Path, writers: int, writes: int) -> None:
-    assert run_at_once(save_many, str(root), writes, None, count=writers) == [["saved"] * writes] * writers
-    assert titles(root) == each_once(writers, writes)
-    assert_clean(root)
-
-
-@pytest.mark.parametrize(("writers", "writes"), [(4, 2), pytest.param(8, 5, marks=pytest.mark.long)])
-def test_agents_that_commit_at_once_lose_none(tmp_path: Path, writers: int, writes: int) -> None:
+@pytest.mark.parametrize(
+    ("settings", "writers", "writes"),
+    [
+        *(("commit = true\n", 4, 2), ("", 4, 6)),
+        *(pytest.param(*values, marks=pytest.mark.long) for values in (("commit = true\n", 8, 5), ("", 8, 25))),
+    ],
+)
+def test_agents_that_save_at_once_lose_none(settings: str, writers: int, writes: int, tmp_path: Path) -> None:
     folder = memory(tmp_path / "m")
-    write(folder, "memory/mdmem.toml", "commit = true\n")
+    write(folder, "memory/mdmem.toml", settings)
     first = commit_all(folder, "settings")
     answers = run_at_once(save_many, str(folder / "memory"), writes, None, count=writers)
     assert answers == [["saved"] * writes] * writers
     assert titles(folder / "memory") == each_once(writers, writes)
-    assert len(commits(folder, first)) == len(set(commits(folder, first))) == writers * writes
-    assert git(folder, "status", "--porcelain") == ""
+    if settings:
+        assert len(commits(folder, first)) == len(set(commits(folder, first))) == writers * writes
+        assert git(folder, "status", "--porcelain") == ""
     assert_clean(folder / "memory")
 
 

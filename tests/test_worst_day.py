@@ -20,7 +20,6 @@ from builders import (
     git,
     made_once,
     memory,
-    open_root,
     run_here,
     run_mdmem,
     snapshot,
@@ -33,7 +32,6 @@ from processes import run_text
 
 from mdmem.store.git.commit import commit_paths
 from mdmem.write import write as writing
-from mdmem.write.save import Saver
 
 Capture = pytest.CaptureFixture[str]
 
@@ -433,18 +431,6 @@ def test_lock_of_git_that_a_dead_process_left_is_named(
     assert (done.code, done.err) == (3, f"mdmem: {why}; nothing was committed, the files are written\n")
     assert "status: deprecated" in (root / f"{ONE}.md").read_text()
     assert run_here(capsys, "check", cwd=root).code == 0
-
-
-def test_save_while_gits_lock_is_left_is_saved_and_says_what_git_said(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(root, "mdmem.toml", "commit = true\n")
-    commit_all(tmp_path / "m", "settings")
-    monkeypatch.setattr(writing, "commit_paths", partial(commit_paths, wait=0.1))
-    write(tmp_path, "m/.git/index.lock")
-    saved = Saver(open_root(root)).save("decision", {"decision": DECISION, "project_id": "nav"})
-    assert (saved.status, saved.artifact_id) == ("saved", "nav/architecture/use-zenoh")
-    assert "nothing was committed, the files are written" in (saved.message or "")
 
 
 def test_temporary_folder_that_is_full_is_said_with_what_is_written(

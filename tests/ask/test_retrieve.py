@@ -10,7 +10,7 @@ from mdmem.ask.answer import Answer
 from mdmem.model.entry import EntryType
 from mdmem.store.index.fulltext import FOLDER
 
-from .builders import found, hits, make_wings, names, put
+from .builders import found, make_wings, names, put
 
 Capture = pytest.CaptureFixture[str]
 
@@ -89,23 +89,6 @@ def test_conflict_of_two_successors_is_reported_unless_the_old_entry_says_why(ro
 
 
 # --- what cannot be read ---
-
-BROKEN = {
-    "no front matter": ("Callbacks must not block.\n", "front-matter-fence"),
-    "no end": ("---\ntype: invariant\n", "front-matter-fence"),
-    "not UTF-8": (b"---\ntype: invariant\nstatus: active\ntitle: caf\xe9\n---\n", "not-text"),
-    "a key twice": ("---\ntype: invariant\ntype: note\nstatus: active\n---\n", "front-matter-shape"),
-    "empty": ("", "not-text"),
-}
-
-
-@pytest.mark.parametrize(("text", "code"), BROKEN.values(), ids=list(BROKEN))
-def test_broken_file_in_scope_is_a_problem(text: str | bytes, code: str, root: Path) -> None:
-    write(root, "app/a/rule.md", text)
-    put(root, "app/a/choice", "Queue")
-    answer = found(root, "queue")
-    assert (troubles(answer), names(answer.items)) == ([("app/a/rule.md", code)], ["app/a/choice"])
-    assert [(one.place.path, one.code) for one in hits(root, "queue").basis.problems] == [("app/a/rule.md", code)]
 
 
 def test_broken_file_out_of_scope_is_none(root: Path) -> None:

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
-from builders import Run, environment, git, make_repository, snapshot, write, write_entry
+from builders import (
+    Run,
+    commit_all,
+    environment,
+    git,
+    make_repository,
+    make_root,
+    run_mdmem,
+    snapshot,
+    write,
+    write_entry,
+)
+from mcp import Client
+
+# Not within a test: whatever stands for the errors' stream at that moment is that of every server started later.
+from mcp.client.stdio import StdioServerParameters
+
+from mdmem.setup.clients import CLIENTS
 
 # What git puts before its hooks' names: the program under test.
 PROGRAMS = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -167,3 +189,208 @@ def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, repo: Path
     ran = run("init", "--wing", wing, unchanged=repo)
     said = f"mdmem: `{wing}` is not a valid name for a wing; write it like `navigation_stack`\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
+
+
+SERVER = {"type": "stdio", "command": "mdmem", "args": ["mcp"]}
+ELSEWHERE = ["mcp", "--root", "${workspaceFolder}/memory"]
+FILES = {
+    "claude-code": ".mcp.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "opencode": "opencode.json",
+    "copilot": ".mcp.json",
+    "qwen": ".qwen/settings.json",
+    "continue": ".continue/mcpServers/mdmem.json",
+    "generic": ".mcp.json",
+}
+
+
+def server_in(file: Path) -> dict[str, Any]:
+    """Return the server that a client reads in its file."""
+    text = file.read_text()
+    if file.suffix == ".toml":
+        found: dict[str, Any] = tomllib.loads(text)["mcp_servers"]["mdmem"]
+        return found
+    read = json.loads(text)
+    holder = {"mcp.json": "servers" if ".vscode" in file.parts else "mcpServers", "opencode.json": "mcp"}
+    joined: dict[str, Any] = read[holder.get(file.name, "mcpServers")]["mdmem"]
+    if isinstance(joined["command"], list):
+        joined["command"], *joined["args"] = joined["command"]
+    return joined
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_command_that_is_written_is_one_that_starts_the_server(client: str, tmp_path: Path, run: Run) -> None:
+    folder = make_repository(tmp_path / "shop")
+    ran = run("init", "--client", client, cwd=folder)
+    assert (ran.code, f"wrote {FILES[client]}\n" in ran.out) == (0, True)
+    server = server_in(folder / FILES[client])
+    assert str(tmp_path) not in json.dumps(server)
+    # Only Cursor does not start its servers in the project's folder for sure.
+    assert (server["command"], server["args"]) == ("mdmem", ELSEWHERE if client == "cursor" else SERVER["args"])
+    # Else it keeps the tools back until the model looks for them.
+    assert server.get("alwaysLoadTools", False) is (client == "qwen")
+
+
+@pytest.mark.parametrize(("arguments", "cwd"), [(SERVER["args"], "shop"), (ELSEWHERE, ".")])
+def test_command_that_is_written_starts_the_server(arguments: list[str], cwd: str, tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "shop")
+    assert run_mdmem("init", cwd=folder).returncode == 0
+    write_entry(folder / "memory", "shop/rules/utc")
+    filled = [one.replace("${workspaceFolder}", str(folder)) for one in arguments]
+    assert "shop/rules/utc" in wing_over_pipes(filled, tmp_path / cwd)
+
+
+def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
+    """Return what a client reads of the first wing from a server that it starts."""
+
+    async def read() -> str:
+        started = ["-m", "mdmem", *arguments]
+        server = StdioServerParameters(command=sys.executable, args=started, cwd=str(cwd), env=environment())
+        with anyio.fail_after(60):
+            async with Client(server) as client:
+                (content,) = (await client.read_resource("mdmem://wing/shop")).contents
+                return str(getattr(content, "text", ""))
+
+    return anyio.run(read)
+
+
+def test_root_is_told_where_the_server_would_not_find_it(repo: Path, run: Run) -> None:
+    make_root(repo / "other")
+    run("init", "memory", "--client", "vscode")
+    assert server_in(repo / ".vscode/mcp.json")["args"] == ["mcp", "--root", "memory"]
+
+
+def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(repo: Path, run: Run) -> None:
+    run("init", "docs/rules", "--wing", "app")
+    write_entry(repo / "docs/rules", "app/rules/utc")
+    commit_all(repo)
+    ran = run("init", "--client", "generic")
+    assert ran.out.splitlines()[:3] == [
+        "the memory in `docs/rules` stays as it is",
+        "wrote .mcp.json",
+        "changed AGENTS.md: it lists the tools of the server",
+    ]
+    assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
+    assert (repo / "AGENTS.md").read_text().count("Before you change code") == 1
+    assert not (repo / "memory").exists()
+
+
+def test_second_run_changes_no_byte(repo: Path, run: Run) -> None:
+    everyone = [part for client in FILES for part in ("--client", client)]
+    run("init", *everyone)
+    ran = run("init", *everyone, unchanged=repo)
+    assert "wrote" not in ran.out
+    assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("claude-code", '{"mcpServers": '),
+        ("cursor", '{"mcpServers": []}'),
+        ("vscode", '{"servers": {}, "servers": {}}'),
+        ("codex", "mcp_servers = {}\n"),
+    ],
+)
+def test_file_that_cannot_be_grown_stays_and_what_to_add_is_said(client: str, text: str, repo: Path, run: Run) -> None:
+    file = write(repo, FILES[client], text)
+    ran = run("init", "--client", client)
+    assert (ran.code, file.read_text()) == (0, text)
+    assert f"{FILES[client]} was not changed: " in ran.out
+    assert ('command = "mdmem"' if client == "codex" else '"command": "mdmem"') in ran.out
+
+
+def test_link_within_the_project_is_followed_and_stays_one(repo: Path, run: Run) -> None:
+    real = write(repo, "tools/mcp.json", "{}\n")
+    real.chmod(0o640)
+    (repo / ".mcp.json").symlink_to("tools/mcp.json")
+    run("init", "--client", "generic")
+    assert (repo / ".mcp.json").is_symlink()
+    assert (server_in(real), real.stat().st_mode & 0o777) == (SERVER, 0o640)
+
+
+OUT = "was not changed: it is a link that leads out of the project, to "
+# What lies where a client has its file, and what is said of it.
+LEFT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
+    "link out": (lambda file, out: file.symlink_to(out / "mcp.json"), OUT),
+    "folder out": (lambda file, out: (file.parent.rmdir(), file.parent.symlink_to(out)), OUT),
+    "link to nothing": (lambda file, _: file.symlink_to("nowhere"), "to a missing file"),
+    "folder": (lambda file, _: file.mkdir(), "was not changed: it is not a file"),
+    "pipe": (lambda file, _: os.mkfifo(file), "was not changed: it is not a file"),
+    "read-only": (lambda file, _: (file.write_text("{}\n"), file.chmod(0o444)), "read-only; add this to the file:\n{"),
+}
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_what_is_no_file_of_the_project_to_write_is_left_alone(kind: str, tmp_path: Path, run: Run) -> None:
+    folder, real = make_repository(tmp_path / "repo"), write(tmp_path / "home", "mcp.json", "{}\n")
+    (folder / ".vscode").mkdir()
+    make, said = LEFT[kind]
+    make(folder / ".vscode/mcp.json", real.parent)
+    ran = run("init", "--client", "vscode", cwd=folder)
+    assert (ran.code, said in ran.out, real.read_text()) == (0, True, "{}\n")
+    assert kind != "read-only" or (folder / ".vscode/mcp.json").read_text() == "{}\n"
+
+
+def test_agents_file_names_the_tools_of_the_profile_that_is_set(repo: Path, run: Run) -> None:
+    make_root(repo / "memory", '[server]\nprofile = "graphbase"\n')
+    run("init", "--client", "codex")
+    assert "`retrieve_context` of the MCP server" in (repo / "AGENTS.md").read_text()
+    assert "its tool `save_decision`" in (repo / "AGENTS.md").read_text()
+
+
+@pytest.mark.parametrize(("before", "gap"), [("Be kind.\n", "\n"), ("Be kind.", "\n\n"), ("", ""), ("A.\r\n", "\r\n")])
+def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, repo: Path, run: Run) -> None:
+    write(repo, "AGENTS.md", before)
+    run("init", "--client", "codex")
+    after = (repo / "AGENTS.md").read_bytes().decode()
+    assert after.startswith(f"{before}{gap}Before you change code")
+    assert after.count("\r\n") == (6 if "\r" in before else 0)
+
+
+def test_agents_file_that_names_the_command_in_other_words_stays(repo: Path, run: Run) -> None:
+    file = write(repo, "AGENTS.md", "Type `mdmem retrieve` first.\n")
+    said = "AGENTS.md was not changed: it already describes `mdmem retrieve` in words that mdmem did not write; add"
+    assert said in run("init", "--client", "codex").out
+    assert file.read_text() == "Type `mdmem retrieve` first.\n"
+
+
+def test_what_was_exported_is_no_word_of_somebody(folder: Path, run: Run) -> None:
+    write(folder, "memory/mdmem.toml", 'default_wing = "nav"\n')
+    run("export", "agents-md")
+    exported = (folder / "AGENTS.md").read_text()
+    assert "`mdmem retrieve --path FILE`" in exported
+    ran = run("init", "--client", "codex")
+    assert "changed AGENTS.md: it lists the tools of the server" in ran.out
+    assert (folder / "AGENTS.md").read_text().startswith(f"{exported}\nBefore you change code")
+    assert run("export", "agents-md", "--check").code == 0
+
+
+def test_client_of_a_worktree_of_several_memories_is_told_which(repo: Path, run: Run) -> None:
+    for name in ("a", "b"):
+        make_root(repo / name)
+    commit_all(repo)
+    refused = run("init", "--client", "generic")
+    assert (refused.code, "this repository has 2 memories: a, b; choose one with --root" in refused.err) == (2, True)
+    run("init", "b", "--client", "generic")
+    assert server_in(repo / ".mcp.json")["args"] == ["mcp", "--root", "b"]
+    assert git(repo, "status", "--porcelain", "a") == ""
+
+
+def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, run: Run) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    ran = run("init", "../there", "--client", "generic", cwd=folder)
+    assert "no client is set up; run this where the memory is\n" in ran.out
+    assert list(folder.iterdir()) == []
+
+
+def test_plain_init_adds_nothing_to_the_lines_for_the_server(repo: Path, run: Run) -> None:
+    run("init", "--client", "claude-code")
+    commit_all(repo)
+    said = run("init").out
+    assert "AGENTS.md exists and stays as it is\n" in said
+    assert "add this to" not in said

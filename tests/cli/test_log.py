@@ -142,3 +142,82 @@ def test_field_written_in_another_way_was_not_set_and_one_changed_on_disk_is_unc
 
 def test_revision_is_blamed_by_its_own_history(tmp_path: Path, run: Run) -> None:
     assert blamed(run, OLD, "--at", "HEAD~3", cwd=lived(tmp_path))["body"] == "the memory"
+
+
+OLDEST, NEWEST = "nav/architecture/threads", "nav/architecture/four"
+
+
+def chained(folder: Path) -> Path:
+    memory(folder)
+    ended = {"status": "deprecated", "superseded_by": NEWEST, "deprecated_at": "2026-06-01"}
+    write_entry(folder / "memory", OLDEST, title="Use two threads", **ended)
+    new = {"created_at": "2026-06-01", "supersedes": OLDEST, "reason": "Two were too few."}
+    write_entry(folder / "memory", NEWEST, title="Use four threads", **new)
+    commit_all(folder, "four threads")
+    return folder
+
+
+@pytest.mark.parametrize("name", [OLDEST, NEWEST])
+def test_chain_is_shown_in_both_directions(name: str, tmp_path: Path, run: Run) -> None:
+    ran = run("why", name, cwd=chained(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    old, new, verdict = ran.out.split("\n\n")
+    assert f"[decision] {OLDEST} (deprecated)\n    Use two threads\n    since 2026-03-05, until 2026-06-01" in old
+    assert (
+        f"[decision] {NEWEST} (current)\n    Use four threads\n    since 2026-06-01\n    supersedes {OLDEST}\n" in new
+    )
+    assert "    reason: Two were too few.\n" in new
+    assert verdict == (f"{NEWEST} is current.\n" if name == NEWEST else f"Current instead: {NEWEST}.\n")
+    chain = run("why", name, "--format", "json").json["chain"]
+    subjects = [[commit["subject"] for commit in link["commits"]] for link in chain]
+    assert subjects == [["four threads", "the memory"], ["four threads"]]
+    last, digest = chain[1]["commits"][0], git(tmp_path, "rev-parse", "--short", "HEAD")
+    assert (last["author"], last["commit"]) == ("Ada", digest)
+
+
+def test_root_outside_git_has_no_history(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mdmem.toml").touch()
+    write_entry(tmp_path, OLDEST)
+    ran = run("why", OLDEST)
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, f"{OLDEST} is current.")
+
+
+def test_entry_that_is_not_there_exits_1(tmp_path: Path, run: Run) -> None:
+    ran = run("why", "zebra", cwd=memory(tmp_path))
+    said = "mdmem: there is no entry `zebra`; `mdmem list` lists the current ones\n"
+    assert (ran.code, ran.out, ran.err) == (1, "", said)
+    write_entry(tmp_path / "memory", "nav/rules/orders-stay-in-sqlite")
+    ran = run("why", "sqlite")
+    assert ran.err == "mdmem: there is no entry `sqlite`; did you mean nav/rules/orders-stay-in-sqlite?\n"
+
+
+def test_entry_that_was_not_taken_leads_to_the_one_that_was(tmp_path: Path, run: Run) -> None:
+    folder = chained(tmp_path)
+    six = "nav/architecture/six"
+    ended = {"status": "deprecated", "deprecated_at": "2026-06-02", "deprecated_reason": "Four are enough."}
+    write_entry(folder / "memory", six, title="Use six threads", supersedes=OLDEST, **ended)
+    said = run("why", six, cwd=folder).out
+    assert f"    has `supersedes: {OLDEST}`, which was superseded by {NEWEST}\n" in said
+    assert said.endswith(f"\n\n{OLDEST} was superseded by {NEWEST} (current): Two were too few.\n")
+    told = run("why", OLDEST, cwd=folder).out
+    assert f"    has `supersedes: {OLDEST}`, but is deprecated\n" in told
+    facts = run("why", six, "--format", "json", cwd=folder).json
+    winner = {"address": NEWEST, "title": "Use four threads", "reason": "Two were too few."}
+    assert facts["other_successors"] == [{**winner, "superseded": OLDEST, "current": True}]
+
+
+def test_claims_and_amendments_are_told_from_either_end(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", OLDEST, title="Use two threads")
+    write_entry(folder / "memory", NEWEST, title="Use four threads", supersedes=[OLDEST])
+    write_entry(folder / "memory", "nav/architecture/part", title="On one robot", amends=[OLDEST])
+    old = run("why", OLDEST).out
+    assert f"has `supersedes: {OLDEST}`, which does not link back\n" in old
+    assert old.endswith(
+        f"{OLDEST} is current.\nSuperseded by a one-sided link of: {NEWEST}.\nAmended by: nav/architecture/part.\n"
+    )
+    assert f"{NEWEST} is current.\n" in run("why", NEWEST).out
+    assert f"It amends: {OLDEST}.\n" in run("why", "nav/architecture/part").out
+    told = run("why", OLDEST, "--format", "json").json
+    assert (told["heads"], told["claimed_by"], told["amended_by"]) == ([OLDEST], [NEWEST], ["nav/architecture/part"])
+    assert [link["claims"] for link in told["chain"]] == [[], [OLDEST]]

@@ -131,12 +131,6 @@ def removal_that_is_staged(top: Path) -> None:
     write(top, "m/one.md", "ours\n")
 
 
-def another_version_is_staged(top: Path) -> None:
-    write(top, "m/one.md", "staged\n")
-    git(top, "add", "m/one.md")
-    write(top, "m/one.md", "ours\n")
-
-
 def ignored(top: Path) -> None:
     write(top, ".gitignore", "m/private/\n")
     write(top, "m/private/new.md", "new\n")
@@ -159,7 +153,6 @@ def marked(mark: str) -> Callable[[Path], object]:
     ("prepare", "path", "why"),
     [
         (removal_that_is_staged, "m/one.md", "another version of `m/one.md` is staged"),
-        (another_version_is_staged, "m/one.md", "another version of `m/one.md` is staged"),
         (ignored, "m/private/new.md", "git ignores `m/private/new.md`"),
         (marked("--skip-worktree"), "m/one.md", "git cannot see changes of `m/one.md`"),
         (marked("--assume-unchanged"), "m/one.md", "git cannot see changes of `m/one.md`"),

@@ -168,13 +168,6 @@ def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> 
     assert result.refused[0].sentence.startswith("app/rules/other.md: left out «Write `retries.md`», which would cause")
 
 
-def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -> None:
-    founded(tmp_path)
-    write_entry(tmp_path, "app/rules/new", title="New", reason="r")
-    write_entry(tmp_path, "app/rules/old", title="Old", superseded_by=["app/rules/new"])
-    assert {one.code for one in mended(tmp_path).fixed} == {"supersession-one-sided", "superseded-but-active"}
-
-
 def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
     founded(tmp_path)
     write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])

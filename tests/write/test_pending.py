@@ -149,7 +149,8 @@ def test_write_that_git_refuses_to_commit_is_saved_and_says_so(tmp_path: Path) -
     write(tmp_path, ".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n").chmod(0o755)
     result = agent(root).save_session(session(), "nav")
     assert (result.status, result.artifact_id) == ("saved", SESSION)
-    assert (result.message or "").startswith(f"{SESSION} is saved; ")
+    said = f"{SESSION} is saved; a hook refused the commit; nothing was committed, the files are written"
+    assert (result.message or "").startswith(said)
     assert ledger(tmp_path).pending() == ()
 
 
