@@ -99,10 +99,10 @@ def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) ->
 def open_hub(
     dsn: str | None, token: str | None, *, may_lack: bool = False, limits: Limits = _USUAL
 ) -> Iterator[HubConnection]:
-    """Open the hub. Raises HubError for another version of the tables, or an unknown token.
+    """Open the hub. Raises HubError if the tables have another version, or the token is unknown or has no effect.
 
-    With `may_lack`, also open a database without a hub. Raises UsageError without an address. The address never comes
-    from a file of the repository, because a clone must not decide where data is sent.
+    With `may_lack`, also open a database without a hub. Raises UsageError if no address is given. The address never
+    comes from a file of the repository, because a clone must not decide where data is sent.
     """
     if not dsn:
         raise UsageError("no hub is set: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")

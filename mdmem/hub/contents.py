@@ -298,7 +298,7 @@ def plain_text(text: str) -> str:
 
 
 def is_storable(path: str) -> bool:
-    """Return whether a path fits into a column and an index. No file system allows a longer path for an entry."""
+    """Return whether the hub can store a path. No file system allows a longer path for an entry."""
     return plain_text(path) == path and len(path.encode()) <= _LONGEST
 
 

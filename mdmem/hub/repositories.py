@@ -81,7 +81,7 @@ def remote_url(repository: Repository) -> str | None:
 
 
 def remote_place(remote: str | None) -> str | None:
-    """Return `host/owner/name` of a remote; None for a folder, a helper's command, or no remote."""
+    """Return `host/owner/name` of a remote; None for a folder, a command such as `ext::`, or no remote."""
     if remote is None or is_path(remote) or _FILE.match(remote) or _HELPER.match(remote):
         return None
     return place_name(remote)

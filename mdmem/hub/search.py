@@ -24,7 +24,7 @@ from mdmem.store.index.analysis import ask, snippet
 
 
 class Pin(Struct, frozen=True, order=True):
-    """A repository that reads a wing of another repository, with the wing's name there and the pinned commit."""
+    """The repository that pins a wing of another repository, its name for that wing, and the pinned commit."""
 
     repository: str
     wing: str

@@ -170,7 +170,10 @@ def is_bare(text: str) -> bool:
 
 
 def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: bool = False) -> str:
-    """Return a text on one line as YAML, with the quotes of an old value (`style`) if they fit the text."""
+    """Return a text as YAML on one line, with the quotes of the old value (`style`) if they fit the text.
+
+    With `is_typed`, dates and numbers get no quotes. With `in_flow`, the text is an item of a list in brackets.
+    """
     if style == '"':
         return quoted(text)
     if style == "'":

@@ -25,7 +25,10 @@ class UnpatchableError(MdmemError, ValueError):
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes with all edits applied, inserts at one offset in order; raises ValueError if edits overlap."""
+    """Return the bytes with all edits applied; raises ValueError if edits overlap.
+
+    Several insertions at one offset keep their order.
+    """
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not end <= edit.start <= edit.end <= len(data):
@@ -120,7 +123,7 @@ class Layout(Struct, frozen=True):
         return self.line_start(key.start_mark.index), self.next_line(end)
 
     def gap(self, name: str) -> int:
-        """Return the offset for a new key: after the nearest earlier field, else before the next, else at the end."""
+        """Return the offset at which to insert a key, so that the keys stay in the order of mdmem's fields."""
         names = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
         above = names

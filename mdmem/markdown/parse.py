@@ -268,7 +268,7 @@ def may_have_links(body: str) -> bool:
 
 
 def body_links(prose: str) -> Iterator[BodyLink]:
-    """Yield the links of a body without code, in order, except images, web links and links to headings."""
+    """Yield the links of a body whose code is blanked out, in order, except images, web links and links to headings."""
     # Searching every line for a definition takes as long as everything else together.
     patterns = (_REFERENCE, _DEFINITION) if "]:" in prose else (_REFERENCE,)
     found = [link for pattern in patterns for one in pattern.finditer(prose) for link in _links_of(one)]
@@ -299,7 +299,7 @@ def path_of(written: str) -> str:
 
 
 def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> str:
-    """Return a body in which each link that `is_cut` selects is reduced to its text; `prose` has no code."""
+    """Return a body in which links that `is_cut` selects are reduced to their text; in `prose`, code is blanked out."""
     found = [one for pattern in (_REFERENCE, _IMAGE, _DEFINITION) for one in pattern.finditer(prose)]
     for one in sorted(found, key=lambda match: -match.start()):
         links = list(_links_of(one))

@@ -52,7 +52,7 @@ _MEND_MEMORY = "the call is correct: tell a person, go on without the memory, an
 
 
 class Page(Struct, frozen=True):
-    """One page of an answer, with JSON values if a contract fixes them; `shown` notes the entries that it shows."""
+    """One page of an answer, with JSON values if a contract fixes them; `shown` notes the entries on the page."""
 
     text: str
     facts: Facts | None = None
@@ -239,7 +239,7 @@ class Calls:
 
 
 def as_result(answer: Facts | ToolResult) -> ToolResult:
-    """Return an answer that has only JSON values as a result without text; a result is returned unchanged."""
+    """Return an answer as a `ToolResult`; plain JSON values become a result without text."""
     return answer if isinstance(answer, ToolResult) else ToolResult(lambda: answer)
 
 

@@ -49,7 +49,7 @@ def import_text(report: ImportReport, style: Style) -> str:
 
 
 def import_remarks(report: ImportReport, *, moving: str, new: Sequence[str], is_in_git: bool) -> Iterator[str]:
-    """Yield remarks and the next command; `moving` is the import with --move, `new` are the paths for `git add`."""
+    """Yield remarks and the next command; `moving` is the command with --move, `new` are the paths for `git add`."""
     yield from report.remarks
     written = report.written
     if written.is_dry and report.unapproved:

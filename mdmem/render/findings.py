@@ -511,7 +511,7 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 
 def explanation(code: str, check: Check) -> str:
-    """Return the explanation of a check; if `code` is a former name of the check, say so."""
+    """Return the explanation of a check, with a remark if `code` is a former name of the check."""
     former = f"`{code}` is called `{check.code}` now.\n\n" if code != check.code else ""
     return f"{former}{check.code} ({check.severity})\n\n{check.explanation}"
 

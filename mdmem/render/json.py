@@ -28,7 +28,7 @@ def dump(content: Mapping[str, Any]) -> str:
 def search_json(
     result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
 ) -> dict[str, Any]:
-    """Return the `limit` best results as JSON values; `named` limits the superseded entries listed for each."""
+    """Return the `limit` best results as JSON values; `named` limits the superseded entries listed for each result."""
     basis = result.basis
     hits = [
         {

@@ -84,7 +84,7 @@ def _digest(text: str) -> str:
 
 
 def is_exported(text: str) -> bool:
-    """Return whether a text contains an exported part."""
+    """Return whether a text contains a part that mdmem exported."""
     return _SEAL.search(text) is not None
 
 
