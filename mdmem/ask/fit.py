@@ -219,7 +219,8 @@ class _Fitting(Struct, dict=True):
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
         """Yield the excerpts of a match, the largest first, each with its mentions and then without their sentences.
 
-        The last excerpt of the best match has its mentions in one line. Other matches always have them in one line.
+        The last excerpt of the best match has its mentions in one line. Other matches always have them in one line, and
+        the last one has none that state no change.
         """
         is_short = self.slots is SHORT_SLOTS
         for size in dict.fromkeys((*self.excerpts[rank:], SENTENCE)):
@@ -229,8 +230,9 @@ class _Fitting(Struct, dict=True):
             yield one
             one = replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
             yield one
-        if not rank:
-            yield replace(one, mentions=in_short(one.mentions))
+        # A line without an address only counts or lists plain mentions.
+        merged = in_short(one.mentions)
+        yield replace(one, mentions=merged if not rank else tuple(mention for mention in merged if mention.address))
 
     def place_lines(self) -> None:
         """Add the titles of the best remaining items, then those of all decisions if the wing has few of them."""
