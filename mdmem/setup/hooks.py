@@ -193,7 +193,7 @@ class Hook(Struct, frozen=True):
 
     @property
     def advice(self) -> str:
-        """Return why this hook cannot be written, with the line to add by hand, or an empty text."""
+        """Return why this hook cannot be written, with the line to add by hand; empty if the hook can be written."""
         line = _PUSH_LINE if self.stage == "pre-push" else _LINE
         if self.state in (HookState.CALLING, HookState.CURRENT):
             return ""

@@ -140,7 +140,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def rows(self) -> Mapping[str, Row]:
-        """Return the row of each entry, by address."""
+        """Return a Row for each entry, by address."""
         found = {}
         for entry in self.entries:
             address = entry.address

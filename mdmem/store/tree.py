@@ -341,7 +341,7 @@ class WorkingTree(Tree, Struct):
         return read_with_stat(f"{self.root}{os.sep}{path}", follow=False)
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return git's hash of each file. A file is read only if the cache of hashes has none for its listed stat."""
+        """Return git's hash of each file. A file is read only if no hash is cached for its size and times."""
         self.files()
         new = [file for file in files if file.path not in self._digests]
         stats = {file.path: self._stats[file.path] for file in new if file.path in self._stats}

@@ -37,7 +37,7 @@ TEMPORARY = ".mdmem-tmp"
 
 @contextmanager
 def writers_lock(state: Path) -> Iterator[None]:
-    """Hold the lock of a root (by its state folder). Raises BusyError after a long wait, and EnvironmentFaultError."""
+    """Hold the write lock of a root. Raises BusyError after a long wait, or EnvironmentFaultError if locking fails."""
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(write_lock(state))
@@ -162,7 +162,7 @@ class FileTransaction:
         self._undoing.append(take_back)
 
     def settle(self) -> None:
-        """Delete the old bytes. Raises LostRaceError if an editor wrote to a replaced file that it had open."""
+        """Delete the replaced files. Raises LostRaceError if an editor had one open and still wrote to it."""
         for path, before in self._replaced.items():
             if not has_content(self._beside[path], before):
                 raise _lost(path)

@@ -76,7 +76,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 
 def address_of(draft: Draft) -> str:
-    """Return the address for a new entry. If there is no entry-id, make one from the title. Raises UsageError."""
+    """Return the address for a new entry, with an entry-id from the title if needed. Raises UsageError if invalid."""
     parts = draft.place.removesuffix(".md").strip("/").split("/")
     if len(parts) == 2 and draft.title:
         parts.append(_slug_of(draft.title))
@@ -129,7 +129,7 @@ def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title
 
 
 def room_for(settings: Settings, kind: str, room: str | None) -> str:
-    """Return the room for a kind of record: the given room, or the one in the settings. Raises UsageError."""
+    """Return the room for a kind of record, from the settings if none is given. Raises UsageError if it is invalid."""
     if room is None:
         return settings.rooms[kind]
     if not is_well_formed("room", room) or why_not_on_windows(room):
@@ -200,7 +200,10 @@ def refuse_taken(workspace: Workspace, address: str) -> None:
 
 
 def compose(draft: Draft, *, today: date, inherited: Mapping[str, Value] | None = None) -> str:
-    """Return the text of a new entry. The fields of the draft override the `inherited` fields. Raises UsageError."""
+    """Return the text of a new entry; the fields of the draft override the `inherited` ones.
+
+    Raises UsageError if the draft has no valid address.
+    """
     address = address_of(draft)
     fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
     fields["title"] = " ".join(draft.title.split()) or title_of(address)
@@ -373,7 +376,7 @@ def _superseding(
 
 
 def required_reason(reason: str, request: str) -> str:
-    """Return a reason on one line. Raises UsageError, with a request such as `say why`, if it is empty."""
+    """Return a reason on one line. If it is empty, raises UsageError with the `request`, such as `say why`."""
     if not reason.strip():
         raise UsageError(f"{request}: --reason TEXT")
     return " ".join(reason.split())

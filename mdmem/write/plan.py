@@ -55,7 +55,7 @@ class PlannedSave(Struct, frozen=True):
 
 
 class Saving(Struct, frozen=True, kw_only=True):
-    """One attempt to save a record in a workspace that was read just now; `manifests` are those of new wings."""
+    """One attempt to save a record in a workspace that was read just now; `manifests` are the files of new wings."""
 
     workspace: Workspace
     request: SaveRequest

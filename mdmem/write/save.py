@@ -309,7 +309,7 @@ def repeated_message(address: str) -> str:
 
 
 def written_before(workspace: Workspace, key: str, *, since: datetime | None = None) -> str | None:
-    """Return the address of an existing entry that an identical request wrote, not before `since`, or None."""
+    """Return the address of an existing entry that an identical request wrote, at or after `since`; or None."""
     receipt = PendingWrites(workspace.state_folder).receipt(key)
     if receipt is None or (since is not None and receipt.at < since):
         return None

@@ -111,7 +111,7 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
 
 
 def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]:
-    """Return the changes that change anything. Raises UsageError if the caller may not write to a wing."""
+    """Return the changes that have an effect. Raises UsageError if the caller may not write to a wing."""
     for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)

@@ -212,7 +212,7 @@ _REASONS = {
 
 
 def unreadable(file: TreeFile) -> LoadedFile:
-    """Return the record of a file that was not opened, because it is a link, a submodule, unmerged or unreadable."""
+    """Return the result for a file that was not opened, because it is a link, a submodule, unmerged or unreadable."""
     address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
     if file.kind not in _REASONS:
         return LoadedFile(file.path, None, (_closed(file.path, file.reason, address),))

@@ -120,7 +120,7 @@ class Changes(Struct, frozen=True):
     gone: tuple[Entry, ...] = ()
 
     def activated(self) -> Iterator[tuple[Entry | None, Entry]]:
-        """Yield each entry that became active or under review, with its earlier version first, or None if it is new."""
+        """Yield each entry that became active or under review, after its earlier version or, if it is new, None."""
         yield from ((None, entry) for entry in self.added if entry.is_in_force)
         for one in self.changed:
             if one.after.is_in_force and not one.before.is_in_force:

@@ -283,7 +283,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self.stances.get(address, BINDING) if self.stances is not None else None
 
     def is_merged(self, address: str) -> bool:
-        """Return whether an entry is an agent's draft decision that was merged unapproved and has no successor."""
+        """Return whether an entry is an agent's draft decision without successor that was merged without approval."""
         stance = (self.stances or {}).get(address)
         return stance is not None and stance.standing is Standing.MERGED and not self.lineage.heads(address)
 
@@ -404,7 +404,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self._documents[path]
 
     def digest_of(self, path: str, content: bytes) -> str:
-        """Return the hash of a file's bytes that were just read: the one that git lists, or else that of the bytes."""
+        """Return the hash that git lists for a file; without one, compute it from the bytes that were just read."""
         file = find_file(self.files, path)
         return (file.digest if file is not None else None) or digest_of(content)
 

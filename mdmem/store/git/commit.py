@@ -105,7 +105,7 @@ def commit_paths(
 
 
 def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5.0) -> None:
-    """Stage these paths (from the top) as they are on disk, a missing file as deleted; raises GitError."""
+    """Stage these paths (from the top) as they are on disk, a missing file as deleted; raises GitError if git fails."""
     if paths:
         specs = _specs(tuple(dict.fromkeys(paths)))
         run_exclusively(repository, lambda: _add(repository, "--all", specs), wait=wait)

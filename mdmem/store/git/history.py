@@ -355,10 +355,10 @@ class MergeResult(Struct, frozen=True):
 
 
 def merge(repository: Repository, into: str, commit: str) -> MergeResult:
-    """Return the result of merging a revision into another one, without changing the repository; raises GitError.
+    """Return the result of merging a revision into another one, without changing the repository.
 
     To get the same result on every machine, attributes and settings of the work tree are ignored and no merge driver
-    runs.
+    runs. Raises GitError if git fails.
     """
     ours, theirs = resolve(repository, into), resolve(repository, commit)
     ancestor = merge_base(repository, into, commit)

@@ -142,7 +142,8 @@ def has_merges(repository: Repository, onto: str, commit: str) -> bool:
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
     """Rebase a commit in a temporary worktree; return the new commit, or the old one and the paths in conflict.
 
-    The branch, the index and the work tree do not change. Only one process may call this at a time. Raises GitError.
+    The branch, the index and the work tree do not change. Only one process may call this at a time. Raises GitError if
+    git fails.
     """
     folder = repository.git_dir / "mdmem" / "sync" / "tree"
     # A process that was killed may have left its worktree behind.
@@ -255,7 +256,7 @@ def make_bare(folder: Path) -> Repository:
 
 
 def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
-    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository; raises GitError."""
+    """Fetch the newest commit of a branch or tag (None: HEAD) of another repository; raises GitError if that fails."""
     incoming = f"refs/mdmem/incoming-{os.getpid()}"
     try:
         # Fetch only one commit, since its history is not needed and may be large.
@@ -268,7 +269,10 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit, or the history of `ref` if the server sends no single commits; raises GitError."""
+    """Fetch one commit, or the history of `ref` if the server sends no single commits.
+
+    Raises GitError if the history no longer contains the commit, or if git fails.
+    """
     try:
         _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
     except GitError:

@@ -253,7 +253,7 @@ _LINK = re.compile(r"!?\[([^\[\]\n]{1,1000})\]\([^)\n]{0,1000}\)")
 
 
 def snippet(text: str, terms: Iterable[str], *, width: int = 200) -> str:
-    """Return at most `width` characters of plain text around the part with most terms, else the text's beginning."""
+    """Return at most `width` characters of plain text around the part with most terms, or from the beginning."""
     unlinked = _LINK.sub(r"\1", normal(text))
     # Remove `**` and backquotes last. Otherwise the text after them could look like markup at the start of a line.
     line = " ".join(_MARKUP.sub("\n", f"\n{unlinked}").replace("**", "").replace("`", "").split())

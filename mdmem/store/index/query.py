@@ -75,7 +75,7 @@ _PLUGINS = (
 
 
 def parse(question: str) -> ParsedQuestion:
-    """Parse a question in the query language; raises QuerySyntaxError."""
+    """Parse a question in the query language; raises QuerySyntaxError if it is invalid."""
     if len(question) > _LONGEST:
         raise QuerySyntaxError(f"the query has more than {_LONGEST} characters; shorten it")
     depth, is_balanced = 0, question.count('"') % 2 == 0

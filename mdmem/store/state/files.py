@@ -189,7 +189,7 @@ class BusyError(EnvironmentFaultError):
 
 @contextmanager
 def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
-    """Hold the lock that all writers of a state folder need; raises BusyError after `wait` seconds, and OSError."""
+    """Hold the lock of all writers of a state folder; raises BusyError if it is not free for `wait` seconds."""
     make_folder(state)
     try:
         with locked(state / "write.lock", wait=wait):
@@ -236,7 +236,7 @@ def has_content(path: Path, content: bytes) -> bool:
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
     """Exchange a prepared file with the target file if the target did not change since it was read.
 
-    If somebody saved the target meanwhile, the exchange is undone. Raises OvertakenError, and OSError.
+    If somebody saved the target meanwhile, the exchange is undone, and OvertakenError is raised.
     """
     if not has_content(target, read):
         raise OvertakenError
@@ -272,7 +272,7 @@ def exchange(one: Path, other: Path) -> None:
 
 
 def take_away(target: Path, aside: Path, *, read: bytes) -> None:
-    """Rename a file to `aside` unless somebody changed it since it was read; raises OvertakenError, and OSError."""
+    """Rename a file to `aside`; raises OvertakenError if somebody changed the file since it was read."""
     if not has_content(target, read):
         raise OvertakenError
     target.replace(aside)

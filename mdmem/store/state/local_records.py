@@ -151,7 +151,7 @@ class _Journal(Struct, frozen=True):
     wait: float
 
     def append(self, content: Mapping[str, Any]) -> None:
-        """Write one line, and first rotate the files if the newest is full; raises BusyError and OSError."""
+        """Write one line, and first rotate the files if the newest is full; raises BusyError if others are writing."""
         line = json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
         folder, path = self.state / self.name, self._path(0)
         make_folder(folder, mode=0o700)

@@ -53,7 +53,7 @@ class _Expiry(Struct, frozen=True):
 
 
 def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
-    """Return a new approval token, valid for one write in the next `seconds`; raises EnvironmentFaultError."""
+    """Return a new token for one write in the next `seconds`; raises EnvironmentFaultError if it cannot be stored."""
     token = ApprovalToken(secrets.token_urlsafe(_BYTES), now + timedelta(seconds=seconds))
     folder = state / _FOLDER
     with refusal_named(state):
@@ -70,7 +70,10 @@ _WAS_USED = "the token was already used for another write; `mdmem token` prints 
 
 
 def use_token(state: Path, token: str, now: datetime) -> None:
-    """Use up an approval token, which only one process can; raises ApprovalTokenError, and EnvironmentFaultError."""
+    """Use up an approval token, which only one process can do.
+
+    Raises ApprovalTokenError if the token is not valid, and EnvironmentFaultError if the state folder cannot be used.
+    """
     path = _path(state, token)
     check_token(state, token, now)
     with refusal_named(state):
@@ -81,7 +84,7 @@ def use_token(state: Path, token: str, now: datetime) -> None:
 
 
 def check_token(state: Path, token: str, now: datetime) -> None:
-    """Raise ApprovalTokenError if an approval token is not valid, without using it up; raises EnvironmentFaultError."""
+    """Raise ApprovalTokenError if an approval token is not valid, or EnvironmentFaultError if it cannot be read."""
     path = _path(state, token)
     with refusal_named(state):
         known = read_record(path, _Expiry)
@@ -160,7 +163,7 @@ class BearerTokens(Struct, frozen=True):
         return text
 
     def remove(self, name: str) -> None:
-        """Remove a token, so that it is invalid at once; raises NotFoundError."""
+        """Remove a token, so that it is invalid at once; raises NotFoundError if there is no token of this name."""
         with refusal_named(self.state), write_lock(self.state / "bearers"):
             known = self.all()
             left = [one for one in known if one.name != name]

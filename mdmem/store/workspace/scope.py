@@ -149,7 +149,7 @@ def doubtful_wings(catalog: Catalog) -> frozenset[str]:
 
 
 def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
-    """Return the sorted paths of folders and manifests that cannot be read, so that any `project_id` may be theirs."""
+    """Return the sorted paths of unreadable folders and manifests, since each may be a wing with any `project_id`."""
     found = set()
     for one in catalog.findings:
         name, _, rest = one.place.path.partition("/")

@@ -134,7 +134,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
-        """Return the same root at a revision or on a date (None for this one); raises the errors of `snapshot_at`."""
+        """Return the same root at a revision or on a date (None: no change); raises the errors of `snapshot_at`."""
         if name is None:
             return self
         snapshot, day = snapshot_at(self.location, name, today=self.today)
@@ -183,7 +183,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return all files, also of wings in other repositories; raises UnknownRevisionError and GitError."""
+        """Return all files, also of remote wings; raises UnknownRevisionError, or GitError if git fails."""
         if self.given_tree is not None:
             return self.given_tree
         location, snapshot, under = self.location, self.snapshot, self.location.under
@@ -259,7 +259,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def settings(self) -> Settings:
-        """Return the settings of the snapshot, without those of hidden wings; raises SettingsError."""
+        """Return the settings of the snapshot, without those of hidden wings; raises SettingsError for invalid ones."""
         content = settings_bytes(self.tree)
         if isinstance(content, Unreadable):
             raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
@@ -330,10 +330,10 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
-        """Return the matches of some words in the entries `among`; with `syntax`, raises QuerySyntaxError.
+        """Return the matches of some words in the entries `among`. With `syntax`, the words are in the query language.
 
-        All callers share the index, so it is always updated from all files, also for a caller who sees only some of
-        them.
+        An invalid query raises QuerySyntaxError. All callers share the index, so it is always updated from all files,
+        also for a caller who sees only some of them.
         """
         index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
@@ -465,7 +465,7 @@ class Borrowed(Struct, frozen=True):
 
 
 def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
-    """Return the wings that are read from other repositories, sorted by name; raises SettingsError."""
+    """Return the wings read from other repositories, by name; raises SettingsError if the settings are invalid."""
     fetched = workspace.catalog.fetched_wings
     found = []
     for name, stated in workspace.settings.remote_wings.items() if fetched else ():
