@@ -183,7 +183,7 @@ def winner(root: Path, commands: list[list[str]]) -> tuple[str, str, str]:
     return first, second, said
 
 
-@pytest.mark.parametrize("turn", range(3))
+@pytest.mark.parametrize("turn", [0, *(pytest.param(turn, marks=pytest.mark.long) for turn in (1, 2))])
 def test_two_who_supersede_the_same_entry_at_once_get_one_winner_and_one_choice(tmp_path: Path, turn: int) -> None:
     root = two_successors(tmp_path / "m", "active")
     line = ["supersede", OLD, "--reason", "It was measured.", "--by"]

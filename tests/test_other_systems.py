@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 from pathlib import Path
@@ -12,7 +13,7 @@ from processes import run_text
 
 # Libraries choose their own way by the system when they are imported, so they come first.
 _WITHOUT_UNIX = """
-import asyncio, errno, fcntl, multiprocessing, os, subprocess, sys, tempfile, types
+import asyncio, contextlib, errno, fcntl, io, json, multiprocessing, os, subprocess, sys, tempfile, types
 import click, frontmatter, git, pydantic, whoosh.index, yaml
 
 def locking(handle, mode, count):
@@ -29,8 +30,11 @@ sys.modules["fcntl"] = None
 platform, sys.platform = sys.platform, "win32"
 import mdmem.disk
 sys.platform = platform
-from mdmem.__main__ import main
-main()
+from mdmem.cli.main import run
+for line in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = run(line)
+    print(json.dumps([code, out.getvalue()]))
 """
 
 _WORK = (
@@ -51,9 +55,9 @@ def test_a_memory_lives_on_a_system_without_what_unix_has(tmp_path: Path, capsys
     lines = [shlex.split(line) for line in _WORK]
     here, there = (make_repository(tmp_path / name / "shop") for name in ("here", "there"))
     ours = [run_here(capsys, *line, cwd=here) for line in lines]
-    theirs = [run_text("-c", _WITHOUT_UNIX, *line, cwd=there, env=environment()) for line in lines]
+    theirs = run_text("-c", _WITHOUT_UNIX, json.dumps(lines), cwd=there, env=environment())
     assert [one.code for one in ours] == [0] * len(lines)
-    assert [(one.returncode, one.stdout) for one in theirs] == [(one.code, one.out) for one in ours]
+    assert [json.loads(one) for one in theirs.stdout.splitlines()] == [[one.code, one.out] for one in ours]
     shutil.rmtree(here / ".git")
     shutil.rmtree(there / ".git")
     assert snapshot(there) == snapshot(here)

@@ -1,4 +1,4 @@
-"""This project's own memory is clean, and what it says it applies to exists."""
+"""This project's own memory is clean and applies to what exists; the examples show what they are there for."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from mdmem.change.hygiene import HygieneReport, hygiene_fields, run, run_hygiene
 from mdmem.markdown.similarity import NearPair
 from mdmem.model.entry import NodeLabel
 from mdmem.model.finding import Finding
-from mdmem.store.state.local_records import PendingWrite, PendingWrites, Times, read_times, record_hygiene
+from mdmem.store.state.local_records import PendingWrite, PendingWrites, Times, read_times
 from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
 
 TODAY = date(2026, 11, 21)
@@ -208,13 +208,6 @@ def test_project_and_scope_narrow(
     answer = run_hygiene(workspace, project, scope)
     assert answer["candidate_ids"]["outdated_decisions"] == outdated
     assert (answer["project_id"], answer["scope"]) == (project or None, scope)
-
-
-def test_manifest_and_state_decide_together(workspace: Workspace) -> None:
-    record_hygiene(workspace.state_folder, None, date(2026, 10, 22))
-    assert is_hygiene_due(open_root(workspace.location.root), "app")
-    write(workspace.location.root, "app/README.md", "---\nkind: project\nlast_hygiene_at: 2026-10-23\n---\n")
-    assert not is_hygiene_due(open_root(workspace.location.root), "app")
 
 
 def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> None:

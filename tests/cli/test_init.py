@@ -1,4 +1,4 @@
-"""`mdmem init`: what it founds, and that it changes nothing that exists."""
+"""`mdmem init`: what it founds, a client's server and lines for agents, and that it changes nothing that exists."""
 
 from __future__ import annotations
 

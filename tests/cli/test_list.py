@@ -1,4 +1,4 @@
-"""`mdmem list`: entries by filter."""
+"""`mdmem list`: entries by filter; `mdmem search`: full text with lineage, in its formats."""
 
 from __future__ import annotations
 

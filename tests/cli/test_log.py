@@ -1,4 +1,4 @@
-"""`mdmem log`: the history of an entry through its moves, and which commit last set each of its fields."""
+"""`mdmem log` and `mdmem why`: an entry's history, the commit that set each field, how it came to apply or ended."""
 
 from __future__ import annotations
 

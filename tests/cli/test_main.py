@@ -1,4 +1,4 @@
-"""The one boundary: names of commands, global options, streams, exit codes, nobody sees a traceback; guide, lsp."""
+"""The one boundary: commands, global options, streams, exit codes, no traceback; and no text acts on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mdmem new`: what is written, from where, and what is refused with nothing written."""
+"""`mdmem new` and `mdmem edit`: what is written, from where, what is refused, and that no typed text is lost."""
 
 from __future__ import annotations
 

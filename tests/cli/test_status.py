@@ -1,4 +1,4 @@
-"""`mdmem status`: where the memory is and how it stands; `--rebuild` and `--audit`, and the places of the index."""
+"""`mdmem status`: which root a command works on, how the memory is, `--rebuild`, `--audit`, places of the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hover and the lines above an entry and above code: what an entry says is shown as data."""
+"""Hover, lines above an entry and above code, definitions and references: what an entry says is shown as data."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Entities: one entry a name within a scope, brought up to date byte by byte, related to what is there."""
+"""Entities: one a name within a scope, brought up to date byte by byte; and sessions with what they taught."""
 
 from __future__ import annotations
 
