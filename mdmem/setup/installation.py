@@ -29,7 +29,7 @@ class Installation(Struct, frozen=True):
     is_virtual: bool = True
 
     def line_for(self, extra: str, *, on_path: bool = False) -> str:
-        """Return the shell command that adds an extra to this installation, or that puts mdmem with it on the PATH."""
+        """Return the shell command that adds an extra to this installation, or puts mdmem with the extra on PATH."""
         url, vcs = str(self.origin.get("url", "")), self.origin.get("vcs_info", {}).get("vcs")
         source = f"mdmem[{extra}] @ {vcs}+{url}" if vcs else f"mdmem[{extra}]"
         wanted = shlex.quote(f"{unquote(urlsplit(url).path)}[{extra}]" if url.startswith("file:") else source)

@@ -128,7 +128,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def rooms(self) -> Mapping[tuple[str, str], tuple[Entry, ...]]:
-        """Return the entries of each room, by wing and room; a room in which no file can be parsed has none."""
+        """Return the entries of each room, by wing and room; empty for a room in which no file can be parsed."""
         found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.wing, entry.room].append(entry)
@@ -156,7 +156,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         return found
 
     def rows_of(self, entries: Iterable[Entry]) -> list[Row]:
-        """Return the rows of some entries."""
+        """Return a Row for each of some entries."""
         return [self.rows[entry.address] for entry in entries]
 
     @cached_property

@@ -74,7 +74,7 @@ class Tree:
     def files(self) -> tuple[TreeFile, ...]:
         """Return the files by path, without hidden ones; at a repository's top only the settings and the wings.
 
-        They are listed at the first call. Raises GitError.
+        They are listed at the first call. Raises GitError if git fails.
         """
         if self._listed is None:
             self._listed = self._list()

@@ -158,7 +158,7 @@ def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
 
 
 def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
-    """Return the changes that make a missing wing of the kind `new`; without `new`, a missing wing is a UsageError."""
+    """Return the changes that make a missing wing of kind `new`; if `new` is None, a missing wing raises UsageError."""
     wing, room, *_ = place.split("/")
     wings, root = workspace.catalog.wings, workspace.location.root
     manifest = f"{wing}/{MANIFEST}"
@@ -281,9 +281,9 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> None:
-    """Raise UsageError if an entry cannot supersede another, and LostRaceError if a third one already does.
+    """Raise UsageError if `new` cannot supersede `old`, and LostRaceError if a third entry already supersedes `old`.
 
-    `instead` is the advice in that case; its `{head}` becomes the address of the third entry.
+    `instead` is the advice in the LostRaceError; its `{head}` becomes the address of the third entry.
     """
     lineage = catalog.lineage
     if old.address == new.address:

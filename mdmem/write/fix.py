@@ -128,7 +128,7 @@ def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
 
 
 class FixChoice(Struct):
-    """Fixes that can be applied together: contents, renames, and the files (`revealed`) that are readable only now."""
+    """Fixes that can be applied together: contents, renames, and the files (`revealed`) that they make readable."""
 
     tree: TreeView
     findings: list[Finding] = field(default_factory=list)

@@ -44,7 +44,10 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
 
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> dict[str, Any]:
-    """Write a draft, unless an entry has the same text. Return the JSON answer. Raises the errors of `write`, too."""
+    """Write a draft, unless an entry has the same text, and return the JSON answer.
+
+    Raises UsageError for a wrong proposal, and the errors of `write`.
+    """
     workspace.location.require_root()
     catalog, reason = workspace.catalog, proposal.reason or ""
     old = None

@@ -32,7 +32,7 @@ def is_well_formed(kind: str, name: str) -> bool:
 
 
 def well_formed(kind: str, name: str) -> str | None:
-    """Return a name in the form of a `wing`, `room` or `entry`; None if the name has no letter or digit."""
+    """Return a name changed to the valid form for a `wing`, `room` or `entry`; None if it has no letter or digit."""
     words = re.findall(r"[^\W_]+", _HUMP.sub(" ", name).lower())
     return _JOINED_BY[kind].join(words) or None
 
@@ -147,12 +147,12 @@ def is_prose(path: str) -> bool:
 
 
 def is_misplaced(path: str) -> bool:
-    """Return whether a path, already known not to be an entry's path, has a file name like an entry's."""
+    """Return whether a path that is no entry's path has a file name like an entry's."""
     return path.endswith(".md") and not is_prose(path)
 
 
 class LoadedFile(StoredRecord, frozen=True):
-    """The result of loading one file; `entry` or `wing` is None if the file has no valid one."""
+    """The result of loading one file. `entry` and `wing` are None if the file is no valid entry or manifest."""
 
     path: str
     entry: Entry | None = None

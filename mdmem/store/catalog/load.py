@@ -129,7 +129,7 @@ class EntryCache:
         self._set(path, FileRow(digest, stat, row.loaded if row is not None and is_same else None))
 
     def loaded(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
-        """Return the loaded result of each file that is cached for this content, by path; `digests` are the hashes."""
+        """Return, by path, the cached result for each file whose content still has the hash in `digests`."""
         rows = self.rows
         found = ((path, digest, rows.get(path)) for path, digest in digests.items())
         return {path: row.loaded for path, digest, row in found if row and row.digest == digest and row.loaded}

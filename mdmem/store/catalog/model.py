@@ -409,7 +409,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry without links that the caller may not see; raises GoneError if it is gone."""
+        """Return the body of an entry without links that the caller may not see; GoneError means that it is deleted."""
         path = f"{address}.md"
         if path in self._documents:
             return self.shown_body(self._documents[path])

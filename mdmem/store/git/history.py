@@ -120,7 +120,7 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 
 
 def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
-    """Return the author and short hash of the last commit in `since..tip` for each changed path; raises GitError."""
+    """Return author and short hash of the last commit in `since..tip` by changed path; raises GitError if git fails."""
     printed = repository.run(*_LOG, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
     found: dict[str, tuple[str, str]] = {}
     for commit in _logged(printed):

@@ -127,7 +127,7 @@ class Repository(Struct, frozen=True):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return git's environment variables for this repository, its index and its extra objects."""
+        """Return git's environment variables for this repository, its index file and its temporary objects."""
         found = {"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {}
         if self.top == self.git_dir:
             # `safe.bareRepository=explicit` requires that `GIT_DIR` names a bare repository.
@@ -280,7 +280,7 @@ def editor(folder: Path) -> str:
 
 
 def pathspec(under: str) -> str:
-    """Return a git pathspec for a folder, relative to the top of the repository, and everything below it."""
+    """Return a git pathspec for a folder, given from the top of the repository, and for everything below it."""
     return f":(top,literal){under}" if under else ":(top)"
 
 
@@ -363,7 +363,7 @@ class BlobReader:
         return found
 
     def close(self) -> None:
-        """End the process if it is running."""
+        """End the `git cat-file` process if it is running."""
         if self._closing is not None:
             self._closing()
 

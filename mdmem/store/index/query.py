@@ -54,7 +54,7 @@ class ParsedQuestion(Struct, frozen=True):
 
 
 def plain(question: str) -> ParsedQuestion:
-    """Return the query for a question in plain words, in which any word may match."""
+    """Return the query for a question in plain words, which matches documents with any of the words."""
     asked = ask(question)
     terms = {**{term: (term,) for term in asked.terms}, **asked.wholes}
     return ParsedQuestion(query.Every() if terms else query.NullQuery, asked.typed, terms)

@@ -24,7 +24,7 @@ from mdmem.store.git.process import Repository, may_be_tracked
 
 
 class Places(Struct, frozen=True):
-    """The folders of one root. The index and the shared cache may be deleted; the state cannot be made again."""
+    """The folders of one root. The index and the shared cache may be deleted; the state cannot be rebuilt."""
 
     index: Path
     shared: Path
@@ -51,7 +51,7 @@ def _own(folder: Path) -> Path:
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return the absolute path in a variable, else a path in the home directory, else one that cannot be written."""
+    """Return the path in an environment variable if it is absolute, else one below home, else one never writable."""
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated

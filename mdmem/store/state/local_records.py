@@ -328,7 +328,7 @@ def stated_confidence(confidence: float | None) -> float:
 
 
 def name_of(key: str) -> str:
-    """Return the file name for a key, without the suffix."""
+    """Return the name, without suffix, of the file that stores the record with this key."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 

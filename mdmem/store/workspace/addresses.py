@@ -197,7 +197,7 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return an address, or a path from the working directory or the repository's top, relative to the root.
+    """Turn an address, or a path from the working directory or the repository's top, into a path from the root.
 
     The result has no `.md` and no slashes at its ends.
     """

@@ -130,38 +130,38 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     opened: list[FullTextIndex] = field(default_factory=list)
 
     def at(self, snapshot: Snapshot) -> Self:
-        """Return the same root at another snapshot, with the same cache of parsed files."""
+        """Return a workspace for the same root at another snapshot, with the same cache of parsed files."""
         return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
-        """Return the same root at a revision or on a date (None: no change); raises the errors of `snapshot_at`."""
+        """Return the workspace at a revision or on a date (None: no change); raises the errors of `snapshot_at`."""
         if name is None:
             return self
         snapshot, day = snapshot_at(self.location, name, today=self.today)
         return replace(self.at(snapshot), today=day)
 
     def reread(self) -> Self:
-        """Return the same root with its files as they are now, so that they are loaded again; the index stays open."""
+        """Return a workspace for the same root with its files as they are now; the index stays open."""
         return replace(self, given_tree=None, given_catalog=None)
 
     def over(self, tree: Tree) -> Self:
-        """Return the same root with the files of another tree, from which the entries are loaded again."""
+        """Return a workspace for the same root and the files of another tree, from which entries are loaded again."""
         return replace(self, given_tree=tree, given_catalog=None)
 
     def with_catalog(self, catalog: Catalog) -> Self:
-        """Return the same root and files with another catalog."""
+        """Return a workspace with the same root and files, but another catalog."""
         return replace(self, given_tree=self.whole_tree, given_catalog=catalog)
 
     def with_index(self, index: FullTextIndex) -> Self:
-        """Return the same root with an open full-text index."""
+        """Return a workspace for the same root with an open full-text index."""
         return replace(self, opened=[index])
 
     def unlimited(self) -> Self:
-        """Return the same root with access to everything, for internal work whose result the caller never sees."""
+        """Return a workspace with access to everything, for internal work whose result the caller never sees."""
         return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
 
     def within(self, seconds: float, *, clock: Clock) -> Self:
-        """Return the same files with a time limit in seconds; reading a file after that raises OverdueError."""
+        """Return a workspace with a time limit in seconds; reading a file after the limit raises OverdueError."""
         return replace(self.over(TimedTree(self.whole_tree, until=clock() + seconds, clock=clock)), is_timed=True)
 
     def once(self, make: Callable[[Workspace], _Made]) -> _Made:
