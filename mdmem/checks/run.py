@@ -41,10 +41,10 @@ _CONFLICT = "merge-conflict"
 
 
 class ComparedTrees(Struct, frozen=True):
-    """The trees to compare with: `base` is the tree before the change.
+    """The trees to compare the checked tree with: `base` is the tree before the change.
 
-    `other_parents` are those of a merge commit that is being made. A finding is old if a tree in `elsewhere` has it.
-    `last_commit` is HEAD, for checks of the files in `uncommitted` if there is no other base.
+    `other_parents` are the other parents of a merge commit that is being made. A finding is old if a tree in
+    `elsewhere` has it. `last_commit` is HEAD: if there is no base, the files in `uncommitted` are compared with it.
     """
 
     base: Base | None = None
@@ -61,12 +61,13 @@ def compare(
 ) -> ComparedTrees:
     """Return the trees to compare with; if one cannot be read, `faults` says why, and the other checks still run.
 
-    - A given base means the merge base of it and the change, and a merge is compared with the branch that it goes into:
-      the default branch if it is checked out, else the given one.
-    - Raises UnknownRevisionError if the base or that branch does not exist, unless a shallow clone may lack it.
+    - With `base`, the change is compared with its merge base with `base`.
+    - A merge is compared with the branch that it goes into: the default branch if it is checked out, else the given
+      one.
     - Staged files are compared with HEAD. Their findings are old if the default branch, local or remote, has them, too.
     - A push is only compared with the remote's version, to tell old findings from new ones.
     - With `with_uncommitted`, the files on disk are compared with HEAD.
+    - Raises UnknownRevisionError if a given branch does not exist, unless a shallow clone may lack it.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
@@ -212,7 +213,7 @@ def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
 
 
 def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
-    """Return a report with the request's level of failure, and without infos if the request leaves them out."""
+    """Return a report that fails at warnings if the request is `strict`, without infos if the request omits them."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
     # Without any entry, include infos, so that the user sees that nothing was checked.
     with_info = request.with_info or not report.checked
@@ -221,7 +222,11 @@ def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Check the whole tree, and return the findings of every severity; raises UsageError and others."""
+    """Check the whole tree, and return the findings of every severity.
+
+    Raises UsageError for an invalid option, SettingsError for invalid settings, and UnknownRevisionError for a missing
+    base.
+    """
     compared = compare(workspace, request.base, pushed=request.pushed, with_uncommitted=request.with_uncommitted)
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be computed, so check the branch that would be merged.

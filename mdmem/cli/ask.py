@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class CallerSession(Struct):
-    """The session of `--session` and `--fresh`, which remembers the shown entries unless it has no name."""
+    """The session named by `--session` and restarted by `--fresh`; it remembers the shown entries if it has a name."""
 
     name: str | None
     is_fresh: bool
@@ -174,7 +174,7 @@ def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...],
 @filter_options
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: Filters, *, syntax: bool) -> int:
-    """Find entries with any of WORDS, the best first. A superseded entry leads to the current one."""
+    """Find entries with any of WORDS, the best first. For a superseded entry, the current one is shown."""
     workspace = given.open()
     question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     result = search(workspace, question)
@@ -266,7 +266,7 @@ def show_command(
 @click.option("--titles", "only_titles", is_flag=True, help="Print only entry-ids and titles, under each room.")
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def list_command(given: Globals, place: str | None, filters: Filters, *, only_titles: bool) -> int:
-    """List the current entries, or those of a wing or a room. Filters also show others."""
+    """List the current entries of the memory, a wing or a room. Filters also show entries that are not current."""
     if only_titles and given.form != "text":
         raise UsageError(f"`--titles` prints text; leave out `--format {given.form}`, whose answer has the titles")
     workspace = given.open()

@@ -29,7 +29,7 @@ Decorated = Callable[..., Any]
 
 
 class Globals(Struct, frozen=True):
-    """The options that many commands share; opens the memory and prints results as these options say."""
+    """The options that many commands share. Its methods open the memory and print results as these options say."""
 
     root: str | None = None
     quiet: bool = False
@@ -80,7 +80,10 @@ class Globals(Struct, frozen=True):
         return written_text(written, self.style, show_path=from_here(workspace), under=workspace.location.under)
 
     def open(self, files: Sequence[str] = ()) -> Workspace:
-        """Return the workspace of a root, at `--at`, or of the hub's copy, and print its remarks. Raises UsageError."""
+        """Return the workspace of the memory root, or of the hub's copy of a repository, and print its remarks.
+
+        With `--at`, the workspace has the files of that commit. Raises UsageError if `--at` is given for a hub.
+        """
         from mdmem.store.workspace.location import Snapshot, locate
 
         if self.repository is None:
@@ -306,7 +309,7 @@ def today() -> date:
 
 
 class Progress:
-    """Shows a progress bar on a terminal; elsewhere nothing is printed, or the label once with `is_announced`."""
+    """A progress bar on a terminal. Elsewhere nothing is printed, or only the label, once, with `is_announced`."""
 
     _SHORTEST = 500
 
@@ -354,7 +357,7 @@ def discard_output(stream: TextIO) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a text, unless it is empty, with our colours and with control characters escaped.
+    """Print a text, unless it is empty; escape control characters, but keep the colours of mdmem.
 
     On a terminal, a text that is longer than the window is shown in the pager.
     """

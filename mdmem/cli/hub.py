@@ -158,7 +158,7 @@ def status_command(given: Globals) -> None:
 
 @_command("verify", _REPOSITORY)
 def verify_command(given: Globals, *, repository: str | None) -> int:
-    """Compare the hub's rows of this memory with their commit.
+    """Compare the hub's rows of this memory with the commit that they were sent from.
 
     Exit code 1 for findings, 3 if a pinned wing is not fetched and so not compared.
     """

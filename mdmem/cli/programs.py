@@ -144,7 +144,7 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
 
 
 def limited(command: Sequence[str], *, seconds: float) -> str:
-    """Run a command on our standard input for some seconds, and return its output; empty if it cannot be started."""
+    """Run a command with the same standard input for some seconds, and return its output; empty if it cannot start."""
     try:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     except OSError:

@@ -40,8 +40,8 @@ from mdmem.write.write import WriteOptions
 def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **options: Any) -> int:
     """Show what a change does to the rules: which are new, replaced, reworded or deprecated, and the new findings.
 
-    A..B compares two commits. A...B compares B with the commit where it left A. A alone compares A with the working
-    tree; the default is HEAD.
+    A..B compares two commits. A...B compares B with the commit at which B branched off from A. A alone compares A with
+    the working tree; the default is HEAD.
     """
     queries = tuple(query for query in options.pop("queries") if query.strip())
     wings = split_values(options.pop("wings"))

@@ -164,7 +164,8 @@ def install(given: Globals, *, driver_only: bool) -> None:
 
     A hook that another tool wrote is not changed. In that case nothing is written (exit code 2), and the output has the
     line to add to the hook. The hooks call the mdmem that wrote them, or else the mdmem on the PATH. Hooks in the work
-    tree, which are shared by a commit, only call the mdmem on the PATH.
+    tree may be committed, so they only call the mdmem on the PATH.
+
     The merge driver merges entries key by key, so that git reports fewer conflicts. It is set up in the folder `.git`,
     for this repository only.
     """

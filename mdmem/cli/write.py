@@ -227,8 +227,9 @@ def approve_command(
 ) -> None:
     """Make drafts active, all of them or none, and deprecate the entries that they supersede.
 
-    Each entry gets the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing, or with
-    --active and --merged the entries of that kind; without ADDRESS, these two mean the whole memory.
+    Each entry gets the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing. With
+    --active or --merged, they mean the entries there that are active, or were merged, without approval; without
+    ADDRESS, those of the whole memory.
     """
     if not (addresses or merged or active):
         raise click.UsageError("name a draft, or use --active or --merged")

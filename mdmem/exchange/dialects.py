@@ -57,7 +57,7 @@ class Keys(Struct, frozen=True):
 
 
 def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) -> Keys:
-    """Return the fields and claims from some keys. Skip empty values and the keys in `without`."""
+    """Return the fields and relations in some keys. Empty values and the keys in `without` are skipped."""
     keys = Keys()
     for key, value in pairs:
         is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _NOTHING)
@@ -121,7 +121,7 @@ _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 
 
 class Fact(Struct, frozen=True):
-    """A key and its value, with the place in the body. With `is_line` the fact is alone on its line."""
+    """A statement `key: value` in a body, with its offsets. `is_line` says that it is alone on its line."""
 
     key: str
     value: str
@@ -195,11 +195,11 @@ _NUMBERED = re.compile(
 
 
 class Outline:
-    """The sections of a record's body, with the title and the section about the status, which may be None.
+    """The sections of a record's body, with its title and its section about the status; either may be None.
 
-    `head` are the parts above the first heading after the title, and the sections about metadata, with their text
-    without facts. `facts` are the facts of these parts and of the status section, and `stated` is the rest of that
-    section's text. `is_listed` says that the head states the status as a fact.
+    `head` has the parts above the first heading after the title, and the sections about metadata, each with its text
+    without facts. `facts` are the facts (`key: value`) in these parts and in the status section, and `stated` is the
+    rest of that section's text. `is_listed` says that the head states the status as a fact.
     """
 
     def __init__(self, body: str) -> None:
@@ -252,7 +252,10 @@ def decision_record(
     unstated: Status = Status.ACTIVE,
     more: Sequence[Claim] = (),
 ) -> ForeignRecord:
-    """Return the record in a file, with `more` claims. If it states a decision but no status, it gets `unstated`."""
+    """Return the record in a file, with the relations `more` added.
+
+    If the file states a decision but no status, the record gets the status `unstated`.
+    """
     outline = Outline(source.body)
     heading = outline.title.heading if outline.title is not None else ""
     front = read_keys(source.fields.items())

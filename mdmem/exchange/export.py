@@ -260,7 +260,7 @@ class ExportForm(Struct, frozen=True):
     """A format of export, with the function that creates it.
 
     An earlier export's files that match the glob `owned` are removed if they are no longer needed. `place` is the
-    folder where the tool looks, from the top of the project, or None if the user must name one.
+    folder where the tool that uses this format looks, from the top of the project, or None if the user must name one.
     """
 
     make: Callable[[Workspace, tuple[str, ...]], _Files]
@@ -299,8 +299,8 @@ def export(
 ) -> ExportReport:
     """Write an export and return the changes. With `is_dry`, only return the changes.
 
-    The folder is `out`, or else the place where the tool looks. Raises UsageError if mdmem did not write a file that
-    would be replaced, and EnvironmentFaultError if a file cannot be written.
+    The folder is `out`, or else the `place` of the format. Raises UsageError if a file that would be replaced is not by
+    mdmem, and EnvironmentFaultError if a file cannot be written.
     """
     wanted = FORMS[form]
     files, remarks = wanted.make(workspace, wings)

@@ -213,7 +213,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
 
 
 def settle(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:
-    """Turn the claims of records into links between addresses. Existing `entries` are not changed.
+    """Turn the relations that records state into links between addresses. Existing `entries` are not changed.
 
     If a record states its successor, both records get the link. If a record states that it supersedes another record,
     only this record gets the link. The other record gets it only if it is deprecated and states no successor itself.
@@ -337,7 +337,7 @@ class References:
         return tuple(dict.fromkeys(near or (address for address, _ in found)))
 
     def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
-        """Return the addresses that the target of a claim may mean, seen from `folder`. A single address is certain."""
+        """Return the addresses that a claim in `folder` may mean as its target. If there is only one, it is certain."""
         if not claim.is_path:
             return self.named(claim.target, folder)
         path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))
@@ -374,7 +374,7 @@ _Edit = tuple[int, int, str | None, str]
 def write_body(
     record: ForeignRecord, references: References, *, place: Callable[[str], str], cuts: Collection[Cut]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the body for a record's entry, and messages about broken links.
+    """Return the body for a record's entry, without the `cuts` and with new links, and messages about broken links.
 
     `place` converts a path relative to the root into a path relative to the top of the project. Cutting a paragraph
     also cuts the blank lines after it.

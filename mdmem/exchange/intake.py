@@ -56,11 +56,12 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
 
 class Intake:
-    """The result of reading all sources: records by address, files of a whole memory, and a row for each other source.
+    """The result of reading all sources of an import.
 
-    `contents` are the sources that are completely in the memory, or will be after the import. `origins` maps file and
-    part to the address and the origin of each entry that was imported before. `before` are the records of these
-    entries, read again because they may state relations to new records.
+    `records` are the future entries by address, `files` those of an exported memory, and `rows` report the other
+    sources. `contents` are the sources that are completely in the memory, or will be after the import. `origins` maps
+    file and part to the address and the origin of each entry that was imported before. `before` are the records of
+    these entries, read again because they may state relations to new records.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
@@ -378,9 +379,9 @@ def _unquoted(value: str) -> str:
 
 
 def read_document(data: bytes) -> Iterator[tuple[str, str | None]]:
-    """Yield path and text of each file in a document, manifests first. The text is None if the document lacks it.
+    """Yield the path and text of each file in a document of `mdmem export json`, manifests first.
 
-    Raises UnfitError if it is not such a document.
+    The text is None for an entry that the document has only in part. Raises UnfitError for any other document.
     """
     try:
         stated = json.loads(data)

@@ -23,14 +23,14 @@ class UnfitError(ValueError):
 
 
 class Guess(Struct, frozen=True):
-    """The reason for a field's value that the record does not state, and how sure it is: "likely" or "a guess"."""
+    """The reason for a field's value that mdmem inferred, and how certain the value is: "likely" or "a guess"."""
 
     why: str
     sureness: str = "likely"
 
 
 class ClaimKind(StrEnum):
-    """The kind of relation to another record that a record states. Passive kinds become a link of the other record."""
+    """The kind of relation that a record states. A passive kind (`..._by`) becomes a link of the other record."""
 
     SUPERSEDES = "supersedes"
     SUPERSEDED_BY = "superseded_by"
@@ -135,7 +135,7 @@ class ImportRow(Struct, kw_only=True):
 
     @property
     def is_new_rule(self) -> bool:
-        """Return whether another tool's record becomes an active rule."""
+        """Return whether a record of another tool becomes an active invariant or decision."""
         is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
         return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
 

@@ -74,7 +74,7 @@ class _Sentence(Struct, frozen=True):
     signs: Mapping[str, tuple[Claim | None, str]]
 
     def written(self, text: str) -> str:
-        """Return a part of the sentence with the original text of its references and dates."""
+        """Return a part of the sentence, with its references and dates as the author wrote them."""
         return "".join(self.signs[one][1] if one in self.signs else one for one in text.strip(" .;"))
 
 
@@ -223,7 +223,7 @@ def _words_of(key: str) -> str:
 
 
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
-    """Return the claims in the value of a key. A key without a kind has `see` claims, but not by mere numbers."""
+    """Return the relations in the value of a key. A key of no kind has `see` relations, but not from mere numbers."""
     if kind_of_key(key) is None:
         found = (one for one, _ in _sentence_of(written).signs.values())
         return tuple(one for one in found if one is not None and not _is_mere_number(one))

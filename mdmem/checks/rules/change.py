@@ -213,9 +213,9 @@ def names_the_same(*persons: str) -> bool:
 def approved_by_nobody(case: Case) -> Iterator[Finding]:
     """An invariant or decision became active without the approval of an owner of its wing.
 
-    The name in `approved_by`, or without that field in `owner`, must be one of the `owners` in the wing's README.md:
-    the same text, or the name or the email of `Name <email>`. If the wing has no owners, `wing-without-owner` reports
-    that.
+    The name in `approved_by` (or in `owner`, if there is no `approved_by`) must be one of the `owners` in the wing's
+    README.md: the same text, or the name or the email of `Name <email>`. If the wing has no owners,
+    `wing-without-owner` reports that.
 
     Fails:
         app/README.md             owners: [Till Team <till@example.org>]
@@ -283,7 +283,7 @@ _STORIES = {
 def merge_conflict(case: Case) -> Iterator[Finding]:
     """The merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
 
-    Git may merge the last two silently: both rules then count as current, or links lead to the other side's rule.
+    Git may not report the last two kinds: both rules then count as current, or links lead to the other side's rule.
     Resolving a conflict decides which rule applies, so do it in your branch, for review.
 
     Fails:

@@ -134,7 +134,7 @@ def invariant_wording(case: Case) -> Iterator[Finding]:
     """The wording of an invariant leaves open whether a change violates it, or states more than one rule.
 
     With "prefer", "try to", "should" or "where possible", no change violates it. The check ignores the reasons. Several
-    sentences with must are an info, since each rule needs its own entry.
+    sentences with "must" are an info, since each rule needs its own entry.
 
     Fails:
         Callbacks should not block the executor where possible.
@@ -244,9 +244,9 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
 def secret_like_text(case: Case) -> Iterator[Finding]:
     """The file contains text that looks like a key, a token or a password.
 
-    Models and every clone get a copy, and git keeps it. The check knows the formats of well-known services, private
-    keys, passwords in URLs, and random values after names such as `password`. Placeholders (`<token>`, `xxxx`) are
-    fine. In a fenced code block the finding is a warning.
+    Every clone and every language model gets a copy, and git keeps it forever. The check knows the formats of
+    well-known services, private keys, passwords in URLs, and random values after names such as `password`. Placeholders
+    (`<token>`, `xxxx`) are fine. In a fenced code block the finding is a warning.
 
     Fails:
         DATABASE_URL=postgres://orders:<a real password>@db.internal/orders

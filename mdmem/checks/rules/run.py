@@ -114,7 +114,8 @@ def settings_loosened(case: Case) -> Iterator[Finding]:
 
     Otherwise a change could switch off the check that it fails. The finding is reported for each of these:
 
-    - a check no longer runs, or has a lower severity; `fail_on` is higher, or `ended` or `old` is milder
+    - a check no longer runs, or has a lower severity
+    - `fail_on` is higher, or `ended` or `old` makes fewer findings fail
     - an owner of a wing is removed
     - `agent_status` no longer makes agents' new entries drafts
     - `one_sided` lets a one-sided supersession hide a current entry

@@ -350,7 +350,7 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
 
 @check("wing-without-owner", Severity.WARNING)
 def wing_without_owner(case: Case) -> Iterator[Finding]:
-    """A wing has no owner, so nobody is responsible for its rules, or can approve an agent's draft.
+    """A wing has no owner, so nobody is responsible for its rules, and nobody can approve an agent's draft.
 
     Fails:
         kind: shared     (and no `owners`)
@@ -375,7 +375,7 @@ def wing_not_fetched(case: Case) -> Iterator[Finding]:
     """A wing from another repository could not be read.
 
     It may contain invariants, so the check is incomplete. Links into it are not reported as broken. Perhaps nobody
-    fetched it on this machine, the settings have a newer commit, or a folder has its name.
+    fetched it on this machine, the settings have a newer commit, or a folder here has the same name as the wing.
 
     Fails:
         [wings.ros2]

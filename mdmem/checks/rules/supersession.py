@@ -347,8 +347,8 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
 def supersession_across_wings(case: Case) -> Iterator[Finding]:
     """An entry supersedes an entry of another wing.
 
-    A project cannot end a shared rule, but can override it for itself, nor another project's rule. Only a shared entry
-    may supersede a project's entry; that is a promotion.
+    A project may supersede neither a shared rule nor another project's rule, but it can override a shared rule for
+    itself. A shared entry may supersede a project's entry, when the rule becomes a rule for all projects.
 
     Fails:
         shop/forms/controlled.md       supersedes: [react/forms/uncontrolled]     (react is shared)
