@@ -274,7 +274,7 @@ class FolderRename(Struct, frozen=True):
 
 
 def group_renames(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRename]:
-    """Yield renames in order. A folder whose files all move is renamed itself, so that a kill never splits it."""
+    """Yield renames in order. A folder whose files all move is renamed as a whole, so that no crash can split it."""
 
     @cache
     def whole(old: str, new: str) -> FolderRename | None:

@@ -417,10 +417,10 @@ def new_text(
     old: str | None = None,
     reason: str = "",
 ) -> tuple[str, str]:
-    """Return address and text of a new entry, for a person to edit; it may supersede `old`.
+    """Return address and text of a new entry, for a person to edit; the entry may supersede `old`.
 
-    A successor copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner`
-    if it is active at once. Raises the errors of `plan_new` that can be found before the text is edited.
+    A successor copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner` if
+    the successor is active at once. Raises the errors of `plan_new` that can be found before the text is edited.
     """
     address = address_of(draft)
     catalog = catalog_after(workspace, require_wing(workspace, address, wing))

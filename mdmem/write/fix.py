@@ -280,8 +280,8 @@ def find_new(
 ) -> list[Finding]:
     """Return the new findings after a round of fixes; `renames` are pairs of old and new path.
 
-    A finding of the same check counts as old even if its text or line changed, unless the round was meant to fix
-    it.
+    A finding of the same check counts as old even if its text or line changed, unless it is one of those in `ended`,
+    which the round was meant to fix.
     """
     origins, to_end = dict[str, str](), frozenset(ended)
     for old, new in renames:

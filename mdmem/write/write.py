@@ -93,7 +93,7 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
 
 
 class BrokenMemoryError(UsageError):
-    """A plan would break the memory."""
+    """A planned change would break the memory."""
 
 
 def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:

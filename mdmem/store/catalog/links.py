@@ -83,7 +83,7 @@ class Neighbour(Struct, frozen=True):
 
     @property
     def direction(self) -> str:
-        """Return "incoming" if the neighbour has the link, or else "outgoing"."""
+        """Return "incoming" if the neighbour has the link to the other entry, or else "outgoing"."""
         return "incoming" if self.is_incoming else "outgoing"
 
 

@@ -218,10 +218,11 @@ class FullTextIndex:
         may_refresh: bool = True,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the documents that match a question, of those in `among` (None means all); raises QuerySyntaxError.
+        """Return the documents that match a question, of those in `among` (None means all).
 
         The index is updated first if `may_refresh`, which needs a corpus with all documents of the tree. If the answer
-        has a time limit, a new index is built only in part.
+        has a time limit, a new index is built only in part. With `syntax`, the question is in the query language, and
+        an invalid one raises QuerySyntaxError.
         """
         parsed = parse(question) if syntax else plain(question)
         terms = tuple(parsed.words)
