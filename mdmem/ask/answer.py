@@ -282,7 +282,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     - `searched`: the rooms that were searched; `likely_room` contains at least half of the best matches.
     - `weights`: the rarity of each word of the question.
     - `unmatched`: decisions that match nothing. They are listed only if the wing has few decisions.
-    - `describe` and `describe_proposed` add the relations and reasons to an item.
+    - `describe` and `describe_proposed`: functions that add relations and reasons to an item.
     - `tokens`: the size of the items that fit.
     """
 

@@ -101,7 +101,7 @@ def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
 
 
 def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
-    """Return the rules for some paths, which start at the repository's top; raises the errors of loading the memory."""
+    """Return the rules for paths relative to the repository's top; raises the errors of loading the memory."""
     catalog = reading.view.effective.catalog
     try:
         scope = resolve_scope(catalog, reading.settings, Filters(), paths=paths)

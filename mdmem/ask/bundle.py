@@ -100,7 +100,7 @@ def retrieve_context(
     paths: Sequence[str] | None = None,
     clock: Clock = monotonic,
 ) -> Bundle:
-    """Return the bundle of a project for an agent; a memory that cannot be read is reported as its status.
+    """Return the bundle of a project for an agent. Its status says whether the memory could be read.
 
     The settings limit the time of an attempt. If it takes longer, or files disappear meanwhile, there is a second one.
     Raises ValueError for an unknown scope or category.

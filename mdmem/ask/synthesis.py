@@ -283,7 +283,7 @@ class _Planner(Struct, frozen=True):
         return retrieve_in(self.workspace, self.scope, Question(words=words))
 
     def find_named(self) -> tuple[list[Item], list[str]]:
-        """Return the current entries for the names in the request, and a message for each name without one.
+        """Return the current entries for the names in the request, and a message for each name without an entry.
 
         A name is an `entity` or an address. The entries may be from any wing. A superseded entry is replaced by its
         current successors.

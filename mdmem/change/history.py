@@ -81,7 +81,7 @@ def log(workspace: Workspace, name: str) -> LogReport:
 
 
 def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
-    """Return the last `limit` commits that changed entries, with the addresses, newest first; GitError outside git."""
+    """Return the last `limit` commits that changed entries, newest first; raises GitError outside git."""
     found: list[Commit] = []
     repository, under = workspace.location.get_repository(), workspace.location.under or "."
     prefix = workspace.location.prefix
@@ -100,7 +100,10 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
 
 
 def blame(workspace: Workspace, name: str) -> LogReport:
-    """Return the commit that last set each field of an entry and its body, also before moves; raises as `log` does."""
+    """Return the commit that last set each field of an entry, and its body, also before moves.
+
+    Raises the errors of `log`.
+    """
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)
     document = workspace.catalog.document(f"{address}.md")

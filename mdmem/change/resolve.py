@@ -282,7 +282,7 @@ def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
 
 
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
-    """Resolve one conflict on disk; the remarks are git's next commands. Raises the errors of `write`, too."""
+    """Resolve one conflict in the files. The remarks are the git commands to run next. Raises the errors of `write`."""
     conflict = get_conflict(workspace, name)
     if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
         commands = " or ".join(f"`{one.command}`" for one in conflict.choices)

@@ -29,7 +29,7 @@ class Ref(Struct, frozen=True):
 
 
 class Unread(Struct, frozen=True):
-    """A file that cannot be read in one tree, with the entry that the other tree has at that address, or None."""
+    """A file that cannot be read before or after the change, and its entry on the other side, if that can be read."""
 
     which: Which
     path: str
@@ -127,7 +127,7 @@ class Move(Struct, frozen=True):
 
 
 class Dependent(Struct, frozen=True):
-    """A current entry or draft that links to an entry that is no longer current. `how` is the field, or `text`."""
+    """A current entry or draft with a link, in the fields `how` or its body (`text`), to an entry no longer current."""
 
     entry: Ref
     on: str
@@ -199,7 +199,7 @@ class AnswerPair(Struct, frozen=True):
 
 
 class ReviewReport(Struct, frozen=True, kw_only=True):
-    """The differences in meaning of two trees. The settings before the change, not those after it, set `page_url`."""
+    """The differences in meaning between two trees. `page_url` is a setting of the tree before the change."""
 
     before: str
     after: str

@@ -68,7 +68,7 @@ class SyncResult(Struct, frozen=True, kw_only=True):
 
 
 class SyncStoppedError(MdmemError):
-    """Our commits conflict with the commits of others. Nothing was pushed, and nothing changed here."""
+    """The local commits conflict with the commits of others. Nothing was pushed, and no local file changed."""
 
     exit_code = 1
 
@@ -199,9 +199,9 @@ def fetch_wings(
 ) -> FetchWingsResult:
     """Fetch wings from other repositories (default: all), and pin them to their newest commits.
 
-    With `pinned`, fetch only the pinned commits, and write nothing. A wing that cannot be fetched, or is missing in
-    the new commit, keeps its commit, and its `fault` says why. Raises the errors of `put` and `commit_paths`, and
-    UsageError.
+    With `pinned`, fetch only the pinned commits, and write nothing. A wing that cannot be fetched, or is missing in the
+    new commit, keeps its commit, and its `fault` says why. Raises UsageError for an unknown wing or a workspace at a
+    commit, and the errors of `put` and `commit_paths`.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings can be fetched only for the files on disk; leave out --at")

@@ -185,7 +185,7 @@ def write_baseline(
 
     The default `.baseline.json` is also written to the settings, so that every run reads it. Records of checks that did
     not run stay. Raises SettingsError for a symbolic link, an invalid old baseline or settings, and
-    EnvironmentFaultError.
+    EnvironmentFaultError if a file cannot be written.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
     name = given or stated or USUAL

@@ -64,7 +64,8 @@ class ImportReport(Struct, frozen=True, kw_only=True):
 def import_records(workspace: Workspace, request: ImportRequest, options: WriteOptions) -> ImportReport:
     """Import records. No existing entry is overwritten. A file that cannot be imported is listed with the reason.
 
-    Raises UsageError and the errors of `write`. Nothing was written in that case.
+    Raises UsageError if the place, a path or the person cannot be used, and the errors of `write`. Nothing was written
+    then.
     """
     if request.leaves_pointer and not request.moves:
         raise UsageError("--pointer needs --move")
