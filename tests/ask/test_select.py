@@ -19,16 +19,6 @@ INVARIANT, DECISION, PATTERN, NOTE = EntryType
 # --- authority ---
 
 
-def test_order_is_authority_where_the_note_is_most_alike(root: Path) -> None:
-    put(root, "app/a/rule", "Callbacks must not block", type="invariant")
-    put(root, "app/a/choice", "One executor runs the callback", type="decision")
-    put(root, "app/a/way", "Offload work from a callback", type="pattern")
-    put(root, "app/a/session", "Callback executor block", "Callback executor block. " * 9, type="note")
-    answer = found(root, "callback executor block")
-    assert names(answer.items) == ["app/a/rule", "app/a/choice", "app/a/way", "app/a/session"]
-    assert max(answer.items, key=lambda item: item.score).entry.address == "app/a/session"
-
-
 def test_order_inside_a_type_is_focus_then_project_then_shared(root: Path) -> None:
     put(root, "lib/a/one", "Queue queue queue")
     put(root, "app/a/two", "Queue queue")

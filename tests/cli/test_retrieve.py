@@ -61,12 +61,6 @@ def test_question_without_an_answer_is_answered(question: str, folder: Path, run
     assert (said["covered"], [item["address"] for item in said["items"]]) == (False, [RULE, CHOICE])
 
 
-def test_nothing_binding_is_said(folder: Path, run: Run) -> None:
-    ran = run("retrieve", "zebra", cwd=folder)
-    assert ran.code == 0
-    assert ran.out.startswith("No invariant or decision covers this. In no entry of nav: zebra. Searched 2 rooms.\n")
-
-
 def test_session_is_shown_an_entry_once_until_it_changes_or_a_fresh_start(folder: Path, run: Run) -> None:
 
     def forms(*arguments: str) -> list[str]:

@@ -1,21 +1,29 @@
-"""Loading a tree: one bad file is a finding, the cache gives what a fresh load gives, and entries are linked."""
+"""Loading a tree: bad files, the cache, links between entries; and what a change did to its base."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 
 import pytest
 from builders import commit_all, entry_text, git, make_repository, make_root, refuse, repository_of, write, write_entry
-from trees import HeldTree, meant
+from hypothesis import given
+from hypothesis import strategies as st
+from trees import HeldTree, ListedTree, meant
 
+from mdmem.checks.case import Base, Case
+from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.links import neighbours
+from mdmem.store.catalog.changes import Changes, ComparableText, first_difference, says_the_same
+from mdmem.store.catalog.links import EdgeKind, classify, neighbours
 from mdmem.store.catalog.load import EntryCache, load, settings_bytes
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.tree import GitTree, TreeFile, Unreadable, WorkingTree
+from mdmem.store.settings import Settings
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, Unreadable, WorkingTree
 
 
 @pytest.fixture
@@ -212,3 +220,199 @@ def test_relations_and_references_of_the_body_are_links() -> None:
     body = "As [see: three] says, not as `[see: two]`.\n"
     assert near("one", body, **entries) == [("reads", "outgoing", "two"), ("see", "outgoing", "three")]
     assert near("two", **entries) == [("reads", "incoming", "one")]
+
+
+TODAY = date(2026, 11, 21)
+RULE = "Times are stored in UTC.\n"
+
+
+def tree_of(**texts: str) -> ListedTree:
+    """Return a tree of files, whose names stand for the addresses `app/rules/NAME`, or `WING__ROOM__NAME`."""
+    content = {
+        f"{name.replace('__', '/') if '__' in name else f'app/rules/{name}'}.md": text for name, text in texts.items()
+    }
+    return ListedTree(
+        tuple(TreeFile(path) for path in content), {path: text.encode() for path, text in content.items()}
+    )
+
+
+def case_of(before: Tree, after: Tree) -> Case:
+    return Case(load(after), Settings(), TODAY, base=Base("base", load(before), Settings()))
+
+
+def told(changes: Changes) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """Return what was changed (from, to), added and taken away, without `app/rules/`."""
+    short = [
+        [entry.address.removeprefix("app/rules/") for entry in entries] for entries in (changes.added, changes.gone)
+    ]
+    pairs = [(one.before.address, one.after.address) for one in changes.changed]
+    return [tuple(end.removeprefix("app/rules/") for end in pair) for pair in pairs], *short
+
+
+def changed(before: Tree, after: Tree) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    return told(case_of(before, after).changes)
+
+
+def test_each_kind_of_change_is_told_apart() -> None:
+    before = tree_of(a=entry_text(), b=entry_text("One.\n"), c=entry_text("Two.\n"))
+    after = tree_of(a=entry_text(), b=entry_text("One and a half.\n"), d=entry_text("Three.\n"))
+    assert changed(before, after) == ([("b", "b")], ["d"], ["c"])
+
+
+def test_entry_whose_words_stand_elsewhere_moved() -> None:
+    before = tree_of(a=entry_text(RULE), b=entry_text("One.\n"))
+    after = tree_of(app__times__a=entry_text(" Times  are stored\r\nin UTC.", title="UTC"), b=entry_text("One.\n"))
+    assert changed(before, after) == ([("a", "app/times/a")], [], [])
+
+
+def test_move_to_an_address_that_was_there_before_is_a_deletion() -> None:
+    before = tree_of(a=entry_text(RULE), b=entry_text(RULE))
+    assert changed(before, tree_of(b=entry_text(RULE))) == ([], [], ["a"])
+
+
+BROKEN = "---\ntype: [\n---\n"
+
+
+@pytest.mark.parametrize("place", ["app", "app/rules"])
+@pytest.mark.parametrize("kind", [FileKind.SYMLINK, FileKind.UNREADABLE])
+def test_entries_below_a_closed_folder_are_neither_new_nor_gone(place: str, kind: FileKind) -> None:
+    opened, closed = tree_of(a=entry_text()), ListedTree((TreeFile(place, kind),))
+    assert changed(opened, closed) == ([], [], [])
+    assert changed(closed, opened) == ([], [], [])
+
+
+NAMES = st.sets(st.from_regex(r"[a-z]{1,4}", fullmatch=True), max_size=6)
+
+
+@given(NAMES)
+def test_whole_wing_that_is_renamed_loses_and_gains_nothing(names: set[str]) -> None:
+    before = tree_of(**{name: entry_text(f"{name}.\n") for name in names})
+    after = tree_of(**{f"shop__rules__{name}": entry_text(f"{name}.\n") for name in names})
+    assert changed(before, after) == ([(name, f"shop/rules/{name}") for name in sorted(names)], [], [])
+
+
+A, B = "app/rules/a", "app/rules/b"
+THERE = frozenset({A, B, "app/rules/c"})
+
+
+def same(before: str, after: str, moves: dict[str, str] | None = None, now: frozenset[str] = THERE) -> bool:
+    return says_the_same(ComparableText(A, before, THERE, moves or {}), ComparableText(A, after, now))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        # Blanks that nobody sees.
+        *(("One.\nTwo.\n", after, True) for after in ("One.\nTwo.", "\nOne.  \r\nTwo.\t\r\n\r\n", "One.\nTwo.\n")),
+        # Every other change.
+        *(
+            ("One.\nTwo.\n", f"{after}\n", False)
+            for after in ("One. Two.", "    One.\nTwo.", "One.\n\nTwo.", "one.\nTwo.", "")
+        ),
+        # A link that led nowhere may be mended, and a short address be written in full.
+        ("[see: app/rules/gone]", "[see: app/rules/b]", True),
+        ("[see: app/rules/gone]", "[see: app/rules/lost]", False),
+        ("[see: app/rules/b]", "[see: app/rules/gone]", False),
+        ("See [[b]].", "See [[app/rules/b]].", True),
+        # The words beside a link count.
+        ("Use [[b]].", "Avoid [[app/rules/b]].", False),
+        ("Use [[b]].", "Use [[b]] and [[c]].", False),
+    ],
+)
+def test_bodies_say_the_same(before: str, after: str, expected: bool) -> None:
+    assert same(before, after) is expected
+
+
+def test_link_that_follows_a_move_is_the_same() -> None:
+    moved = "app/times/b"
+    before, after = "See [see: app/rules/b] and [b](b.md).\n", "See [see: app/times/b] and [b](../times/b.md).\n"
+    assert same(before, after, {B: moved}, THERE - {B} | {moved})
+    assert not same(before, after, {}, THERE | {moved})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("One.\nTwo.\n", "One.\nThree.\n", (1, "Three.")),
+        ("One.\n", "\n\nOther.\n", (2, "Other.")),
+        ("One.\n", "One.\n\nTwo.\n", (2, "Two.")),
+        ("One.\nTwo.\n", "One.\n", (0, "One.")),
+        ("One.\n", "", (0, "")),
+    ],
+)
+def test_first_difference_is_a_line_of_the_new_text(before: str, after: str, expected: tuple[int, str]) -> None:
+    assert first_difference(before, after) == expected
+
+
+def memory(stated: Mapping[str, dict[str, object] | str]) -> Catalog:
+    """Load entries by their address, beside a shared wing; a text stands as it is."""
+    texts = {f"{address}.md": one if isinstance(one, str) else entry_text(**one) for address, one in stated.items()}
+    shared = {"lib/README.md": "---\nkind: shared\n---\n"}
+    return load(HeldTree({path: text.encode() for path, text in (texts | shared).items()}))
+
+
+# Properties: small memories in two wings, with files that are missing and files that cannot be parsed.
+PLACES = ("app/rules/a", "app/rules/b", "app/rules/c", "lib/rules/d", "lib/rules/e")
+TARGETS = st.lists(st.sampled_from([*PLACES, "app/rules/gone"]), max_size=3, unique=True)
+ENTRIES = st.fixed_dictionaries(
+    {
+        "status": st.sampled_from(["draft", "active", "active", "under_review", "deprecated", "deprecated"]),
+        "supersedes": TARGETS,
+        "superseded_by": TARGETS,
+        "reason": st.sampled_from([None, "it was tried"]),
+        "deprecated_at": st.sampled_from([None, "2026-04-01", "2026-05-01"]),
+    }
+)
+MEMORIES = st.dictionaries(st.sampled_from(PLACES), st.one_of(ENTRIES, ENTRIES, ENTRIES, st.just(BROKEN)), min_size=1)
+
+
+@given(MEMORIES)
+def test_every_named_edge_is_in_exactly_one_class(stated: dict[str, dict[str, object] | str]) -> None:
+    catalog = memory(stated)
+    named = {(old, new) for new, entry in catalog.entries.items() for old in entry.supersedes}
+    named |= {(old, new) for old, entry in catalog.entries.items() for new in entry.superseded_by}
+    edges = classify(catalog)
+    assert Counter((edge.old, edge.new) for edge in edges) == Counter(named)
+    for one in catalog.entries:
+        olds = {edge.old for edge in edges if one in (edge.old, edge.new)}
+        assert classify(catalog, about={one}) == tuple(edge for edge in edges if edge.old in olds)
+
+
+# What each class makes the checks say: so many findings as it has edges, or as it has old ends.
+BY_EDGE = {
+    "successor-not-current": {EdgeKind.BY_DRAFT, EdgeKind.BY_DEAD},
+    "supersession-across-wings": {EdgeKind.ACROSS_WINGS},
+}
+BY_OLD = {"two-successors": {EdgeKind.TWO_SUCCESSORS}, "superseded-but-active": {EdgeKind.BUT_ACTIVE}}
+
+
+@given(MEMORIES)
+def test_each_broken_edge_gives_one_finding(stated: dict[str, dict[str, object] | str]) -> None:
+    case = Case(memory(stated), Settings(), date(2026, 11, 21))
+    for code, wanted in BY_EDGE.items():
+        assert len(run_checks(case, [code])) == sum(edge.kind in wanted for edge in case.edges), code
+    for code, wanted in BY_OLD.items():
+        assert len(run_checks(case, [code])) == len({edge.old for edge in case.edges if edge.kind in wanted}), code
+    ends = {EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD}
+    one_sided = sum(edge.kind in ends for edge in case.edges)
+    mismatched = len({edge.old for edge in case.edges if edge.kind is EdgeKind.MISMATCH})
+    assert len(run_checks(case, ["supersession-one-sided"])) == one_sided + mismatched
+    dangling = [finding for finding in run_checks(case, ["dangling-link"]) if "supersede" in finding.message]
+    edges = [edge for edge in case.edges if not {edge.old, edge.new} <= case.catalog.addresses]
+    assert (len(dangling), {edge.kind for edge in edges} - {EdgeKind.OTHER}) == (len(edges), set())
+    in_cycles = {end for edge in case.edges if edge.kind is EdgeKind.CYCLE for end in (edge.old, edge.new)}
+    assert in_cycles == case.catalog.lineage.contradictory
+
+
+@given(MEMORIES)
+def test_consistent_classes_keep_what_they_promise(stated: dict[str, dict[str, object] | str]) -> None:
+    catalog = memory(stated)
+    for edge in classify(catalog):
+        if edge.kind is EdgeKind.SOUND:
+            assert edge.by_new
+            assert edge.by_old
+            assert catalog.entries[edge.old].status == "deprecated"
+            assert edge.new in catalog.lineage.successors[edge.old]
+        if edge.kind is EdgeKind.PENDING:
+            new = catalog.entries[edge.new]
+            assert new.status == "draft" or (new.status == "deprecated" and new.why_ended and not edge.by_old)

@@ -98,15 +98,6 @@ def test_active_wing_is_the_one_that_is_about_a_given_path(tmp_path: Path) -> No
     assert named.wing == "app"
 
 
-@pytest.mark.parametrize("command", ["list", "search decided"])
-def test_commands_read_all_where_the_active_wing_is_ambiguous(command: str, tmp_path: Path, capsys: Capture) -> None:
-    wings(make_root(tmp_path), app="kind: project", web="kind: project")
-    ran = run_here(capsys, *command.split(), cwd=tmp_path)
-    assert ran.code == 0
-    assert "app/architecture/rule" in ran.out
-    assert "web/architecture/rule" in ran.out
-
-
 @pytest.mark.parametrize("command", ["retrieve", "list", "search rule"])
 @pytest.mark.parametrize(("option", "nearest"), [("--wing=ap", "`app`"), ("--room=architectur", "`architecture`")])
 def test_commands_where_a_name_means_nothing(
