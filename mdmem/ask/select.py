@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -45,7 +44,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     `answer` is the result of the full-text search, or None if the question has no words. `naming` has the entries whose
     text mentions a given path or its folder, with what they mention. `omitted` collects the entries that were omitted,
-    with the reasons.
+    with the reasons, and `overriders` the overriding entry of each selected entry that has one.
     """
 
     catalog: Catalog
@@ -55,13 +54,22 @@ class Selection(Struct, frozen=True, dict=True):
     today: date
     naming: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     omitted: dict[str, Omission] = field(default_factory=dict)
+    overriders: dict[str, Entry] = field(default_factory=dict)
 
     def select(self, only: Set[str] | None = None) -> list[Item]:
         """Return the selected items in the order of authority; with `only`, just those at these addresses."""
-        chosen = {address: self.catalog.entries[address] for address in self._candidates() if self._answers(address)}
+        entries, lets_in = self.catalog.entries, self.question.filters.lets_in
+        if self.question.is_open:
+            found = sorted(self.members)
+        else:
+            more = self.on_path | self.naming.keys() | self.catalog.derived.of_type[EntryType.INVARIANT]
+            found = list(dict.fromkeys((*self.matches, *sorted(more & self.members), *self.inherited)))
+        chosen = {one: entries[one] for one in found if one in self.members and self._answers(entries[one])}
         for head, olds in self.inherited.items():
-            if head not in chosen and self._is_successor_wanted(head, olds):
-                chosen[head] = self.catalog.entries[head]
+            # A successor need not pass the filters if an entry that it superseded does.
+            is_wanted = head not in chosen and any(self.scope.contains(old) and lets_in(entries[old]) for old in olds)
+            if is_wanted and not self._misses_paths(entries[head]):
+                chosen[head] = entries[head]
         self._apply_overrides(chosen)
         for entry in partners_of(self.catalog, chosen, self.scope):
             if not self._misses_paths(entry) and not self._has_other_focus(entry):
@@ -124,36 +132,43 @@ class Selection(Struct, frozen=True, dict=True):
                     found.setdefault(head, []).append(address)
         return found
 
-    def _candidates(self) -> Iterator[str]:
-        """Yield the addresses that may answer, each once."""
-        members = self.members
-        invariants = self.catalog.derived.of_type[EntryType.INVARIANT]
-        if self.question.is_open:
-            yield from sorted(members)
-            return
-        found = (*self.matches, *sorted((self.on_path | self.naming.keys() | invariants) & members), *self.inherited)
-        yield from (address for address in dict.fromkeys(found) if address in members)
-
-    def _is_found(self, address: str) -> bool:
-        """Return whether an entry, or one that it superseded, matches by words or paths."""
-        return self.question.is_open or self._is_found_itself(address) or address in self.inherited
-
-    def _is_found_itself(self, address: str) -> bool:
-        return address in self.matches or address in self.on_path or address in self.naming
-
-    def _answers(self, address: str) -> bool:
-        entry = self.catalog.entries[address]
-        if not self._is_shown(address) and not (self.question.filters.with_ended and entry.status is not Status.DRAFT):
+    def _answers(self, entry: Entry) -> bool:
+        """Return whether an entry belongs to the answer; note the omission of an unconditional invariant."""
+        filters, address = self.question.filters, entry.address
+        if not self._is_shown(address) and not (filters.with_ended and entry.status is not Status.DRAFT):
             return False
-        if self.is_unconditional(entry):
-            return self._invariant_applies(entry)
-        return self._is_found(address) and self._passes(entry) and not self._misses_paths(entry)
+        if not self.is_unconditional(entry):
+            return self._is_match(entry)
+        # A room filter counts only if the filters also ask for invariants by type.
+        if filters.types and EntryType.INVARIANT not in filters.types:
+            return self._omit(entry, TYPE_FILTER)
+        if filters.types and not self.scope.contains(address):
+            return self._omit(entry, OTHER_ROOM)
+        if self._misses_paths(entry):
+            return False
+        at_work = self.question.work_paths
+        if (
+            at_work
+            and entry.applies_to
+            and address not in self.matches
+            and any_match(entry.applies_to, at_work) is None
+        ):
+            return self._omit(entry, ELSEWHERE)
+        return not self._has_other_focus(entry) or self._omit(entry, OTHER_FOCUS)
 
-    def _is_successor_wanted(self, head: str, olds: Iterable[str]) -> bool:
-        """Return whether to include an entry, even if it does not pass the filters, because a superseded one does."""
-        entries, lets_in = self.catalog.entries, self.question.filters.lets_in
-        wanted = any(self.scope.contains(old) and lets_in(entries[old]) for old in olds)
-        return wanted and not self._misses_paths(entries[head])
+    def _is_match(self, entry: Entry) -> bool:
+        """Return whether an entry, or one that it superseded, matches by words or paths, and passes all filters."""
+        wanted, address = self.question.filters, entry.address
+        found = (self.matches, self.on_path, self.naming, self.inherited)
+        if not self.question.is_open and not any(address in some for some in found):
+            return False
+        if not wanted.lets_in(entry):
+            return False
+        if wanted.statuses and {entry.status, entry.status_on(self.today)}.isdisjoint(wanted.statuses):
+            return False
+        if self._has_other_focus(entry):
+            return self._omit(entry, OTHER_FOCUS)
+        return not self._misses_paths(entry)
 
     def _is_shown(self, address: str) -> bool:
         lineage = self.catalog.lineage
@@ -162,32 +177,6 @@ class Selection(Struct, frozen=True, dict=True):
     def is_unconditional(self, entry: Entry) -> bool:
         """Return whether an entry is an invariant that the scope includes in every answer."""
         return entry.type is EntryType.INVARIANT and self.scope.always_applies(entry) and self._is_shown(entry.address)
-
-    def _invariant_applies(self, entry: Entry) -> bool:
-        """Return whether an unconditional invariant applies to the question; if not, note the omission.
-
-        A room filter counts only if the filters also ask for invariants by type.
-        """
-        types = self.question.filters.types
-        if types and EntryType.INVARIANT not in types:
-            return self._omit(entry, TYPE_FILTER)
-        if types and not self.scope.contains(entry.address):
-            return self._omit(entry, OTHER_ROOM)
-        if self._misses_paths(entry):
-            return False
-        at_work = self.question.work_paths
-        is_bound = at_work and entry.applies_to and entry.address not in self.matches
-        if is_bound and any_match(entry.applies_to, at_work) is None:
-            return self._omit(entry, ELSEWHERE)
-        return not self._has_other_focus(entry) or self._omit(entry, OTHER_FOCUS)
-
-    def _passes(self, entry: Entry) -> bool:
-        wanted = self.question.filters
-        if not wanted.lets_in(entry):
-            return False
-        if wanted.statuses and {entry.status, entry.status_on(self.today)}.isdisjoint(wanted.statuses):
-            return False
-        return not self._has_other_focus(entry) or self._omit(entry, OTHER_FOCUS)
 
     def _has_other_focus(self, entry: Entry) -> bool:
         focuses = self.question.filters.focuses
@@ -211,18 +200,28 @@ class Selection(Struct, frozen=True, dict=True):
         for entry in map(self.catalog.entries.__getitem__, of_kind(self.catalog.entries, Status.DRAFT)):
             if entry.address not in self.members or self.catalog.lineage.heads(entry.address):
                 continue
-            if self._is_found(entry.address) and self._passes(entry) and not self._misses_paths(entry):
+            if self._is_match(entry):
                 yield entry
 
-    @cached_property
-    def overriders(self) -> dict[str, Entry]:
-        """Return the entry of the active wing that overrides each selected entry; empty until `select` runs."""
-        return {}
-
     def _apply_overrides(self, chosen: dict[str, Entry]) -> None:
-        """Add the overriding entries of the active wing, and omit the overridden ones, except invariants."""
-        self.overriders.update(self._overriders_of(chosen))
-        powerless = self._powerless(chosen)
+        """Add the overriding entries of the active wing, and omit the overridden ones, except invariants.
+
+        If several entries override one, an entry that fully replaces it is preferred. An entry that tries to override
+        one of higher authority is added, too, so that a person can decide.
+        """
+        wing, paths, powerless = self.scope.wing, self.question.paths, list[Entry]()
+        is_shared_first = self.scope.starts_shared and wing is not None and not self.catalog.wings[wing].is_shared
+        for entry in () if is_shared_first else having(self.catalog.entries, "overrides"):
+            is_active = entry.wing == wing and self.catalog.lineage.is_current(entry.address)
+            if not is_active or self._has_other_focus(entry) or (paths and not _applies_to(entry, paths)):
+                continue
+            for other in (one for one in self._named_by(entry) if one.address in chosen):
+                if other.type.rank < entry.type.rank:
+                    powerless.append(entry)
+                    continue
+                before = self.overriders.setdefault(other.address, entry)
+                if self._replaces(entry, other) and not self._replaces(before, other):
+                    self.overriders[other.address] = entry
         for address, by in self.overriders.items():
             chosen.setdefault(by.address, by)
             overridden = chosen[address]
@@ -231,17 +230,6 @@ class Selection(Struct, frozen=True, dict=True):
                 self._omit(overridden, f"{OVERRIDDEN} by {by.address}")
         for entry in powerless:
             chosen.setdefault(entry.address, entry)
-
-    @cached_property
-    def _overriding(self) -> tuple[Entry, ...]:
-        """Return the current entries of the active wing that override something and apply to the given paths."""
-        wing, wings, paths = self.scope.wing, self.catalog.wings, self.question.paths
-        if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
-            return ()
-        overriding = having(self.catalog.entries, "overrides")
-        found = (one for one in overriding if one.wing == wing and not self._has_other_focus(one))
-        current = (one for one in found if self.catalog.lineage.is_current(one.address))
-        return tuple(one for one in current if not paths or _applies_to(one, paths))
 
     def _replaces(self, entry: Entry, other: Entry) -> bool:
         """Return whether an entry replaces the overridden one for all paths and focus areas of the question.
@@ -256,70 +244,33 @@ class Selection(Struct, frozen=True, dict=True):
     def _has_its_focus(self, entry: Entry, other: Entry) -> bool:
         return entry.focus in (None, other.focus) or set(self.question.filters.focuses) == {entry.focus}
 
-    def _overriders_of(self, chosen: Collection[str]) -> dict[str, Entry]:
-        """Return the overriding entry for each chosen entry that has one, preferably one that fully replaces it."""
-        found: dict[str, Entry] = {}
-        for entry in self._overriding:
-            for other in self._overridden_by(entry):
-                if other.address in chosen:
-                    before = found.setdefault(other.address, entry)
-                    if self._replaces(entry, other) and not self._replaces(before, other):
-                        found[other.address] = entry
-        return found
-
-    def _powerless(self, chosen: Collection[str]) -> list[Entry]:
-        """Return the entries that try to override a chosen entry of higher authority.
-
-        Both entries are shown, and a person decides.
-        """
-        return [
-            entry
-            for entry in self._overriding
-            if any(other.address in chosen and other.type.rank < entry.type.rank for other in self._named_by(entry))
-        ]
-
-    def _overridden_by(self, entry: Entry) -> list[Entry]:
-        """Return the shared entries that an entry overrides; their authority must not be higher than its own."""
-        named = self._named_by(entry) if entry.overrides else ()
-        return [other for other in named if entry.type.rank <= other.type.rank]
-
     def _named_by(self, entry: Entry) -> list[Entry]:
+        """Return the shared entries in the `overrides` of an entry, also those of higher authority."""
         if entry.status is Status.DRAFT:
             return []
         named = (self.catalog.entries.get(address) for address in entry.overrides)
         wings = self.catalog.wings
         return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
 
-    def override_notes(self, entry: Entry) -> list[str]:
-        """Return a note for each shared entry in the `overrides` of an entry, also for those it cannot override."""
-        return [self._note_on(entry, other) for other in self._named_by(entry)]
-
-    def _note_on(self, entry: Entry, other: Entry) -> str:
-        if entry.type.rank > other.type.rank:
-            return f"cannot override the {other.type} {other.address}"
-        if self._replaces(entry, other):
-            return f"overrides {other.address}"
-        focus = [] if self._has_its_focus(entry, other) else [f"the focus {entry.focus}"]
-        more = ", …" if entry.applies_to[_GLOBS:] else ""
-        return f"overrides {other.address} only in {', '.join([*focus, *entry.applies_to[:_GLOBS]])}{more}"
-
     def item(self, entry: Entry) -> Item:
         """Return an entry as an item, without its relations to others."""
         address = entry.address
         olds = self.inherited.get(address, ())
-        overridden = [one.address for one in self._overridden_by(entry)] if entry.overrides else []
+        overridden = [one.address for one in self._named_by(entry) if entry.type.rank <= one.type.rank]
         replaced = (address, *olds, *(one for one in overridden if self.overriders.get(one) is entry))
         found = [self.matches[one] for one in replaced if one in self.matches]
+        half = _HALF * len(self.answer.terms if self.answer else ())
+        is_match = self.question.is_open or any(len(match.terms) >= half for match in found)
         by = self.overriders.get(address)
         return Item(
             entry=entry,
             status=entry.status_on(self.today),
-            tier=self._tiers[entry.wing] if entry.focus is None else tier_of(entry, self.scope, self.catalog),
+            tier=tier_of(entry, self.scope, self.catalog),
             score=max((match.score for match in found), default=0.0),
             terms=_NO_TERMS.union(*(match.terms for match in found)) if len(found) != 1 else found[0].terms,
             via=tuple(sorted(olds)),
             current=self._is_shown(address) or self.catalog.is_merged(address),
-            matches=self._matches(found, replaced),
+            matches=is_match or not self.on_path.isdisjoint(replaced),
             on_path=address in self.on_path,
             names_path=address in self.naming,
             unconditional=self.is_unconditional(entry),
@@ -328,32 +279,17 @@ class Selection(Struct, frozen=True, dict=True):
             stance=self.catalog.stance(address),
         )
 
-    def _matches(self, found: Iterable[Match], addresses: Iterable[str]) -> bool:
-        terms = self.answer.terms if self.answer else ()
-        if self.question.is_open or any(len(match.terms) >= _HALF * len(terms) for match in found):
-            return True
-        return not self.on_path.isdisjoint(addresses)
-
-    @cached_property
-    def _tiers(self) -> dict[str, Tier]:
-        return {name: Tier.SHARED if wing.is_shared else Tier.PROJECT for name, wing in self.catalog.wings.items()}
-
     def describe(self, item: Item) -> Item:
         """Return an item with its relations to other entries and the reasons why it is in the answer."""
         found = relations_of(self.catalog, item.entry, self.scope)
+        reasons = list(self._reasons(item))
+        if not reasons and not self.question.is_open:
+            reasons = [f"{RELATIONS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if found[name]]
         heads = self.catalog.lineage.heads(item.address)
-        return replace(item, heads=heads, reasons=tuple(self._reasons(item, found)), **found)
+        return replace(item, heads=heads, reasons=(*reasons, *self._doubts(item)), **found)
 
-    def _reasons(self, item: Item, relations: dict[str, Any]) -> Iterator[str]:
-        found = [*self._reasons_to_match(item), *replaced_notes(item.via), *self.override_notes(item.entry)]
-        found += [f"overridden here by {by}" for by in item.overridden_by]
-        if not found and not self.question.is_open:
-            named = [name for name in ("claims", "amends") if relations[name]]
-            found = [f"{RELATIONS[name]} {', '.join(relations[name])}" for name in named]
-        yield from (*found, *self._doubts(item))
-
-    def _reasons_to_match(self, item: Item) -> Iterator[str]:
-        """Yield the words and paths of the question that an item matches, as phrases such as `contains retry`."""
+    def _reasons(self, item: Item) -> Iterator[str]:
+        """Yield the matching words and paths as phrases such as `contains retry`, then replacements and overrides."""
         entry, paths = item.entry, self.question.paths
         if item.unconditional:
             yield "invariant of the scope"
@@ -361,15 +297,24 @@ class Selection(Struct, frozen=True, dict=True):
         if match is not None and self.answer is not None:
             # The entry may have the parts of a compound word, and not the word.
             parts = Counter(self.answer.words[term] for term in self.answer.terms)
-            contained = self.typed(term for term in self.answer.terms if term in match.terms)
+            contained = self._typed(term for term in self.answer.terms if term in match.terms)
             typed = [one for one in contained if parts[one] == 1]
             yield f"contains {', '.join(typed)}" if typed else "matches the query"
-        met = list(all_matches(entry.applies_to, paths)) if entry.applies_to else []
-        named = self.naming.get(entry.address, ())
-        if met:
+        if met := list(all_matches(entry.applies_to, paths)) if entry.applies_to else []:
             yield f"applies to {few_of(met, paths)}"
-        elif named:
+        elif named := self.naming.get(entry.address, ()):
             yield f"mentions {few_of(named, ())}"
+        yield from replaced_notes(item.via)
+        for other in self._named_by(entry):
+            if entry.type.rank > other.type.rank:
+                yield f"cannot override the {other.type} {other.address}"
+            elif self._replaces(entry, other):
+                yield f"overrides {other.address}"
+            else:
+                focus = [] if self._has_its_focus(entry, other) else [f"the focus {entry.focus}"]
+                more = ", …" if entry.applies_to[_GLOBS:] else ""
+                yield f"overrides {other.address} only in {', '.join([*focus, *entry.applies_to[:_GLOBS]])}{more}"
+        yield from (f"overridden here by {by}" for by in item.overridden_by)
 
     def _doubts(self, item: Item) -> Iterator[str]:
         catalog, entry = self.catalog, item.entry
@@ -402,27 +347,20 @@ class Selection(Struct, frozen=True, dict=True):
         room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
         return room if count > 1 and 2 * count >= rooms.total() else None
 
-    def typed(self, terms: Iterable[str]) -> tuple[str, ...]:
+    def _typed(self, terms: Iterable[str]) -> tuple[str, ...]:
         """Return the words that the user typed for some search terms (stems), each once."""
         words = self.answer.words if self.answer else {}
         return tuple(dict.fromkeys(words[term] for term in terms if term in words))
 
-    def uncovered_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the words of the question, as typed, that no invariant or decision of the scope contains.
+    def missing_terms(self, weights: Mapping[str, float], *, of_rules: bool = False) -> tuple[str, ...]:
+        """Return the words of the question, as typed, that no entry of the scope (or no rule) contains.
 
         General words without weight, such as "use", do not count.
         """
-        rules = (match.terms for one, match in self.matches.items() if self.catalog.entries[one].type.is_rule)
-        found = _NO_TERMS.union(*rules)
-        return self.typed(term for term in weights if weights[term] and term not in found)
-
-    def unmatched_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the words of the question, as typed, that no entry of the scope contains.
-
-        General words without weight, such as "use", do not count.
-        """
-        found = _NO_TERMS.union(*{match.terms for match in self.matches.values()})
-        return self.typed(term for term in weights if weights[term] and term not in found)
+        matches = self.matches.items()
+        entries = self.catalog.entries
+        found = _NO_TERMS.union(*{match.terms for one, match in matches if not of_rules or entries[one].type.is_rule})
+        return self._typed(term for term in weights if weights[term] and term not in found)
 
 
 def tier_of(entry: Entry, scope: Scope, catalog: Catalog) -> Tier:
