@@ -23,7 +23,7 @@ from mdmem.errors import SettingsError
 from mdmem.model.entry import Entry, Status
 from mdmem.model.globs import any_match
 from mdmem.model.lineage import standing_marks
-from mdmem.model.text import visible_text
+from mdmem.model.text import first_of, visible_text
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
@@ -142,8 +142,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
     elsewhere = {wing: n for wing, n in elsewhere.items() if given.get(f"{_ELSEWHERE}{wing}") != str(n)}
     if not (rules or elsewhere):
         return problem
-    named = ", ".join(f"`{plain(path, _LONGEST_NAME)}`" for path in paths[:2])
-    more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
+    named = first_of([f"`{plain(path, _LONGEST_NAME)}`" for path in paths], 2)
     notes = [
         f"+{count} in the wing `{wing}`: mdmem retrieve --wing {wing} {command}"
         for wing, count in ((plain(name, _LONGEST_NAME), count) for name, count in elsewhere.items())
@@ -158,7 +157,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
     ]
     # The other rules are counted, and the next brief shows them.
     limit = LIMIT - len(problem.text) - bool(problem.text)
-    head = f"mdmem: rules of this repository for {named}{more}"
+    head = f"mdmem: rules of this repository for {named}"
     text, shown = fenced_lines(head, quoted, notes, limit=limit, rest=f"mdmem retrieve {command}")
     gave = {entry.address: catalog.digests.get(entry.address, "") for entry in rules[:shown]}
     gave |= {f"{_ELSEWHERE}{wing}": str(count) for wing, count in elsewhere.items()}

@@ -22,8 +22,6 @@ _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
 _LIKE_A_PATH = re.compile(r"/|\.\w")
 # What must not follow the name of a file, or of a folder with its slash, in a text that mentions it.
 _AFTER_FILE, _AFTER_FOLDER = r"(?!/?[\w-]|\.\w)", r"(?![\w-])"
-# The most paths that a message lists.
-_NAMED = 2
 
 
 def code_path(workspace: Workspace, path: str) -> str:
@@ -161,16 +159,6 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
             and re.search(rf"(?<![\w./-]){re.escape(name)}{_AFTER_FILE if path in names else _AFTER_FOLDER}", text)
         )
     return {address: named for address, named in found.items() if named}
-
-
-def few_of(met: Sequence[str], asked: Sequence[str]) -> str:
-    """Describe which of the `asked` paths match: the first ones by name, `all but PATH`, or `all N files`."""
-    if len(met) == len(asked) > 1:
-        return f"all {len(asked)} files"
-    if len(met) == len(asked) - 1 > _NAMED:
-        return f"all but {next(path for path in asked if path not in met)}"
-    more = f" and {len(met) - _NAMED} more" if len(met) > _NAMED else ""
-    return f"{', '.join(met[:_NAMED])}{more}"
 
 
 def count_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> dict[str, int]:

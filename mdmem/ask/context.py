@@ -366,11 +366,7 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
         # All files are read together.
         list(catalog.documents([one.entry.address for one in chosen if one.catalog is catalog]))
     read = [_read(one) for one in chosen]
-    bodies = [body for body, _ in read]
-    if reach.gists:
-        contents = [(_gist(one.entry, body), Form.SUMMARY) for one, body in zip(chosen, bodies, strict=True)]
-    else:
-        contents = _contents(chosen, bodies, request.query, budget=left, longest=reach.longest)
+    contents = _contents(chosen, [body for body, _ in read], request, left)
     rest = (text for one, (text, _) in zip(chosen, contents, strict=True) if one.entry.type is not EntryType.INVARIANT)
     left -= sum(map(_cost, rest))
     items = []
@@ -401,30 +397,30 @@ def _read(one: _Candidate) -> tuple[str, dict[str, Any]]:
     return one.catalog.shown_body(document), metadata if isinstance(metadata, dict) else {}
 
 
-def _gist(entry: Entry, body: str) -> str:
-    """Return the short content for the start of a session: the rule of an invariant, or the open work of a note."""
-    if entry.type is EntryType.INVARIANT:
-        return rule_of(body)
-    left = (("Open", entry.open_items), ("Next", entry.next_actions))
-    return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
-
-
 def _contents(
-    chosen: Sequence[_Candidate], bodies: Sequence[str], query: str, *, budget: int, longest: int
+    chosen: Sequence[_Candidate], bodies: Sequence[str], request: ContextRequest, budget: int
 ) -> list[tuple[str, Form]]:
     """Return the content of each candidate, shortened until all fit the budget in tokens.
 
-    Invariants are never shortened, and do not count. Notes are shortened first, then patterns, then decisions. Within a
+    At the start of a session, that is only the rule of an invariant, and the open work of a note. For other requests,
+    invariants are never shortened, and do not count. Notes are shortened first, then patterns, then decisions. Within a
     type, the entries that fit the goal worst are shortened first.
     """
+    reach, contents = REACHES[request.layer], list[tuple[str, Form]]()
+    for one, body in zip(chosen, bodies, strict=True) if reach.gists else ():
+        left = (("Open", one.entry.open_items), ("Next", one.entry.next_actions))
+        work = "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
+        contents.append((rule_of(body) if one.entry.type is EntryType.INVARIANT else work, Form.SUMMARY))
+    if reach.gists:
+        return contents
     contents = [(content_of(one.entry, body), Form.FULL) for one, body in zip(chosen, bodies, strict=True)]
     order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT]
     order.sort(key=lambda at: (chosen[at].entry.type.rank, chosen[at].fitness), reverse=True)
-    weights = dict.fromkeys(ask(query).terms, 1.0)
+    weights = dict.fromkeys(ask(request.query).terms, 1.0)
     total = sum(_cost(contents[at][0]) for at in order)
     for at in order:
         cost = _cost(contents[at][0])
-        if total > budget or cost > longest:
+        if total > budget or cost > reach.longest:
             short = excerpt(chosen[at].entry, bodies[at], _SHORTENED, weights)
             if _cost(short) < cost:
                 contents[at] = (short, Form.SUMMARY)

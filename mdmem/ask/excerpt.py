@@ -94,7 +94,10 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     half = _fitting(lead, left // 2)
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
     first = said(half) if half and beyond else _first(body, lead, left, 2 * SENTENCE if limit > SENTENCE else _RULE)
-    updates = [one for one in _updates(body) if one not in first]
+    labelled = (without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body))
+    # The last paragraph with a label such as `Update 2021:`. A heading or a label alone is no update.
+    last = [cut_at_word(text, SENTENCE) for text in labelled if re.search(r"\w \w+ \w+ \w", text)][-1:]
+    updates = [one for one in last if one not in first]
     # A term that is in many sentences of the entry, such as its subject, says little about the best passage. General
     # words, whose weight is 0, help to find it.
     contained = [terms for section in sections for terms in section.terms]
@@ -106,13 +109,6 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
         for previous, one in zip(("", *(one.label for one in best)), best, strict=False)
     ]
     return "\n\n".join([first, *updates, *(f"… {part}" for part in parts), *stated])
-
-
-def _updates(body: str) -> list[str]:
-    """Return the last paragraph that starts with a label such as `Update 2021:`, shortened, or an empty list."""
-    found = [without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body)]
-    # A heading or a label alone is no update.
-    return [cut_at_word(text, SENTENCE) for text in found if re.search(r"\w \w+ \w+ \w", text)][-1:]
 
 
 def summary_of(entry: Entry, body: str) -> str:

@@ -13,6 +13,7 @@ from mdmem.ask.excerpt import mentioning_sentences, rule_of
 from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
 from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, day_of
+from mdmem.model.text import first_of
 from mdmem.store.workspace.workspace import Workspace
 
 _REPLACED = 5
@@ -100,9 +101,8 @@ class Mentions(Struct, frozen=True):
         found.sort(key=lambda one: not one.does)
         yield from found[:MOST_MENTIONS]
         if rest := found[MOST_MENTIONS:]:
-            ids = ", ".join(one.address.rpartition("/")[2] for one in rest[:MOST_MENTIONS])
-            more = f" and {len(rest) - MOST_MENTIONS} more" if len(rest) > MOST_MENTIONS else ""
-            yield Mention(f"also {MENTIONED} {ids}{more}", "")
+            ids = first_of([one.address.rpartition("/")[2] for one in rest], MOST_MENTIONS)
+            yield Mention(f"also {MENTIONED} {ids}", "")
             return
         # A body may mention the entry in a list or table of numbers, which is no sentence.
         bodies = ((_pattern_in(one.address, entry), self.workspace.catalog.body(one.address)) for one in candidates)

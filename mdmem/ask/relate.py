@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from itertools import islice
 from typing import Any
 
-from mdmem.ask.answer import RELATIONS, EndedMatch
+from mdmem.ask.answer import DECLARED, RELATED, RELATIONS, Contradiction, EndedMatch
 from mdmem.ask.limits import ENDED_RANKS, SENTENCE
 from mdmem.markdown.body import cut_at_word
+from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import REVIEW_REASON, Entry, Status, having
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Match
@@ -57,17 +58,13 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
         if address in chosen:
             relations = relations_of(catalog, catalog.entries[address], scope)
             found.update(dict.fromkeys((*relations["claimed_by"], *relations["amended_by"])))
-    found.update(dict.fromkeys(_contradicting(catalog, chosen, scope)))
-    return tuple(catalog.entries[address] for address in found)
-
-
-def _contradicting(catalog: Catalog, chosen: Collection[str], scope: Scope) -> Iterator[str]:
     for entry in having(catalog.entries, "contradicts"):
-        if not catalog.lineage.is_current(entry.address):
-            continue
-        for other in (head for named in entry.contradicts for head in catalog.lineage.heads(named)):
+        is_current = catalog.lineage.is_current(entry.address)
+        for other in (head for named in entry.contradicts if is_current for head in catalog.lineage.heads(named)):
             if (entry.address in chosen) != (other in chosen):
-                yield from _in_scope([other if entry.address in chosen else entry.address], scope)
+                partner = other if entry.address in chosen else entry.address
+                found.update(dict.fromkeys(_in_scope([partner], scope)))
+    return tuple(catalog.entries[address] for address in found)
 
 
 def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
@@ -102,7 +99,10 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
     entries = (catalog.entries[match.key] for match in matches)
     counted = (one for one in entries if one.status is not Status.DRAFT or lineage.heads(one.address))
     for rank, entry in enumerate(islice(filter(filters.lets_in, counted), ENDED_RANKS)):
-        heads, unread = lineage.heads(entry.address), _unread_successors(catalog, entry)
+        heads = lineage.heads(entry.address)
+        chain = lineage.descendants(entry.address) | {entry.address}
+        named = {new for old in chain for new in catalog.entries[old].superseded_by}
+        unread = tuple(sorted(new for new in named if f"{new}.md" in catalog.broken))
         is_shown = lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
         if not is_shown and (rank == 0 or not (heads or unread)):
             return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), heads, unread),)
@@ -125,7 +125,41 @@ def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
     return "; ".join(dict.fromkeys(filter(None, reasons))) or None
 
 
-def _unread_successors(catalog: Catalog, entry: Entry) -> tuple[str, ...]:
-    chain = catalog.lineage.descendants(entry.address) | {entry.address}
-    named = {new for old in chain for new in catalog.entries[old].superseded_by}
-    return tuple(sorted(new for new in named if f"{new}.md" in catalog.broken))
+def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:
+    """Yield each contradiction that involves a chosen entry, sorted by address; each pair of entries once."""
+    found: dict[tuple[str, str], str] = {}
+    for a, b, why in _pairs(catalog, chosen):
+        found.setdefault((min(a, b), max(a, b)), why)
+    yield from (Contradiction(a, b, why) for (a, b), why in sorted(found.items()))
+
+
+def _pairs(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the two entries of each contradiction, and the evidence; of a pair, the strongest evidence comes first."""
+    lineage = catalog.lineage
+    for entry in having(catalog.entries, "contradicts"):
+        for named in entry.contradicts if lineage.is_current(entry.address) else ():
+            why = DECLARED if named in entry.conflicts_with else RELATED
+            # If the other entry was superseded, its successor inherits the contradiction until it is resolved.
+            for other in lineage.heads(named):
+                if other != entry.address and (entry.address in chosen or other in chosen):
+                    yield entry.address, other, why
+    # Two current entries supersede one without a reason for the split.
+    for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
+        current = [new for new in successors if lineage.is_current(new)] if len(successors) > 1 else []
+        if not chosen.isdisjoint(current) and not catalog.entries[old].declares_split(successors):
+            yield from ((current[0], other, f"both supersede {old}") for other in current[1:])
+    # An entry claims to supersede one that states another successor.
+    for old, others in lineage.disputes.items():
+        heads = lineage.heads(old)
+        for one in (head for other in others for head in lineage.heads(other) if head not in heads):
+            for head in heads:
+                if one in chosen or head in chosen:
+                    yield head, one, f"{one} has `supersedes: {old}`, which does not link back"
+    for cycle in lineage.cycles:
+        if not chosen.isdisjoint(cycle):
+            yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"
+    # Most memories have no shared wing. Without one, the import of the comparison of titles would double the time.
+    if any(wing.is_shared for wing in catalog.wings.values()):
+        binding = (catalog.entries[address] for address in chosen if address in lineage.current)
+        for project, shared, why in undeclared_overlaps(binding, catalog.wings):
+            yield project.address, shared.address, f"one subject, and no `overrides`: {why}"

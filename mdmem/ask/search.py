@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 
 from msgspec.structs import replace
@@ -51,7 +51,12 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     answer = find_text(workspace, question, scope.read(catalog, unasked=False))
     found: dict[str, Item] = {}
     for match in answer.matches:
-        for address in _shown_for(catalog, match.key, filters, today):
+        matched, heads = catalog.entries[match.key], catalog.lineage.heads(match.key)
+        shown = [match.key] if is_shown(catalog, matched, filters) and passes(matched, filters, today) else []
+        # Its current successors are results only if the match itself passes the filters.
+        if match.key not in heads and passes(matched, replace(filters, statuses=()), today):
+            shown += heads
+        for address in shown:
             entry, heads, is_itself = catalog.entries[address], catalog.lineage.heads(address), address == match.key
             item = found.get(address) or Item(
                 entry=entry,
@@ -66,7 +71,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
                 terms=item.terms | match.terms if is_itself else item.terms,
                 via=item.via if is_itself else tuple(sorted({*item.via, match.key})),
             )
-    matched = frozenset[str]().union(*{match.terms for match in answer.matches})
+    contained = frozenset[str]().union(*{match.terms for match in answer.matches})
     hits = sorted((replace(one, **relations_of(catalog, one.entry, scope)) for one in found.values()), key=_order)
     hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claims_on(catalog, entry, scope))
     is_hidden = not (filters.include_drafts or filters.statuses)
@@ -79,25 +84,13 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
         drafts=sum(passes(catalog.entries[one], filters, today) for one in drafts),
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
-            unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in matched),
+            unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in contained),
             degraded=answer.degraded,
             why_degraded=answer.why,
             source=answer.source,
             ended=ended_match(catalog, answer.matches, filters),
         ),
     )
-
-
-def _shown_for(catalog: Catalog, address: str, filters: Filters, today: date) -> Iterable[str]:
-    """Return the addresses to show for a match: its own if it may be shown, and those of its current successors.
-
-    The successors are included only if the match itself passes the filters.
-    """
-    entry, heads = catalog.entries[address], catalog.lineage.heads(address)
-    if is_shown(catalog, entry, filters) and passes(entry, filters, today):
-        yield address
-    if address not in heads and passes(entry, replace(filters, statuses=()), today):
-        yield from heads
 
 
 def _order(hit: Item) -> tuple[object, ...]:

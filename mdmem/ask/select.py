@@ -21,12 +21,12 @@ from mdmem.ask.answer import (
     Omission,
     replaced_notes,
 )
-from mdmem.ask.code_paths import few_of
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.relate import claims_on, doubts_of, partners_of, relations_of
 from mdmem.model.entry import Entry, EntryType, Status, having, of_kind
 from mdmem.model.globs import all_matches, any_match
+from mdmem.model.text import first_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Match, TextAnswer
 from mdmem.store.workspace.proposals import effects_of
@@ -37,6 +37,8 @@ _HALF = 0.5
 _NO_TERMS = frozenset[str]()
 # The most globs that are listed in a note about an override that applies only to some paths.
 _GLOBS = 3
+# The most paths that a reason lists.
+_PATHS = 2
 
 
 class Selection(Struct, frozen=True, dict=True):
@@ -301,9 +303,9 @@ class Selection(Struct, frozen=True, dict=True):
             typed = [one for one in contained if parts[one] == 1]
             yield f"contains {', '.join(typed)}" if typed else "matches the query"
         if met := list(all_matches(entry.applies_to, paths)) if entry.applies_to else []:
-            yield f"applies to {few_of(met, paths)}"
+            yield f"applies to {f'all {len(met)} files' if len(met) == len(paths) > 1 else first_of(met, _PATHS)}"
         elif named := self.naming.get(entry.address, ()):
-            yield f"mentions {few_of(named, ())}"
+            yield f"mentions {first_of(named, _PATHS)}"
         yield from replaced_notes(item.via)
         for other in self._named_by(entry):
             if entry.type.rank > other.type.rank:

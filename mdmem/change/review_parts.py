@@ -8,8 +8,8 @@ from datetime import date
 from difflib import SequenceMatcher
 
 from mdmem.ask.answer import Contradiction
-from mdmem.ask.contradictions import contradictions_among
 from mdmem.ask.excerpt import rule_of
+from mdmem.ask.relate import contradictions_among
 from mdmem.change.review_model import (
     AMENDS,
     CLAIMS,

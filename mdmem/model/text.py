@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # Control characters, direction marks and zero-width characters. Line feeds and tabs are not in the set.
 ACTING = re.compile(
@@ -50,3 +51,9 @@ def kind_of(value: object) -> str:
 
 def _number(character: str) -> str:
     return f"<U+{ord(character):04X}>"
+
+
+def first_of(items: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Return the first items (`most` of them) as one line, with ` and N more` if there are others."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return f"{separator.join(items[:most])}{more}"

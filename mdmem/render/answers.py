@@ -24,8 +24,9 @@ from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.body import cut_at_word, is_title_alone, quoted
 from mdmem.model.entry import Status
 from mdmem.model.lineage import standing_marks
+from mdmem.model.text import first_of
 from mdmem.render.json import answer_json
-from mdmem.render.text import UNREPLACED, Style, count, entries, first_of, in_no_entry, indent, one_line, repeats
+from mdmem.render.text import UNREPLACED, Style, count, entries, in_no_entry, indent, one_line, repeats
 from mdmem.store.workspace.scope import Filters, ScopeState
 
 TITLE_ALONE = "no text beyond its title"

@@ -10,9 +10,9 @@ from typing import Any
 from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
-from mdmem.model.text import visible
+from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
-from mdmem.render.text import Style, count, first_of
+from mdmem.render.text import Style, count
 
 # The most errors and rules that are listed.
 _LISTED = 20

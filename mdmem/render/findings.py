@@ -22,7 +22,7 @@ from mdmem import __version__
 from mdmem.checks.check import Check, find_check
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
-from mdmem.model.text import visible, visible_text
+from mdmem.model.text import first_of, visible, visible_text
 from mdmem.record import record_json
 from mdmem.render.json import SCHEMA, dump
 from mdmem.render.text import (
@@ -30,7 +30,6 @@ from mdmem.render.text import (
     code,
     count,
     entries,
-    first_of,
     fit_lines,
     for_xml,
     json_text,

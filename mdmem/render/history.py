@@ -46,9 +46,8 @@ def recent_text(changes: Sequence[Commit], style: Style) -> str:
     lines: list[str] = []
     for one in changes:
         lines.append(f"{style.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
-        lines += [f"    {visible(address)}" for address in one.paths[:_MOST_ADDRESSES]]
-        if len(one.paths) > _MOST_ADDRESSES:
-            lines.append(f"    and {len(one.paths) - _MOST_ADDRESSES} more")
+        more = [f"and {len(one.paths) - _MOST_ADDRESSES} more"] if one.paths[_MOST_ADDRESSES:] else []
+        lines += [f"    {line}" for line in (*map(visible, one.paths[:_MOST_ADDRESSES]), *more)]
     return "\n".join(lines)
 
 

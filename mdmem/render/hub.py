@@ -10,8 +10,9 @@ from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.repositories import Grant
 from mdmem.hub.search import HubEntry, HubResult
 from mdmem.hub.verify import HubReport, VerifyReport
+from mdmem.model.text import first_of
 from mdmem.record import record_json
-from mdmem.render.text import Style, count, entries, first_of, one_line
+from mdmem.render.text import Style, count, entries, one_line
 
 _LISTED = 5
 # The keys of every entry in JSON.

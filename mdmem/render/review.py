@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from mdmem.change import review_model as model
 from mdmem.model.entry import EntryType
-from mdmem.model.text import visible
+from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
-from mdmem.render.text import Style, clipped, code, count, entries, first_of, fit_lines, prose
+from mdmem.render.text import Style, clipped, code, count, entries, fit_lines, prose
 
 # `code` is an address, a path or a value. `quoted` is text from a file. `strong` and `dim` are words of mdmem itself.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]

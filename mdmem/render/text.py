@@ -34,12 +34,6 @@ def entries(number: int) -> str:
     return count(number, "entry", "entries")
 
 
-def first_of(items: Sequence[str], most: int, separator: str = ", ") -> str:
-    """Return the first items (`most` of them) as one line, with ` and N more` if there are others."""
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return f"{separator.join(items[:most])}{more}"
-
-
 def indent(text: str, by: int = 2) -> str:
     """Indent every line that is not blank by some spaces."""
     return _indent(text, " " * by)

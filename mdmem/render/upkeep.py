@@ -9,9 +9,9 @@ from mdmem.change.hygiene import Groups, HygieneReport
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import FetchWingsResult, SyncResult
 from mdmem.model.entry import NodeLabel
-from mdmem.model.text import visible
+from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
-from mdmem.render.text import Style, code, count, entries, first_of, prose
+from mdmem.render.text import Style, code, count, entries, prose
 from mdmem.setup.hooks import Driver, Hook
 from mdmem.store.state.local_records import Blocked, PendingWrite
 from mdmem.store.state.tokens import BearerToken

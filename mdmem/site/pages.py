@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from msgspec import Struct
 
-from mdmem.ask.contradictions import contradictions_among
+from mdmem.ask.relate import contradictions_among
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.model.entry import Entry, EntryType, Status, Wing, day_of
 from mdmem.model.fields import FIELDS, LINK_FIELDS
