@@ -29,6 +29,7 @@ from builders import (
 from mdmem.ask.fallback import answer_elsewhere
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError
+from mdmem.store.catalog.load import NAME as SNAPSHOT
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.history import history
 from mdmem.store.git.process import Repository, environment_for, find_repository
@@ -345,8 +346,8 @@ def test_link_is_read_only_where_it_is_followed(tmp_path: Path) -> None:
         ("memory/mdmem.toml", "list"),
         ("memory/nav/README.md", "list"),
         ("memory/nav/rules/callbacks.md", "check"),
-        (".git/mdmem/cache/parsed/0", "list"),
-        (".git/mdmem/cache/memory/table", "list"),
+        (".git/mdmem/cache/checks.mdmem", "check"),
+        (f".git/mdmem/cache/memory/{SNAPSHOT}", "list"),
         (f".git/mdmem/cache/memory/{FOLDER}/_MAIN_1.toc", "search callbacks"),
         (".git/mdmem/state/memory/times.json", "status"),
         (".git/hooks/pre-commit", "hooks status"),
