@@ -12,8 +12,6 @@
 seen, and `<no newline>` ends a last line that has no line break.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

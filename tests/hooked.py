@@ -1,7 +1,5 @@
 """What the tests of the hooks share: commands run as git runs them, and what they said."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A run of the command line that is killed before each step it takes on the disk, one step later each time."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Run Python in processes of its own: programs, and functions that all start at the same moment."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import subprocess

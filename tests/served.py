@@ -1,7 +1,5 @@
 """The server over HTTP as a process of its own, and requests to it."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import select

@@ -1,7 +1,5 @@
 """The GitHub action: valid, no input in a script, and its steps run as a runner runs them; the examples for CI, too."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

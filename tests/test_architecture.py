@@ -1,7 +1,5 @@
 """The layers and the names: imports point down and not in circles, each library has a door, a name means one thing."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator

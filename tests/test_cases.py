@@ -8,8 +8,6 @@ repository's top, and `faults` by code.
 `fetched/<wing>/` stands for a wing of another repository that the settings name; without it, it is not fetched.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a command does once for each entry or finding, and not for each pair of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

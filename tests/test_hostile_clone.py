@@ -1,7 +1,5 @@
 """A repository that was only cloned is data: nothing of it is run, and no folder of it counts as git's or as ours."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Bodies, names and addresses that are made to cost time or memory, or to stop a command."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

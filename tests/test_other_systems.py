@@ -1,7 +1,5 @@
 """Systems that lack what Linux has: the same work gives the same files and answers there."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """This project's own memory is clean and applies to what exists; the examples show what they are there for."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

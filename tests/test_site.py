@@ -1,7 +1,5 @@
 """The pages: whole, the same in each build, nothing from outside, nothing that runs, nothing that is hidden."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

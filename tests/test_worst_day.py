@@ -1,7 +1,5 @@
 """The worst day of a writer: killed at any step, a full disk, folders that cannot be written, locks of the dead."""
 
-from __future__ import annotations
-
 import errno
 import json
 import re

@@ -4,8 +4,6 @@ It speaks as much of four wire forms as agent programs need: Anthropic's message
 completions, and Gemini's generateContent.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading

@@ -1,7 +1,5 @@
 """Real agent programs, as `init --client --hooks` sets them up, with a model on loopback: what reaches the model."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

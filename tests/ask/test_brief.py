@@ -1,7 +1,5 @@
 """What binds the files at hand: which rules, in which order, how often, and quoted so that they stay data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A memory of a robot that reads the wing of another repository."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

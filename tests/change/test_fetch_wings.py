@@ -1,7 +1,5 @@
 """`mdmem sync --wings`, which alone fetches; and a wing of another repository in checks, questions and writes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

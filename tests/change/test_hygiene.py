@@ -1,7 +1,5 @@
 """Hygiene as clients of the contract ask for it: what needs maintenance on one day."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import SimpleNamespace

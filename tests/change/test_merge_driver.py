@@ -1,7 +1,5 @@
 """The merge driver in real merges, rebases, cherry-picks and worktrees of git, and how it is set up."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

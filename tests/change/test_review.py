@@ -1,7 +1,5 @@
 """What a review says of a change, part by part."""
 
-from __future__ import annotations
-
 import pytest
 from builders import entry_text
 from hypothesis import given

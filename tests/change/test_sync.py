@@ -1,7 +1,5 @@
 """Two and more clones that work on one memory: what is pulled, checked and pushed, and what stops it."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from functools import partial

@@ -1,7 +1,5 @@
 """Every fix of every golden case (`fixed.diff`), where a fix would be a guess, and what helps say."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

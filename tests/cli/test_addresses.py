@@ -1,7 +1,5 @@
 """`mdmem show`, and the names of entries: one entry or none has a name, and records are found as people call them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`mdmem approve`: who may, what is said, and what ends with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

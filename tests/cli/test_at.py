@@ -1,7 +1,5 @@
 """`--at REV` and `--at DATE` (what was binding then, on the default branch) in every command that reads files."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random

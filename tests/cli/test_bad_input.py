@@ -1,7 +1,5 @@
 """Bad input, of files and of arguments: a finding or one short sentence, nothing lost, no byte changed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What was there before a change does not stop it: a memory with true errors, its baseline, and commits on top."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`mdmem check`: trees, paths, choices, formats, exit codes, fixes that bring no finding, CI, and former codes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

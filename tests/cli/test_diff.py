@@ -1,7 +1,5 @@
 """`mdmem diff` on real repositories."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`mdmem hygiene`: what needs maintenance, and when it was last looked for."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`mdmem import` through the command line: what moves, what is said, and what each kind of bad record leads to."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

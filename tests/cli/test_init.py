@@ -1,7 +1,5 @@
 """`mdmem init`: what it founds, a client's server and lines for agents, and that it changes nothing that exists."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`mdmem list`: entries by filter; `mdmem search`: full text with lineage, in its formats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`mdmem log` and `mdmem why`: an entry's history, the commit that set each field, how it came to apply or ended."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

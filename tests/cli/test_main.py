@@ -1,7 +1,5 @@
 """The one boundary: commands, global options, streams, exit codes, no traceback; and no text acts on a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

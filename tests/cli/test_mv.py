@@ -1,7 +1,5 @@
 """`mdmem mv`: every link follows what moves, and nothing else changes."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 from collections import Counter

@@ -1,7 +1,5 @@
 """`mdmem new` and `mdmem edit`: what is written, from where, what is refused, and that no typed text is lost."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`mdmem resolve`: what a merge left to be decided, and what each choice writes."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`mdmem retrieve`: the main job, its formats and its exit codes."""
 
-from __future__ import annotations
-
 from errno import ENOSPC
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`mdmem status`: which root a command works on, how the memory is, `--rebuild`, `--audit`, places of the index."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

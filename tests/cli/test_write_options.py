@@ -1,7 +1,5 @@
 """What commands that change entries write and print: `--dry-run`, `--commit`, `--format json`, and refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Decision records as houses write them: how each stands, and what it supersedes; and records that are slow to read."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`mdmem export`: what other tools read, never over what somebody wrote; and what is exported comes back."""
 
-from __future__ import annotations
-
 import json
 from datetime import date, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Record what an mdmem program answers, or show what differs from the recording."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Ask the questions of a root, and say what is kept of each answer."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A memory full of bad files beside good ones, the same each time."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable

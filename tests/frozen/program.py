@@ -1,7 +1,5 @@
 """The mdmem program that is asked, and the environment it runs in: the same day, user and git on every machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Recorded answers in files: one for each root and command."""
 
-from __future__ import annotations
-
 import difflib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The memories that are asked: the example wings, a hostile one, and the corpora where they are."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

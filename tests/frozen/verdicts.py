@@ -1,7 +1,5 @@
 """What a program refuses: each golden case as a commit, and merges of two changes in both orders."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """The pictures of README and guide; `python -m guide.pictures`, in `tests`, makes them with Chromium."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import subprocess

@@ -1,7 +1,5 @@
 """The tables of the guide as the program has them; `python -m guide.tables`, in `tests`, writes them into the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

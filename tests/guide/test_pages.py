@@ -1,7 +1,5 @@
 """The README and the guide hold: transcripts give what they show, tables name what there is, links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

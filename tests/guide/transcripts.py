@@ -1,7 +1,5 @@
 """Transcripts of a page, run as a reader would: one command after the other, from the top of a clone."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

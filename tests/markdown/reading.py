@@ -1,7 +1,5 @@
 """Front matter read in a test."""
 
-from __future__ import annotations
-
 from mdmem.markdown.front_matter import Fields, FrontMatterError
 from mdmem.markdown.parse import handler
 from mdmem.model.finding import Finding

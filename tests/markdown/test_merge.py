@@ -1,7 +1,5 @@
 """Three-way merge of an entry: what is joined, what is torn, in whose words, and that nothing is lost."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Near texts: the same pairs and groups as a comparison of each with each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 from random import Random

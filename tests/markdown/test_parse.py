@@ -1,7 +1,5 @@
 """From bytes to a document with fields, links and sections: what is read or refused, where, and that nothing raises."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

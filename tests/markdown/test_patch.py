@@ -1,7 +1,5 @@
 """Patches and scalars of front matter: exactly the change, every other byte the same, and text that reads back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The server over HTTP: real clients, tokens that open wings, what is refused, and clients that mean it ill."""
 
-from __future__ import annotations
-
 import select
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The resources as a real client reads them; and who sees one wing is answered the same without the other."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from pathlib import Path

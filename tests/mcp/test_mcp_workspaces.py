@@ -1,7 +1,5 @@
 """What is shared between the calls of a server is never older than the files, and a memory that is gone is said."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """An answer page by page, with what binds first, and no line of an entry, a file name or a client passes for ours."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

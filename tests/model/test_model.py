@@ -1,7 +1,5 @@
 """The types of entries and wings, what each field accepts and a fault leaves readable; and globs compared with git."""
 
-from __future__ import annotations
-
 import random
 import re
 from datetime import UTC, date, datetime, timedelta, timezone

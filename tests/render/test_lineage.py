@@ -1,7 +1,5 @@
 """The lineage as a picture and as a flowchart: complete, legible, and no text of an entry is read as markup."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 from pathlib import Path

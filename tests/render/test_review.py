@@ -1,7 +1,5 @@
 """A review as text, Markdown and JSON: complete, within its limit, and nothing quoted is read as markup."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """One server added to a client's file: what is inserted where, what is refused, and what to type for an extra."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

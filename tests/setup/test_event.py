@@ -1,7 +1,5 @@
 """`mdmem hook-event` and `mdmem brief`: what clients hand over, what their model is told and how often, and in time."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

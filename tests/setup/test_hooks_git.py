@@ -1,7 +1,5 @@
 """Our own hooks, called by git in every way that git has: what is checked is what the commit or the push will hold."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

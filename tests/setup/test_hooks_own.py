@@ -1,7 +1,5 @@
 """`mdmem hooks`: what is written and removed, a hook without its mdmem; and as prek and pre-commit run them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

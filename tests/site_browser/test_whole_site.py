@@ -1,7 +1,5 @@
 """Every page in Chromium: nothing from outside, no complaint, no fault for axe, on a phone too; and the two boxes."""
 
-from __future__ import annotations
-
 import json
 import random
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Loading a tree: bad files, the cache, links between entries; and what a change did to its base."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date

@@ -1,7 +1,5 @@
 """What git is asked, which branch is the default one, and what a repository is by git's own files."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

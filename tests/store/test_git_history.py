@@ -1,7 +1,5 @@
 """What history and the index tell of files, and the result of a merge that has not happened."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

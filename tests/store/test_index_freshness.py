@@ -1,7 +1,5 @@
 """The next question sees the files as they are, whatever became of the index or was planted in its folder."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

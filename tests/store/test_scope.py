@@ -1,7 +1,5 @@
 """Which wing is active, which shared ones it reads, and the gate of the writes for projects and focuses."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The settings: each key, each wrong value with a sentence that names it, and the keys of wings from elsewhere."""
 
-from __future__ import annotations
-
 import pytest
 from golden import GoldenCase, bytes_of, each_case
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The cache of loaded entries: what it remembers is compared with what a reader of every byte finds."""
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Binding, proposed, merged, uncommitted, outdated: what every reading command says of an entry, and what answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

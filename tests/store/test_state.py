@@ -1,7 +1,5 @@
 """The folders of what is derived, safe writing, the logs and sessions, and when hygiene is due."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

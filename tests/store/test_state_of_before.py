@@ -1,7 +1,5 @@
 """The state and the cache that earlier versions left are read or built anew through the commands: nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Tokens, kept as a hash; and the ledger: a write that failed is one record, tried by one process, and never lost."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

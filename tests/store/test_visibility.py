@@ -1,7 +1,5 @@
 """What an access opens, and that a caller without it is shown the same whether a wing is there or not."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A memory with one project, an agent that saves there, and the records it hands over."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

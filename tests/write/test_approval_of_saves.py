@@ -1,7 +1,5 @@
 """What agents may write: the status of their entries, and the token for a shared wing."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Mending: which fixes are chosen together, which are left out since they bring a finding, and what the plan holds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path

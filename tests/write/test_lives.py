@@ -1,7 +1,5 @@
 """Superseding, approving, verifying, doubting, deprecating: what changes, what is refused, what people are told."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Writes that fail on the way, kept and tried again, and saves that are sent again: nothing is written twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`mdmem save`, its waiting saves, and the exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a record may go, and saves that are refused: one sentence names what is wrong, and nothing is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether a decision is new, a duplicate, a successor, or for a person; and patterns, context and sessions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Entities: one a name within a scope, brought up to date byte by byte; and sessions with what they taught."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two writers at once whose plans rest on one another, and what agents propose."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
