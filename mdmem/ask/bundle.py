@@ -155,8 +155,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
     question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
     found = reading.retrieve(scope, question)
     merged = merge(catalog, found, request, wing=state.wing, is_uncertain=is_uncertain)
-    status, basis = _status(found, merged, catalog), merged.basis
-    message = _message(merged, request, state, status)
+    basis, (status, message) = merged.basis, _outcome(catalog, found, merged, request, state)
     if status == "failed":
         why = basis.why_degraded or "no entry of the scope can be read"
         basis = with_fallback(basis, workspace, request.topic, why=why)
@@ -276,21 +275,20 @@ def _within_caps(items: Iterable[Item]) -> set[str]:
     return chosen
 
 
-def _status(found: Answer, merged: Merged, catalog: Catalog) -> str:
-    """Return the outcome: `conflicted` if an item has a declared contradiction, `failed` if no entry can be read."""
-    if any(one.is_declared for one in merged.basis.conflicts):
-        return "conflicted"
-    if merged.items or merged.proposed:
-        return "succeeded"
-    wings, problems = found.scope.wings, found.basis.problems
-    is_readable = any(entry.wing in wings for entry in catalog.entries.values())
-    is_hidden = not is_readable and any(one.place.path.split("/")[0] in wings for one in problems)
-    return "failed" if is_hidden else "empty"
+def _outcome(
+    catalog: Catalog, found: Answer, merged: Merged, request: BundleRequest, state: ScopeAnswer
+) -> tuple[str, str | None]:
+    """Return the status, and one line with remarks about facts that no other key of the bundle has, or None.
 
-
-def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status: str) -> str | None:
-    """Return remarks about facts that no other key of the bundle has, as one line; None if there are none."""
-    items, basis = merged.items, merged.basis
+    The status is `conflicted` if an item has a declared contradiction, and `failed` if no entry can be read.
+    """
+    items, basis, wings = merged.items, merged.basis, found.scope.wings
+    status = "succeeded" if items or merged.proposed else "empty"
+    if any(one.is_declared for one in basis.conflicts):
+        status = "conflicted"
+    elif status == "empty" and not any(entry.wing in wings for entry in catalog.entries.values()):
+        is_hidden = any(one.place.path.split("/")[0] in wings for one in found.basis.problems)
+        status = "failed" if is_hidden else status
     parts = [state.message] if state.message else []
     if state.message and not request.is_global:
         parts.append("until then only the project is read, with the invariants of its shared wings")
@@ -308,7 +306,7 @@ def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status:
         parts.append("no entry of this scope can be read; continue without memory")
     elif basis.problems and status == "empty":
         parts.append("no readable entry matches, and the unreadable files may contain rules")
-    return "; ".join(parts) or None
+    return status, "; ".join(parts) or None
 
 
 def _bundle(

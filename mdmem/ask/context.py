@@ -365,7 +365,17 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
     for catalog in {id(one.catalog): one.catalog for one in chosen}.values():
         # All files are read together.
         list(catalog.documents([one.entry.address for one in chosen if one.catalog is catalog]))
-    read = [_read(one) for one in chosen]
+    read = list[tuple[str, dict[str, Any]]]()
+    for one in chosen:
+        document = one.catalog.document(f"{one.entry.address}.md")
+        if document.fields is None:
+            raise GoneError(f"{document.path} was deleted while it was read; ask again")
+        try:
+            written = document.fields.get(METADATA)
+            stated = json.loads(written) if isinstance(written, str) else {}
+        except (ValueError, RecursionError):
+            stated = {}
+        read.append((one.catalog.shown_body(document), stated if isinstance(stated, dict) else {}))
     contents = _contents(chosen, [body for body, _ in read], request, left)
     rest = (text for one, (text, _) in zip(chosen, contents, strict=True) if one.entry.type is not EntryType.INVARIANT)
     left -= sum(map(_cost, rest))
@@ -382,19 +392,6 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
             left -= cost
         items.append(_item(one, content, form, stated=None if reach.gists else metadata, related=related))
     return items
-
-
-def _read(one: _Candidate) -> tuple[str, dict[str, Any]]:
-    """Return the body of a candidate, and the metadata that its author wrote; raises GoneError if the file is gone."""
-    document = one.catalog.document(f"{one.entry.address}.md")
-    if document.fields is None:
-        raise GoneError(f"{document.path} was deleted while it was read; ask again")
-    try:
-        written = document.fields.get(METADATA)
-        metadata = json.loads(written) if isinstance(written, str) else {}
-    except (ValueError, RecursionError):
-        metadata = {}
-    return one.catalog.shown_body(document), metadata if isinstance(metadata, dict) else {}
 
 
 def _contents(

@@ -11,28 +11,39 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, TextContent
 from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.ask.show import list_entries, list_problems, show, show_one
 from mdmem.change.status import refresh_index
-from mdmem.errors import MdmemError
-from mdmem.mcp.calls import Calls
-from mdmem.mcp.resources import add_resources
+from mdmem.errors import MdmemError, NotFoundError, RootNotFoundError, UsageError
+from mdmem.guide import page, summary, topics
+from mdmem.mcp.answers import cut, safe_text
+from mdmem.mcp.calls import Calls, system_refusal
 from mdmem.mcp.tools import PROFILES, TOOLS, tools_of
+from mdmem.mcp.tools.core import list_text
 from mdmem.mcp.tools.tool import short_json
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.entry import EntryType
 from mdmem.model.text import visible, visible_text
+from mdmem.render.answers import problems_text
+from mdmem.render.entries import shown_text
+from mdmem.render.text import Style, one_line
 from mdmem.store.settings import Profile
+from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -62,6 +73,14 @@ INSTRUCTIONS = (
     "`synthesis_plan` may not be listed: `mdmem mcp --profile test` lists every tool. A cut answer has `truncated` "
     "and a `cursor`: repeat the call with the same arguments and that cursor for the rest."
 )
+
+# Lists of titles are plain text, so that markup in a title has no effect.
+_MARKDOWN, _PLAIN = "text/markdown", "text/plain"
+_PROBLEMS = 20
+# Every line of an entry is quoted.
+_QUOTED = Style(is_markdown=True)
+# A budget in tokens that nothing exceeds, since this module cuts texts that are too long.
+_WITHOUT_LIMIT = 10**9
 
 _Result = TypeVar("_Result")
 Caller = Callable[[], Access]
@@ -167,7 +186,7 @@ class MemoryServer(MCPServer[Any]):
         self.provider, self.calls, self.active = provider, Calls(provider, page_of_hub, remembers=remembers), 0
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, Warmup(provider) if is_warming else None
-        add_resources(self, self.on_memory)
+        _add_resources(self)
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
@@ -223,23 +242,72 @@ class MemoryServer(MCPServer[Any]):
         return (await self.calls.in_thread(self.provider.settings)).profile
 
 
+def _add_resources(server: MemoryServer) -> None:
+    """Add the resources, which are texts that a client may read without a tool call."""
+
+    async def read(text_of: Callable[[Workspace], str]) -> str:
+        try:
+            return cut(safe_text(await server.on_memory(text_of)))
+        except OSError as error:
+            raise ResourceError(system_refusal(error)) from error
+        except MdmemError as error:
+            is_absent = isinstance(error, (NotFoundError, UsageError)) and not isinstance(error, RootNotFoundError)
+            raise (ResourceNotFoundError if is_absent else ResourceError)(str(error)) from error
+
+    def resource(uri: str, name: str, title: str, description: str, mime: str = _MARKDOWN) -> Callable[..., Any]:
+        return server.resource(uri, name=name, title=title, description=description, mime_type=mime)
+
+    @resource("mdmem://invariants", "invariants", "Invariants", "The invariants of the active wing, in full.")
+    async def invariants() -> str:
+        return await read(_invariants)
+
+    @resource("mdmem://entry/{wing}/{room}/{entry_id}", "entry", "Entry", "One entry in full, with its state.")
+    async def entry(wing: str, room: str, entry_id: str) -> str:
+        return await read(lambda workspace: shown_text([show_one(workspace, f"{wing}/{room}/{entry_id}")], _QUOTED))
+
+    @resource("mdmem://wing/{wing}", "wing", "Wing", "The current entries of a wing.", _PLAIN)
+    async def wing(wing: str) -> str:
+        return await read(lambda workspace: _wing(workspace, wing))
+
+    for topic in topics():
+        resource(f"mdmem://guide/{topic}", f"guide/{topic}", f"Guide: {topic}", summary(topic))(partial(page, topic))
+
+
+def _invariants(workspace: Workspace) -> str:
+    question = Question(filters=Filters(types=(EntryType.INVARIANT,)))
+    (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
+    wing = f" of the wing `{answer.scope.wing}`" if answer.scope.wing else ""
+    found = [item.address for item in answer.items]
+    shown = shown_text(show(workspace, found), _QUOTED) if found else "There is none."
+    return "\n\n".join([f"# Invariants{wing}", *problems_text(answer.basis), shown])
+
+
+def _wing(workspace: Workspace, name: str) -> str:
+    filters = Filters(wings=(name,))
+    listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
+    problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
+    problems[_PROBLEMS:] = [f"and {len(problems) - _PROBLEMS} more"] if problems[_PROBLEMS:] else []
+    head = ["These files cannot be read in full, and may have rules:", *problems, ""] if problems else []
+    return "\n".join([f"# Wing `{one_line(name)}`", "", *head, listed, ""])
+
+
 def serve_stdio(server: MemoryServer) -> None:
     """Serve until standard input ends; a signal stops the process at once, since writes always leave complete files."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+
+    async def serve() -> None:
+        low = server._lowlevel_server
+        send, messages = anyio.create_memory_object_stream[Any](0)
+        async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+            with contextlib.redirect_stdout(sys.stderr):
+                tasks.start_soon(_forward, read, send, server)
+                await low.run(messages, write, low.create_initialization_options())
+                tasks.cancel_scope.cancel()
+
     # These errors mean that the client has closed the connection, so nobody could read a message.
     with contextlib.suppress(BrokenPipeError, BaseExceptionGroup):
-        anyio.run(_serve, server)
-
-
-async def _serve(server: MemoryServer) -> None:
-    low = server._lowlevel_server
-    send, messages = anyio.create_memory_object_stream[Any](0)
-    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
-        with contextlib.redirect_stdout(sys.stderr):
-            tasks.start_soon(_forward, read, send, server)
-            await low.run(messages, write, low.create_initialization_options())
-            tasks.cancel_scope.cancel()
+        anyio.run(serve)
 
 
 async def _forward(read: Any, send: Any, server: MemoryServer) -> None:

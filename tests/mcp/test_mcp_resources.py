@@ -146,7 +146,7 @@ def test_what_is_not_there_is_no_resource_and_the_nearest_is_named(uri: str, sai
 def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered = threading.Event()
     monkeypatch.setattr(OpenedProvider, "settings", lambda _: Settings(timeout_seconds=0.01))
-    monkeypatch.setattr("mdmem.mcp.resources.list_text", lambda *_: answered.wait(10))
+    monkeypatch.setattr("mdmem.mcp.server.list_text", lambda *_: answered.wait(10))
     code, said = refused(server_over(root), "mdmem://wing/nav")
     answered.set()
     assert (code, said) == (-32603, "there was no answer within 0.01 s; ask again")
