@@ -278,6 +278,16 @@ def test_a_link_to_the_file_of_an_entry_leads_to_its_page_unless_the_caller_may_
     assert "secret" not in page
 
 
+def test_mentioned_by_counts_links_by_path_and_short_references(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    for name, body in (("by-path", "[why](../architecture/threads.md)"), ("short", "See [see: architecture/threads].")):
+        write_entry(folder / "memory", f"nav/notes/{name}", f"{body} Not `[see: architecture/later]`.\n", type="note")
+    site = built(folder, tmp_path / "site")
+    page = site[f"entries/{NEW}.html"].partition("Mentioned by")[2]
+    assert [f"{name}.html" in page for name in ("notes/by-path", "notes/short")] == [True, True]
+    assert "Mentioned by" not in site["entries/nav/architecture/later.html"]
+
+
 def test_a_narrowed_view_of_a_whole_repository_names_no_file_or_commit_of_other_wings(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "a")
     write(root, "mdmem.toml", 'default_wing = "nav"\n')

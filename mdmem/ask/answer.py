@@ -226,7 +226,8 @@ def count_omitted(counts: Iterable[Omission | OmittedCount]) -> tuple[OmittedCou
 class AnswerBasis(Struct, frozen=True, kw_only=True):
     """Facts about an answer: how well it covers the question, and what it could not read or omitted.
 
-    - `problems`: files that cannot be read. Each of them may contain an invariant.
+    - `problems`: files that cannot be read. Each of them may contain an invariant. With `repeats_problems`, an earlier
+      answer of the session has listed the same files.
     - `omitted` lists some of the omitted entries; `omitted_counts` counts the others.
     - `uncovered_terms`: words that no invariant or decision contains, if the question is covered in part.
     - `unmatched_terms`: words that no entry contains.
@@ -238,6 +239,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
     """
 
     problems: tuple[Finding, ...] = ()
+    repeats_problems: bool = False
     conflicts: tuple[Contradiction, ...] = ()
     omitted: tuple[Omission, ...] = ()
     omitted_counts: tuple[OmittedCount, ...] = ()

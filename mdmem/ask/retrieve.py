@@ -40,9 +40,9 @@ from mdmem.store.workspace.scope import Scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")
-# The key under which a session stores the files of the current work, since later questions are about them, too. No
-# entry has this address.
-_AT_WORK = "/"
+# The keys under which a session stores the files of the current work, since later questions are about them, too, and
+# the unreadable files that it was told about. No entry has these addresses.
+_AT_WORK, _UNREADABLE = "/", "//"
 
 
 class Reading(Struct, frozen=True):
@@ -234,9 +234,12 @@ def _answer(
     found = reading.retrieve(scope, question)
     absent = absent_paths(workspace, question.paths) if question.paths else ()
     unread = _best_unread(view.effective, question, found)
-    found = replace(found, basis=replace(found.basis, unread=unread, absent=absent))
+    problems = "\0".join(one.place.path for one in found.basis.problems)
+    repeats = problems == shown.get(_UNREADABLE)
+    found = replace(found, basis=replace(found.basis, unread=unread, absent=absent, repeats_problems=repeats))
     limit = budget if budget is not None else SHORT_BUDGET if is_short else reading.settings.budget
     answer, notes = fit(found, question, limit, view=view, shown=shown, is_short=is_short)
+    notes |= {_UNREADABLE: problems} if problems != shown.get(_UNREADABLE, "") else {}
     if is_short:
         return answer, notes
     # A caller who may read only a part of the memory gets no lines from the rest of the repository.

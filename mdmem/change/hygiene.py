@@ -72,7 +72,7 @@ class StaleItem(Struct, frozen=True):
 class HygieneReport(Struct, frozen=True, kw_only=True):
     """The entries that need maintenance, the writes that did not complete, and what the run recorded.
 
-    `near` are pairs of similar rules, `drifted` groups of notes about entities of one name, and `blocked` the writes
+    `near` are pairs of similar entries, `drifted` groups of notes about entities of one name, and `blocked` the writes
     that a similar entry stopped. `titles` are those of all examined entries, and `recorded` the manifests that the run
     wrote. `findings` is not part of the MCP contract.
     """
@@ -117,14 +117,16 @@ def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Coll
 
 
 def _find_near(
-    entries: Iterable[Entry], text: Mapping[str, str], duplicates: Iterable[tuple[str, ...]]
+    entries: Iterable[Entry], text: Mapping[str, str], groups: Iterable[tuple[str, ...]]
 ) -> tuple[NearPair, ...]:
-    """Return pairs of similar, unlinked rules of the same wing and type, without words of a common template."""
-    group_of = {address: group for group in duplicates for address in group}
+    """Return pairs of similar, unlinked entries of the same wing and type, without words of a common template."""
+    groups_of: dict[str, set[int]] = {}
+    for number, group in enumerate(groups):
+        for address in group:
+            groups_of.setdefault(address, set()).add(number)
     found = []
-    rules_only = (entry for entry in entries if entry.type.is_rule)
-    for rules in _grouped(rules_only, lambda one: (one.wing, one.type)):
-        by_address = {one.address: one for one in rules}
+    for alike in _grouped(entries, lambda one: (one.wing, one.type)):
+        by_address = {one.address: one for one in alike}
         subjects = {address: subject_of(one, text[address]) for address, one in by_address.items()}
         lines = {address: one.text.splitlines() for address, one in subjects.items()}
         # Leave out the headings and prompts that come from a common template.
@@ -133,10 +135,10 @@ def _find_near(
         own = ((one, [line for line in listed if times[line.strip()] < least]) for one, listed in lines.items())
         for pair in near_pairs(((one, words_of("\n".join(listed))) for one, listed in own), share=REVIEW_FROM):
             share = jaccard(subjects[pair.a].words, subjects[pair.b].words)
-            is_duplicate = pair.a in group_of and group_of[pair.a] is group_of.get(pair.b)
+            is_grouped = not groups_of.get(pair.a, set()).isdisjoint(groups_of.get(pair.b, ()))
             one, other = by_address[pair.a], by_address[pair.b]
             linked = {link for name in LINK_FIELDS for link in (*one.links(name), *other.links(name))}
-            if share >= REVIEW_FROM and not is_duplicate and linked.isdisjoint((pair.a, pair.b)):
+            if share >= REVIEW_FROM and not is_grouped and linked.isdisjoint((pair.a, pair.b)):
                 found.append(NearPair(pair.a, pair.b, share))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
 
@@ -261,7 +263,7 @@ def _examine(
     # Entities in one wing and focus that have the same name, ignoring case and white space.
     names = {one: unicodedata.normalize("NFKC", one.entity).casefold().split() for one in compared if one.entity}
     entities = _grouped(names, lambda one: (one.wing, one.focus, *names[one]))
-    drifted = (tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1)
+    drifted = [tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1]
     # Decisions and patterns that were verified too long ago, except decisions that supersede another.
     aged = ((one, age_of(one, today), _STALE_FROM.get(one.type)) for one in current)
     stale_items = [
@@ -280,7 +282,7 @@ def _examine(
     findings += _find_changed_code(workspace, current, remarks)
     return {
         "duplicates": tuple(sorted(duplicates)),
-        "near": _find_near(compared, text, duplicates),
+        "near": _find_near(compared, text, [*duplicates, *drifted]),
         "drifted": tuple(sorted(drifted)),
         "stale_items": tuple(sorted(stale_items, key=lambda item: (-item.age_days, item.id))),
         "findings": tuple(sorted(findings, key=lambda one: one.sort_key)),

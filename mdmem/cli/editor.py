@@ -28,11 +28,18 @@ _NOTES = re.compile(rb"\A(\xef\xbb\xbf)?(?:# mdmem: [^\n]*(?:\n|\Z))+")
 
 
 def piped_text(body: str | None) -> str | None:
-    """Return the text of the option `--body` or of standard input; None if the user must type it in the editor."""
+    """Return the text of the option `--body` or of standard input; None if the user must type it in the editor.
+
+    Raises UsageError if standard input is empty.
+    """
     if body is not None and body != "-":
         return body
     if body == "-" or not sys.stdin.isatty():
-        return _decoded(sys.stdin.buffer.read()).removeprefix("\ufeff").replace("\r\n", "\n")
+        text = _decoded(sys.stdin.buffer.read()).removeprefix("\ufeff").replace("\r\n", "\n")
+        if not text.strip():
+            hint = '`--body TEXT` takes it, `--body ""` writes the template, and on a terminal the editor opens'
+            raise UsageError(f"no text was given; {hint}")
+        return text
     return None
 
 

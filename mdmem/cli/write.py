@@ -303,7 +303,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
 
 
 @click.command("edit")
-@click.argument("addresses", metavar="ADDRESS", nargs=-1, required=True, shell_complete=complete.address)
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete.address)
 @click.option("--applies-to", "globs", metavar="GLOB", multiple=True, help="Set `applies_to`, without editor.")
 @click.option("--editorial", is_flag=True, help="Record in `editorial_at` that the words change, but not the rule.")
 @write_options

@@ -30,7 +30,7 @@ _TABLE: Mapping[str, Field] = {
     "verified_at": Field(
         "when somebody last confirmed the entry",
         "2026-04-10",
-        "`mdmem verify`, `doubt --done`, and `save_pattern`",
+        "`mdmem verify`, `doubt --done`, `approve` for a draft of an earlier day, and `save_pattern`",
         Searched.DATE,
     ),
     "deprecated_at": Field(

@@ -255,6 +255,9 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
     found = basis.problems
     if not found:
         return
+    if basis.repeats_problems:
+        yield f"{count(len(found), 'file')} still cannot be read in full (`mdmem check`)"
+        return
     head = f"{count(len(found), 'file')} of this scope cannot be read in full, and may apply:"
     places = [f"{one.place.path}:{one.place.line}" for one in found]
     if len(found) > 1:

@@ -243,7 +243,7 @@ def _kinds(report: HygieneReport) -> Iterator[tuple[str, Cases, str]]:
         ("saves that a similar entry stopped", _stopped(report.blocked), _RESOLVING),
         ("not verified since the code they apply to changed", found("unverified-since-change"), reading),
         ("near-duplicates", grouped(report.duplicates), _ONE_OF_THEM),
-        ("rules that may say the same, or contradict each other", near, _LINKING),
+        ("entries that may say the same, or contradict each other", near, _LINKING),
         ("entities with one name", grouped(report.drifted), _ONE_OF_THEM),
         ("references to superseded entries", found("link-to-superseded"), _RELINKING),
         ("past their `expires_at`", found("expired"), f"type {_ENDING}, or write a later `expires_at`"),

@@ -17,6 +17,7 @@ from msgspec import Struct
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
 from mdmem.markdown.body import cut_at_word
+from mdmem.markdown.parse import may_have_links, without_code
 from mdmem.model.entry import Entry, Status, Wing, day_of, instant_of
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Severity
@@ -24,6 +25,7 @@ from mdmem.model.globs import all_matches, fixed_part
 from mdmem.model.text import visible
 from mdmem.render.lineage import BoxState, Relations, state_of
 from mdmem.site.markup import addresses_in
+from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import Commit, history
 from mdmem.store.workspace.visibility import visible_commits
@@ -194,7 +196,9 @@ class SiteFacts(Struct, frozen=True, dict=True):
                 for other in entry.links(name):
                     found[other].setdefault(entry.address, name.replace("_", " "))
         for address, body in sorted(self.bodies.items()):
-            for other in addresses_in(body):
+            # Removing the code from a body is slow.
+            prose = {address: without_code(body)} if may_have_links(body) else {}
+            for other in (*addresses_in(body), *(one.target or "" for one in references_in(prose, known))):
                 if other in known and other != address:
                     found[other].setdefault(address, "in its text")
         return {address: sorted(those.items()) for address, those in found.items()}

@@ -19,7 +19,7 @@ from mdmem.errors import GitError, LostRaceError, MdmemError, NotFoundError, Usa
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import REVIEW_REASON, Entry, Status, Wing, day_of
+from mdmem.model.entry import REVIEW_REASON, Entry, Status, Wing, age_of, day_of
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog.addresses import interpret
 from mdmem.store.catalog.model import Catalog
@@ -74,8 +74,11 @@ def _plan_approval(catalog: Catalog, settings: Settings, address: str, *, person
         refuse_unfit(catalog, old, entry.with_changes(status=Status.ACTIVE), instead=instead)
     # Write the draft's file first. After a crash, `check --fix` can complete the one-sided supersession.
     ends = (patch_superseded(catalog, one, address, today=today) for one in replaced)
+    values: dict[str, Value] = {"status": Status.ACTIVE.value, "approved_by": person}
+    # The approval confirms a draft that was written on an earlier day.
+    values |= {"verified_at": today.isoformat()} if age_of(entry, today) else {}
     return ChangeSet(
-        (patched(catalog, entry.path, {"status": Status.ACTIVE.value, "approved_by": person}), *ends),
+        (patched(catalog, entry.path, values), *ends),
         actions=actions,
         supersedes=tuple(old.address for old in replaced),
         reason=entry.reason,

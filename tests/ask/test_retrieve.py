@@ -139,6 +139,21 @@ def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root
     assert "othing binding" not in ran.out
 
 
+def test_session_is_told_in_full_once_which_files_cannot_be_read(root: Path, capsys: Capture) -> None:
+    def said(*options: str) -> str:
+        return run_here(capsys, "retrieve", "timeout", *options, cwd=root).out
+
+    write(root, "app/a/rule.md", "no front matter\n")
+    whole = "1 file of this scope cannot be read in full, and may apply:\n  app/a/rule.md:1: "
+    assert said("--session", "one").startswith(whole)
+    assert said("--session", "one").startswith("1 file still cannot be read in full (`mdmem check`)\n\n")
+    assert all(
+        said(*options).startswith(whole) for options in ((), ("--session", "two"), ("--session", "one", "--fresh"))
+    )
+    write(root, "app/a/other.md", "no front matter\n")
+    assert said("--session", "one").startswith("2 files of this scope cannot be read in full, and may apply: ")
+
+
 # --- the same answer each time ---
 
 

@@ -27,10 +27,17 @@ def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(root: Path, run:
     ran = run("approve", "executor", cwd=root)
     assert (ran.code, ran.err) == (0, f"takes effect when the default branch has it: {NEW}\n")
     assert ran.out == (
-        f"changed {NEW}.md\n  status: draft → active\n  approved_by: {ADA}\n"
+        f"changed {NEW}.md\n  status: draft → active\n  verified_at: 2026-11-21\n  approved_by: {ADA}\n"
         f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
     )
     assert run("check", "--strict", cwd=root).code == 0
+
+
+def test_old_draft_that_is_approved_today_is_not_stale(root: Path, run: Run) -> None:
+    write_entry(root, "nav/rules/late", title="Use one clock", status="draft", created_at="2025-01-05")
+    assert run("approve", "nav/rules/late", cwd=root).code == 0
+    stale = run("hygiene", "--format", "json", cwd=root).json["stale_items"]
+    assert [one["id"] for one in stale if one["id"] == "nav/rules/late"] == []
 
 
 def test_approval_of_a_rule_that_is_committed_counts_when_it_is_committed_too(tmp_path: Path, run: Run) -> None:

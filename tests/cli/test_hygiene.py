@@ -273,3 +273,11 @@ def test_root_outside_git_says_what_it_cannot_tell(tmp_path: Path, run: Run, mon
         "1 unreadable file was left out; `mdmem check` shows it",
         f"{tmp_path / 'memory'} is in no git repository: {unknown}",
     ]
+
+
+def test_similar_notes_are_listed_once(tmp_path: Path, run: Run) -> None:
+    root = memory(tmp_path / "p") / "memory"
+    for name in ("a", "b"):
+        write_entry(root, f"nav/notes/{name}", f"Ports are open here: {name} one two.\n", title="Ports", type="note")
+    ran = run("hygiene", cwd=root)
+    assert "entries that may say the same, or contradict each other (1)\n  nav/notes/a  has " in ran.out

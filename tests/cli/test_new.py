@@ -44,7 +44,7 @@ def title_of(run: Run, address: str, cwd: Path) -> str:
 
 @pytest.mark.parametrize("kind", BODIES)
 def test_new_writes_the_template_of_its_type(kind: str, folder: Path) -> None:
-    ran = run_mdmem("new", kind, ADDRESS, cwd=folder)
+    ran = run_mdmem("new", kind, ADDRESS, "--body", "", cwd=folder)
     path = folder / f"memory/{ADDRESS}.md"
     assert (ran.returncode, ran.stdout) == (0, f"memory/{ADDRESS}.md\n")
     assert ran.stderr.splitlines() == [
@@ -53,6 +53,16 @@ def test_new_writes_the_template_of_its_type(kind: str, folder: Path) -> None:
     ]
     head = f"---\ntype: {kind}\nstatus: draft\ncreated_at: {TODAY}\ntitle: New one\n---\n\n"
     assert path.read_text() == head + BODIES[kind]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("command", [("new", "note", ADDRESS), ("supersede", "callbacks", "-m", "why", "-t", "New")])
+def test_empty_standard_input_writes_nothing(command: tuple[str, ...], folder: Path) -> None:
+    before, ran = snapshot(folder), run_mdmem(*command, cwd=folder)
+    assert (ran.returncode, ran.stdout, snapshot(folder)) == (2, "", before)
+    assert ran.stderr == (
+        'mdmem: no text was given; `--body TEXT` takes it, `--body ""` writes the template, '
+        "and on a terminal the editor opens\n"
+    )
 
 
 def test_new_takes_title_status_and_body(folder: Path, run: Run) -> None:
@@ -413,6 +423,7 @@ def test_edit_mends_what_cannot_be_read(root: Path) -> None:
 
 
 def test_applies_to_is_set_without_an_editor(root: Path, run: Run) -> None:
+    assert run("edit", "--help").out.startswith("Usage: mdmem edit [OPTIONS] ADDRESS...\n")
     ran = run("edit", OLD, "--applies-to", "src/**", "--applies-to", "lib/a.py", cwd=root)
     assert (ran.code, ran.out) == (0, f"changed {OLD}.md\n  applies_to: src/**, lib/a.py\n")
     assert 'applies_to: ["src/**", lib/a.py]' in (root / f"{OLD}.md").read_text()

@@ -320,7 +320,7 @@ def test_supersede_by_a_new_active_entry_writes_both(root: Path, run: Run) -> No
 
 
 def test_supersede_without_a_body_keeps_the_template_which_cannot_be_active(root: Path) -> None:
-    command, before = ("supersede", OLD, "-m", WHY, "--title", "Use four threads"), snapshot(root)
+    command, before = ("supersede", OLD, "-m", WHY, "-t", "Use four threads", "-b", ""), snapshot(root)
     ran = run_mdmem(*command, "-s", "active", cwd=root)
     assert (ran.returncode, "cannot be active yet: replace the template's" in ran.stderr) == (2, True)
     assert snapshot(root) == before
