@@ -124,7 +124,7 @@ def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]
 def show(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[ShownEntry, ...]:
     """Return the entries with the given names, as their files state them.
 
-    A name is an address or a unique part of one; `wings` limits which entries a short name can refer to. Raises
+    A name is an address or a short form of one; `wings` limits which entries a short name can refer to. Raises
     NotFoundError, and UsageError for a name of several entries.
     """
     entries = view_of(workspace).checkout.catalog.entries

@@ -103,7 +103,11 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
     left = {(one.code, one.place.path, one.message) for one in state.report.findings}
     ended = {one for one in state.fixed if (one.code, one.place.path, one.message) not in left}
     fixed = tuple(sorted(ended, key=lambda one: one.sort_key))
-    return replace(state, fixed=fixed, refused=tuple(fixing.refused))
+    # The report must not offer a fix that was left out.
+    rest = (replace(one, fix=None) if _name(one) in fixing.barred else one for one in state.report.findings)
+    return replace(
+        state, report=replace(state.report, findings=tuple(rest)), fixed=fixed, refused=tuple(fixing.refused)
+    )
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:

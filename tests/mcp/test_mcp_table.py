@@ -44,6 +44,14 @@ def test_descriptions_are_short_and_every_parameter_says_what_it_is(tool: Tool) 
     assert [name for name in properties if not re.fullmatch(r"[a-z_]{1,30}", name)] == []
 
 
+def test_project_and_project_id_say_that_they_are_the_same() -> None:
+    properties = [one for tool in TOOLS.values() for one in tool.input_schema["properties"].items()]
+    said = {(name, one["description"]) for name, one in properties if name in ("project", "project_id")}
+    same = "Its `project_id` or wing's name."
+    assert {("project", same), ("project_id", same)} <= said
+    assert {one for name, one in said if name == "project"} == {same}
+
+
 @pytest.mark.parametrize(("profile", "tokens"), [("core", 3_800), ("sessions", 5_200), ("research", 2_200)])
 def test_the_list_of_a_profile_is_short(profile: str, tokens: int) -> None:
     assert len(json_line([tool.listed() for tool in HubAnswers.tools_of(profile)]).encode()) // 4 <= tokens

@@ -14,6 +14,7 @@ from mdmem.change.hygiene import run_hygiene
 from mdmem.errors import MdmemError
 from mdmem.mcp.tools.core import from_top
 from mdmem.mcp.tools.tool import (
+    PROJECT,
     Agent,
     Choice,
     Facts,
@@ -37,7 +38,7 @@ from mdmem.write.save import Saver, get_save_status, request_approval
 
 _Label = Literal["Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note"]
 # The argument may be null, since the tool itself answers a call without a project.
-NeededProject = Annotated[Name | None, Field(description="Its id, or the name of its wing.")]
+NeededProject = Annotated[Name | None, Field(description=PROJECT)]
 _ScopeState = Literal["resolved", "uncertain", "unresolved"]
 
 

@@ -116,7 +116,8 @@ Wing = Annotated[Name | None, Field(default=None, description="Default: the acti
 Focus = Annotated[Name | None, Field(default=None, description="The focus area.")]
 Agent = Annotated[Name | None, Field(default=None, description="Your name.")]
 Room = Annotated[Text | None, Field(default=None, description="Default: the one for its kind.")]
-Project = Annotated[Name | None, Field(default=None, description="Its id, or the name of its wing.")]
+PROJECT = "Its `project_id` or wing's name."
+Project = Annotated[Name | None, Field(default=None, description=PROJECT)]
 Paths = Annotated[
     tuple[Annotated[str, Field(max_length=1_000), AsText], ...] | None,
     Listed,
