@@ -54,10 +54,7 @@ class Facet(StrEnum):
 
 
 class FacetRow(Struct, frozen=True):
-    """A facet (section of a context pack) with its title, and the entries that belong to the facet.
-
-    These are entries of the `types` with one of the `labels`, or, if no facet has the label, in one of the `rooms`.
-    """
+    """A facet with its title; an entry of the `types` belongs to it by one of the `labels`, or else by its room."""
 
     facet: Facet
     title: str

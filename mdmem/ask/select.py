@@ -338,10 +338,7 @@ class Selection(Struct, frozen=True, dict=True):
             yield note
 
     def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
-        """Return the room that contains at least two, and at least half, of the best matches; None without one.
-
-        None also if the scope is already limited to rooms.
-        """
+        """Return the room with at least half of the best matches; None for fewer than two, or if the scope has rooms."""
         if self.answer is None or self.scope.rooms:
             return None
         best = sorted((item for item in items if item.score > 0), key=fit_key)[:among]
@@ -355,10 +352,7 @@ class Selection(Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys(words[term] for term in terms if term in words))
 
     def missing_terms(self, weights: Mapping[str, float], *, of_rules: bool = False) -> tuple[str, ...]:
-        """Return the words of the question, as typed, that no entry of the scope (or no rule) contains.
-
-        General words without weight, such as "use", do not count.
-        """
+        """Return the question's words, except general ones, that no entry of the scope contains (or no rule)."""
         matches = self.matches.items()
         entries = self.catalog.entries
         found = _NO_TERMS.union(*{match.terms for one, match in matches if not of_rules or entries[one].type.is_rule})

@@ -100,10 +100,7 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
 
 
 def blame(workspace: Workspace, name: str) -> LogReport:
-    """Return the commit that last set each field of an entry, and its body, also before moves.
-
-    Raises the errors of `log`.
-    """
+    """Return the commit, also from before a move, that last set each field and the body; raises the errors of `log`."""
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)
     document = workspace.catalog.document(f"{address}.md")
@@ -203,7 +200,7 @@ def _text(value: Any) -> str:
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):
-    """An entry of a chain, its commits, and the entries that it superseded (`claims`: only its own file says so)."""
+    """An entry of a chain, its commits, and the entries it superseded (`claims`: the old entry does not say so)."""
 
     entry: Entry
     current: bool

@@ -267,10 +267,7 @@ class MoveFix(Struct, frozen=True, dict=True):
         return {old: new for old, new in self.folders.items() if "/" not in old}
 
     def edits(self) -> Iterator[Edit]:
-        """Yield the edits of links and manifests, by their paths before the move.
-
-        Raises UnpatchableError if a link cannot be changed.
-        """
+        """Yield edits of links and manifests, by paths before the move; raises UnpatchableError if not possible."""
         yield from self._edits_of_fields()
         for reference in self.case.references:
             document, written = self.case.catalog.document(f"{reference.address}.md"), reference.link.target

@@ -56,7 +56,7 @@ def save_command(
     """Save a decision, pattern, context, session or entity from JSON, after a search for similar entries.
 
     The JSON is the record, or an object with the record under KIND and the other arguments next to it. The answer is
-    JSON, too. A save that fails for now is kept, and the next save tries it again; --waiting lists such saves.
+    JSON, too. A save that may succeed later is kept, and the next save tries it again; --waiting lists such saves.
     Exit code 1: a person must decide, or only a part is saved; 2: refused; 3: kept.
     """
     given = replace(given, form=form or "text")

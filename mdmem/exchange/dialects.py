@@ -252,10 +252,7 @@ def decision_record(
     unstated: Status = Status.ACTIVE,
     more: Sequence[Claim] = (),
 ) -> ForeignRecord:
-    """Return the record in a file, with the relations `more` added.
-
-    If the file states a decision but no status, the record gets the status `unstated`.
-    """
+    """Return the record in a file, with `more` relations; a decision without a status gets the status `unstated`."""
     outline = Outline(source.body)
     heading = outline.title.heading if outline.title is not None else ""
     front = read_keys(source.fields.items())
