@@ -338,7 +338,7 @@ class Selection(Struct, frozen=True, dict=True):
             yield note
 
     def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
-        """Return the room with at least half of the best matches; None for fewer than two, or if the scope has rooms."""
+        """Return the room with at least half of the best matches; None for fewer than two, or if a room is given."""
         if self.answer is None or self.scope.rooms:
             return None
         best = sorted((item for item in items if item.score > 0), key=fit_key)[:among]

@@ -223,7 +223,7 @@ def _words_of(key: str) -> str:
 
 
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
-    """Return the relations in a key's value: `see` if the key states no kind, in which case mere numbers do not count."""
+    """Return the relations in a key's value: `see` if the key states no kind, and then not for mere numbers."""
     if kind_of_key(key) is None:
         found = (one for one, _ in _sentence_of(written).signs.values())
         return tuple(one for one in found if one is not None and not _is_mere_number(one))
