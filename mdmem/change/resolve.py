@@ -95,7 +95,7 @@ class MergeConflict(Struct, frozen=True, kw_only=True):
 
 
 class MergeConflicts(Struct, frozen=True):
-    """All conflicts by path, git's operation (such as `merge`) or None, and the commands that complete it."""
+    """All conflicts by path, git's current operation (such as `merge`) or None, and the commands that complete it."""
 
     found: tuple[MergeConflict, ...]
     operation: str | None = None

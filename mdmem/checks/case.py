@@ -319,7 +319,7 @@ def at_path(path: str, message: str, help_: str, **details: Unpack[Details]) -> 
 
 
 class GitFacts(Struct, frozen=True, dict=True):
-    """What git knows about one root; paths are relative to the root unless a name says otherwise.
+    """Facts from git about the files below one root; paths are relative to the root unless a name says otherwise.
 
     `on_disk` are the paths to ask git about. `revisions` are the commits whose history is read; if empty, HEAD.
     `access` limits every answer to the wings that the caller may read.

@@ -207,7 +207,7 @@ def written_items(document: Document, name: str) -> Iterator[tuple[int, str]]:
 
 
 class FileFacts(StoredRecord, frozen=True):
-    """What the checks need to know about one file, and findings that depend only on it. Sizes are in bytes."""
+    """The facts about one file that checks need, and the findings that depend only on this file. Sizes are in bytes."""
 
     links: tuple[WrittenLink, ...] = ()
     references: tuple[BodyLink, ...] = ()
