@@ -116,7 +116,7 @@ class _Template:
         for _ in range(count):
             end = index.index(0, at + _ENTRY.size)
             path = below + os.fsdecode(bytes(index[at + _ENTRY.size : end]))
-            if path in self.files and _stated(self.files[path][1]) == index[at : at + _STAT.size]:
+            if path in self.files and _STAT.pack(*_stat_fields(self.files[path][1])) == index[at : at + _STAT.size]:
                 _STAT.pack_into(index, at, *_stat_fields(os.lstat(f"{folder}/{path}")))
             at += (end - at + 8) // 8 * 8
         return bytes(index) + hashlib.sha1(index).digest()
@@ -137,10 +137,6 @@ def _stat_fields(found: os.stat_result) -> list[int]:
     mode = 0o100755 if found.st_mode & 0o100 else 0o100644
     rest = (found.st_dev, found.st_ino, mode, found.st_uid, found.st_gid, found.st_size)
     return [field & 0xFFFFFFFF for field in (*times, *rest)]
-
-
-def _stated(found: os.stat_result) -> bytes:
-    return _STAT.pack(*_stat_fields(found))
 
 
 def made_once(make: Callable[..., Path]) -> Callable[..., Path]:

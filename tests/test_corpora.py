@@ -1,7 +1,8 @@
-"""Real records, as their authors left them: what replaced a record answers in its stead."""
+"""Real records: what replaced a record answers in its stead; and a change of one field changes no other byte."""
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,15 +11,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from builders import environment, open_root, run_mdmem
+from builders import TODAY, environment, open_root, run_mdmem, write
 
 from mdmem.ask.answer import Item
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve, retrieve_in
 from mdmem.ask.search import search
+from mdmem.errors import MdmemError
+from mdmem.model.entry import Status
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.lifecycle import plan_deprecation
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEPS = SHARED / "corpora" / "peps.jsonl.gz"
@@ -213,3 +217,77 @@ def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_on
         return not old.current and all(found.index(head) < found.index(name) for head in same)
 
     assert broken(is_right) == []
+
+
+LINE_ENDS = (b"\n", b"\r\n", b"\n")
+
+
+def as_people_leave_files(path: Path, turn: int) -> None:
+    """Rewrite a file with comments, and every third one with CRLF, every third with a BOM and no final newline."""
+    content = re.sub(rb"\n(status: \w+)\n", rb"\n# agreed on\n\1   # for now\n", path.read_bytes(), count=1)
+    content = content.replace(b"\r\n", b"\n").replace(b"\n", LINE_ENDS[turn % 3])
+    path.write_bytes(b"\xef\xbb\xbf" + content.rstrip(b"\n") if turn % 3 == 2 else content)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the root of all PEPs and all KEPs, in three kinds of bytes."""
+    folder = tmp_path_factory.mktemp("corpora") / "memory"
+    for corpus in (PEPS, KEPS):
+        subprocess.run([sys.executable, str(CONVERTER), corpus, folder], env=environment(), check=True)
+    write(folder, "mdmem.toml")
+    for turn, path in enumerate(sorted(folder.glob("*/*/*.md"))):
+        as_people_leave_files(path, turn)
+    return folder
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.glob("*/*/*.md"))}
+
+
+def without(content: bytes, *lines: str) -> bytes:
+    """Return a content without lines, each of which must stand in it just once."""
+    for line in lines:
+        whole = line.encode() + (b"\r\n" if b"\r\n" in content else b"\n")
+        assert content.count(whole) == 1
+        content = content.replace(whole, b"")
+    return content
+
+
+def test_verify_adds_one_line_to_each_of_a_thousand_records(root: Path) -> None:
+    before = contents(root)
+    done = run_mdmem("verify", "peps/", "keps/", cwd=root)
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
+    after = contents(root)
+    for path, content in before.items():
+        write(root, path, content)
+    changed = [path for path in before if before[path] != after[path]]
+    assert before.keys() == after.keys()
+    assert len(changed) >= 1000
+    for path in changed:
+        # The end of a review is a part of verifying.
+        was = b"under_review" if b"status: under_review" in before[path] else b"active"
+        kept = without(after[path], f"verified_at: {TODAY}").replace(b"status: active", b"status: " + was, 1)
+        assert kept == before[path], path
+
+
+def endings(root: Path) -> Iterator[tuple[bytes, bytes, Status]]:
+    """Yield the bytes before and after the end of each record that can end, and its status until then."""
+    workspace = open_root(root)
+    for address, entry in workspace.catalog.entries.items():
+        try:
+            (change,) = plan_deprecation(workspace, address, reason="Nobody uses it.").changes
+        except MdmemError:
+            continue
+        assert change.before is not None
+        assert change.after is not None
+        yield change.before, change.after, entry.status
+
+
+def test_deprecate_changes_one_line_and_adds_two_in_each_of_a_thousand_records(root: Path) -> None:
+    found = list(endings(root))
+    assert len(found) >= 1000
+    for before, after, status in found:
+        added = (f"deprecated_at: {TODAY}", "deprecated_reason: Nobody uses it.")
+        kept = without(after, *added).replace(b"status: deprecated", f"status: {status}".encode(), 1)
+        assert kept == before

@@ -64,11 +64,11 @@ def root(tmp_path: Path) -> Path:
 def files(root: Path) -> dict[str, bytes]:
     """Return what stands in a root; what a killed writer had only prepared is left out, as every reader does."""
     found = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*")) if path.is_file()}
-    return {name: path.read_bytes() for name, path in found.items() if not is_prepared(name)}
-
-
-def is_prepared(name: str) -> bool:
-    return Path(name).name.startswith(".") and name.endswith(".mdmem-tmp")
+    return {
+        name: path.read_bytes()
+        for name, path in found.items()
+        if not (path.name.startswith(".") and name.endswith(".mdmem-tmp"))
+    }
 
 
 @dataclass(frozen=True)

@@ -216,10 +216,6 @@ def test_proposal_begins_with_the_first_sentences_below_its_headings_and_changes
 _WORDINGS = st.lists(st.sampled_from(["a", "b", "c", "\n\n"]), max_size=12).map(" ".join)
 
 
-def words_told(before: str, after: str) -> str:
-    return "|".join(f"{span.mark}{span.text}" for span in word_changes(before, after))
-
-
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
@@ -233,7 +229,7 @@ def words_told(before: str, after: str) -> str:
     ],
 )
 def test_words_are_told(before: str, after: str, expected: str) -> None:
-    assert words_told(before, after) == expected
+    assert "|".join(f"{span.mark}{span.text}" for span in word_changes(before, after)) == expected
 
 
 @given(_WORDINGS, _WORDINGS)

@@ -30,17 +30,14 @@ def commit_on(folder: Path, when: str, message: str = "change") -> str:
     seconds = int(datetime.fromisoformat(moment if moment[-6] in "+-" else f"{moment}+00:00").timestamp())
     git(folder, "add", "-A")
     tree = git(folder, "write-tree")
-    parent = git(folder, "rev-parse", "--quiet", "--verify", "HEAD", ends=0 if _has_commit(folder) else 1)
+    has_commit = any((folder / ".git/refs/heads").iterdir())
+    parent = git(folder, "rev-parse", "--quiet", "--verify", "HEAD", ends=0 if has_commit else 1)
     lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
     lines += [f"{who} Ada <ada@example.org> {seconds} +0000" for who in ("author", "committer")]
     raw = "\n".join([*lines, "", message, ""]).encode()
     commit = git(folder, "hash-object", "-t", "commit", "-w", "--stdin", text_in=raw)
     git(folder, "reset", "-q", "--soft", commit)
     return commit
-
-
-def _has_commit(folder: Path) -> bool:
-    return any((folder / ".git/refs/heads").iterdir())
 
 
 def use(folder: Path, number: str, **fields: object) -> None:

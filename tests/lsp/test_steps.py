@@ -1,4 +1,4 @@
-"""What people do to entries from an editor: edits over both ends, offered where they can be."""
+"""What people do to entries from an editor: edits over both ends, offered where they can be, and a new name."""
 
 import json
 
@@ -9,6 +9,7 @@ from lsprotocol import types
 from memories import RULE, THREADS
 from pygls.exceptions import JsonRpcException
 
+from mdmem.lsp.edit import prepare_rename, rename, will_rename
 from mdmem.lsp.memory import Abilities
 from mdmem.lsp.server import Server
 
@@ -153,3 +154,165 @@ def test_what_cannot_be_is_refused_to_who_asked_and_is_no_fault(hand: Hand) -> N
     params = types.RenameParams(hand.named(RULE), types.Position(0, 1), "architecture/threads")
     with pytest.raises(JsonRpcException, match="exists already"):
         server.protocol.fm.features[types.TEXT_DOCUMENT_RENAME](params)
+
+
+NEAR = "memory/nav/rules/near.md"
+
+
+@pytest.fixture
+def linked(hand: Hand) -> Hand:
+    """An editor of a memory in which an entry is named in a field, in short, by its path, and in the settings."""
+    root = hand.folder / "memory"
+    body = "Siehe 😀 [[callbacks]], [see: nav/rules/callbacks] and [it](../rules/callbacks.md#why).\n"
+    write_entry(root, "nav/rules/near", body, title="Near", see=["nav/rules/callbacks"])
+    write_entry(
+        root,
+        "nav/architecture/far",
+        "A node must wait.\n\nRationale: it is late.\n",
+        title="Far",
+        type="invariant",
+        amends=["nav/rules/callbacks"],
+    )
+    write(root, "mdmem.toml", '[check]\nbaseline = "known.json"\n\n[wings.nav.check]\nignore = []\n')
+    known = '{"schema": 1, "findings": [\n{"code": "body-empty", "address": "nav/rules/callbacks", "count": 1}\n]}\n'
+    write(root, "known.json", known)
+    commit_all(hand.folder)
+    return hand
+
+
+def renamed(hand: Hand, path: str, marked: str, new: str) -> types.WorkspaceEdit | None:
+    document = hand.document(path)
+    return rename(document, types.RenameParams(hand.named(path), hand.at(path, marked), new))
+
+
+def refused(hand: Hand, path: str, marked: str, new: str) -> str:
+    with pytest.raises(JsonRpcException) as caught:
+        renamed(hand, path, marked, new)
+    assert caught.value.code == types.LSPErrorCodes.RequestFailed
+    return caught.value.message
+
+
+def test_a_new_name_moves_the_file_and_mends_every_link(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+    linked.open(NEAR)
+    linked.type(NEAR, "Near", "Nearer 😀")
+    places = ("see: [nav/rules/|callbacks]", "[[call|backs]]", "rules/callbacks|.md#why")
+    edit, *others = (renamed(linked, NEAR, marked, "architecture/no-blocking") for marked in places)
+    assert others == [edit, edit]
+    linked.apply(edit)
+    linked.save()
+    new = "nav/architecture/no-blocking"
+    near = (linked.folder / NEAR).read_text(encoding="utf-8")
+    links = (f"see: [{new}]", f"[see: {new}] and [it](../architecture/no-blocking.md#why)", "title: Nearer 😀")
+    assert all(one in near for one in links)
+    assert f"amends: [{new}]" in (linked.folder / "memory/nav/architecture/far.md").read_text(encoding="utf-8")
+    assert f'"address": "{new}"' in (linked.folder / "memory/known.json").read_text(encoding="utf-8")
+    assert run_here(capsys, "check", "--ignore", "unused-suppression", cwd=linked.folder).code == 0
+    git(linked.folder, "add", "-A")
+    told = git(linked.folder, "diff", "--cached", "--name-status", "-M100%")
+    assert f"R100\tmemory/nav/rules/callbacks.md\tmemory/{new}.md" in told
+
+
+def test_what_is_renamed_is_shown_in_full(linked: Hand) -> None:
+    linked.open(NEAR)
+
+    def told(marked: str) -> str | None:
+        document = linked.document(NEAR)
+        found = prepare_rename(document, types.PrepareRenameParams(linked.named(NEAR), linked.at(NEAR, marked)))
+        return found.placeholder if found is not None else None
+
+    assert told("[[call|backs]]") == "nav/rules/callbacks"
+    assert told("-|--\ntype") == "nav/rules/near", "the first line stands for the entry itself"
+    assert told("title: Ne|ar") is told("Sie|he") is None
+    assert renamed(linked, NEAR, "Sie|he", "x") is None
+
+
+def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
+    linked.open(NEAR)
+    at = "[[call|backs]]"
+    for new, said in (
+        ("architecture/threads", "nav/architecture/threads exists already;"),
+        ("No Name", "`No Name` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
+        ("wing/nav/rules/x", "`wing/nav/rules/x` is not a place for an entry"),
+        ("shop/rules/x", "there is no wing `shop`"),
+        ("", "`` is not a place for an entry"),
+    ):
+        assert refused(linked, NEAR, at, new).startswith(said)
+    assert renamed(linked, NEAR, at, "callbacks") is None, "the same name changes nothing"
+    linked.document(NEAR).memory.abilities = Abilities(renames_files=False)
+    said = "this editor cannot move files; use `mdmem mv nav/rules/callbacks nav/rules/x`"
+    assert refused(linked, NEAR, at, "x") == said
+
+
+def test_an_entry_is_not_renamed_from_code(linked: Hand) -> None:
+    write(linked.folder, "src/a.py", "# nav/rules/callbacks\n")
+    linked.open("src/a.py")
+    assert renamed(linked, "src/a.py", "nav/ru|les", "rules/quick") is None
+
+
+def moved(hand: Hand, **paths: str) -> types.WorkspaceEdit | None:
+    files = [types.FileRename(hand.uri(old), hand.uri(new)) for old, new in paths.items()]
+    return will_rename(hand.memories, types.RenameFilesParams(files))
+
+
+def test_files_that_the_editor_moves_keep_their_links(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+    linked.open(RULE)
+    new = {RULE: "memory/nav/architecture/calls.md", NEAR: "memory/nav/architecture/near.md"}
+    edit = moved(linked, **new)
+    assert edit is not None
+    assert not any(isinstance(one, types.RenameFile) for one in edit.document_changes or ())
+    linked.apply(edit)
+    linked.save()
+    for old, to in new.items():
+        (linked.folder / old).rename(linked.folder / to)
+    text = (linked.folder / new[NEAR]).read_text(encoding="utf-8")
+    assert "see: [nav/architecture/calls]" in text
+    assert "[it](calls.md#why)" in text
+    linked.look()
+    commit_all(linked.folder)
+    assert run_here(capsys, "check", "--ignore", "unused-suppression", cwd=linked.folder).code == 0
+
+
+def test_a_folder_that_the_editor_moves_is_a_room(linked: Hand) -> None:
+    linked.open(NEAR)
+    linked.apply(moved(linked, **{"memory/nav/rules": "memory/nav/laws"}))
+    assert "see: [nav/laws/callbacks]" in linked.document(NEAR).text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (RULE, "callbacks.md"),
+        ("memory/mdmem.toml", "memory/x.toml"),
+        (RULE, "memory/nav/rules/callbacks.txt"),
+        ("src", "lib"),
+    ],
+)
+def test_what_is_no_entry_moves_as_it_is(linked: Hand, old: str, new: str) -> None:
+    linked.open(RULE)
+    assert moved(linked, **{old: new}) is None
+
+
+LONG = f"memory/nav/rules/{'a' * 300}.md"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (LONG, NEAR, "name too long"),
+        (RULE, LONG, "name too long"),
+        ("memory/nav/rules", f"memory/nav/{'a' * 300}", "name too long"),
+        (RULE, "memory/nav/rules/Call Backs.md", "is not a valid name for an entry-id"),
+    ],
+)
+def test_a_move_to_or_from_a_name_that_no_entry_has_is_refused(linked: Hand, old: str, new: str, said: str) -> None:
+    linked.open(RULE)
+    with pytest.raises(JsonRpcException, match=said):
+        moved(linked, **{old: new})
+
+
+def test_a_file_that_changed_on_disk_is_looked_at_anew(linked: Hand) -> None:
+    linked.open(NEAR)
+    assert linked.document(NEAR).memory.catalog.document("nav/architecture/far.md")
+    write_entry(linked.folder / "memory", "nav/architecture/far", "It binds!\n", amends=["nav/rules/callbacks"])
+    assert "changed meanwhile" in refused(linked, NEAR, "[[call|backs]]", "x")
+    linked.apply(renamed(linked, NEAR, "[[call|backs]]", "x"))

@@ -135,10 +135,6 @@ RESOLVED, UNCERTAIN, UNRESOLVED = ScopeState
 KINDS = ("session", "decision", "pattern", "context", "entity")
 
 
-def passing(answer: ScopeAnswer) -> list[str]:
-    return [kind for kind in KINDS if answer.may_write(kind)]
-
-
 @pytest.mark.parametrize(
     # A manifest's id comes before a wing of that name.
     ("project_id", "wing"),
@@ -149,7 +145,7 @@ def test_scope_is_resolved_by_id_by_name_and_by_folded_name(tmp_path: Path, proj
     known = wings(tmp_path, **ids, my_web="kind: project", lib="kind: shared", one="kind: project")
     found = scope_state(known, project_id)
     assert found == ScopeAnswer(state=RESOLVED, wing=wing)
-    assert passing(found) == list(KINDS)
+    assert [kind for kind in KINDS if found.may_write(kind)] == list(KINDS)
 
 
 def test_scope_with_a_focus_is_resolved_when_an_entry_of_the_wing_has_it(tmp_path: Path) -> None:

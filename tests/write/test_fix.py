@@ -130,10 +130,6 @@ def founded(root: Path) -> Path:
     return root
 
 
-def codes_of(root: Path) -> set[str]:
-    return {finding.code for finding in checker()(WorkingTree(root)).findings}
-
-
 def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path) -> None:
     founded(tmp_path)
     ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
@@ -170,7 +166,7 @@ def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
     founded(tmp_path)
     write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
     assert [one.code for one in mended(tmp_path).fixed] == ["invalid-value"]
-    assert codes_of(tmp_path) == {"dangling-link"}
+    assert {one.code for one in checker()(WorkingTree(tmp_path)).findings} == {"dangling-link"}
 
 
 def test_selection_narrows_what_is_mended_and_not_what_is_proved(tmp_path: Path) -> None:
