@@ -1,12 +1,15 @@
 """Fit the items of an answer into a budget, as the slots of `limits.py` divide it.
 
-An item is placed in the answer whole, as an excerpt, or as one line with its title.
+An item is placed in the answer whole, as an excerpt, or as one line with its title. A session remembers which entries
+it has seen, so that an unchanged entry is not shown twice: a note has the digest of the entry's file, and marks (short
+hashes) of the paragraphs that were shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from itertools import islice, takewhile
 
 from msgspec import Struct, field
@@ -49,13 +52,16 @@ from mdmem.ask.limits import (
 from mdmem.ask.mentions import Mentions, in_short
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import fit_key
-from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
-from mdmem.ask.session import WHOLE as ALL
 from mdmem.markdown.body import BYTES_A_TOKEN, content_of, size_of, tokens_of
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.proposals import View
 from mdmem.store.workspace.workspace import Workspace
 
+# The notes of a session by address, as they are stored.
+Shown = Mapping[str, str]
+NOTHING_SHOWN: Shown = {}
+ALL = frozenset({"*"})
+_SEPARATOR = "\n"
 OMITTED_LISTED = 50
 _COUNTED = (WEAK, NO_MATCH)
 _BEST = 10
@@ -372,3 +378,36 @@ class _Fitting(Struct, dict=True):
         return (
             head + content + sum(size_of(f"{one.how}{one.address}{one.title}{one.said}") + 20 for one in item.mentions)
         )
+
+
+def note_of(digest: str, parts: frozenset[str]) -> str:
+    """Return the note on an entry: its digest, and the marks of the shown parts, or no marks if all were shown."""
+    return digest if parts >= ALL else _SEPARATOR.join((digest, *sorted(parts)))
+
+
+def parts_shown(note: str, digest: str) -> frozenset[str]:
+    """Return the marks of the parts that were shown according to a note: `ALL` if all were shown.
+
+    The set is empty if the note is about another version of the file (another digest).
+    """
+    version, *parts = note.split(_SEPARATOR)
+    if not digest or version != digest:
+        return frozenset()
+    return frozenset(filter(None, parts)) if parts else ALL
+
+
+def marks_of(parts: Iterable[str]) -> frozenset[str]:
+    """Return a short hash for each part of a text."""
+    return frozenset(sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:12] for one in parts)
+
+
+def paragraphs_of(content: str) -> list[str]:
+    """Return the paragraphs of a content, which a session remembers separately."""
+    return [part for part in content.split("\n\n") if part.strip()]
+
+
+def unseen(content: str, shown: frozenset[str]) -> str:
+    """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones."""
+    if shown >= ALL or not shown:
+        return "" if shown else content
+    return "\n\n".join(part for part in paragraphs_of(content) if not marks_of([part]) <= shown)

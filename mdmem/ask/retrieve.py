@@ -23,14 +23,13 @@ from mdmem.ask.answer import (
 )
 from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, entries_naming
 from mdmem.ask.fallback import answer_elsewhere, outside
-from mdmem.ask.fit import fit
+from mdmem.ask.fit import NOTHING_SHOWN, Shown, fit
 from mdmem.ask.limits import FEW_DECISIONS, SHORT_BUDGET
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, coverage_of, find_text, weights_of
 from mdmem.ask.relate import contradictions_among, ended_match
 from mdmem.ask.select import Selection
-from mdmem.ask.session import NOTHING_SHOWN, Shown
 from mdmem.errors import GoneError, SettingsError
 from mdmem.model.entry import EntryType
 from mdmem.model.finding import Finding, Place

@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from mdmem.ask.answer import Mention
 from mdmem.ask.excerpt import excerpt
+from mdmem.ask.fit import ALL, NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
 from mdmem.ask.limits import ABOUT, WHOLE
 from mdmem.ask.mentions import Mentions, in_short
 from mdmem.ask.problems import problems_in
 from mdmem.ask.search import is_shown, passes
-from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
-from mdmem.ask.session import WHOLE as ALL
 from mdmem.errors import UsageError
 from mdmem.markdown.body import content_of, is_title_alone, size_of
 from mdmem.model.entry import Entry, Status

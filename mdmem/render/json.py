@@ -37,7 +37,7 @@ def search_json(
             "snippet": snippet_of(hit),
             "heads": list(hit.heads),
             "via": list(hit.via[:named]),
-            **_lists(hit.relations),
+            **hit.relations,
             **stance_json(hit.stance, is_current=hit.entry.address in hit.heads),
         }
         for hit in result.hits[:limit]
@@ -49,10 +49,6 @@ def search_json(
         **(basis.as_json("ended") if basis.ended else {}),
         **basis.as_json("unmatched_terms", "problems", "degraded", "source"),
     }
-
-
-def _lists(named: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
-    return {name: list(addresses) for name, addresses in named.items() if addresses}
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
@@ -80,7 +76,7 @@ def _item(item: Item) -> dict[str, Any]:
         **record_json(item, "reason", "overrides"),
         # A long chain would be larger than the entry, so only the first entries are listed; `reason` counts the rest.
         "via": list(item.via[:VIA_NAMED]),
-        **_lists(item.relations),
+        **item.relations,
         **stance_json(item.stance, is_current=item.current),
         **({"beneath": mentions_json(item.mentions)} if item.mentions else {}),
     }
@@ -113,7 +109,8 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
         "entries": [
             {
                 **record_json(one, "entry.address", "entry.path", "front_matter", "body", "current", "heads"),
-                **_lists({"claimed_by": one.claimed_by, "amended_by": one.amended_by}),
+                **({"claimed_by": one.claimed_by} if one.claimed_by else {}),
+                **({"amended_by": one.amended_by} if one.amended_by else {}),
                 **stance_json(one.stance, is_current=one.current),
             }
             for one in shown

@@ -172,17 +172,10 @@ def wings_text(fetched: FetchWingsResult, style: Style) -> str:
     return "\n".join(lines)
 
 
-_WING_KEYS = (
-    *("name", "git", "ref", "before", "commit", "asked", "fault"),
-    *("new", "changed", "gone", "in_force_before", "in_force"),
-)
-
-
 def wings_json(fetched: FetchWingsResult) -> dict[str, Any]:
     """Return the results for the fetched wings as JSON values."""
-    wings = [record_json(wing, *_WING_KEYS) for wing in fetched.wings]
     faults = [record_json(one, "code", "message", path="place.path", line="place.line") for one in fetched.faults]
-    return {"wings": wings, "faults": faults, "commit": fetched.commit}
+    return {"wings": fetched.wings, "faults": faults, "commit": fetched.commit}
 
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
