@@ -261,13 +261,15 @@ class Selection(Struct, frozen=True, dict=True):
         overridden = [one.address for one in self._named_by(entry) if entry.type.rank <= one.type.rank]
         replaced = (address, *olds, *(one for one in overridden if self.overriders.get(one) is entry))
         found = [self.matches[one] for one in replaced if one in self.matches]
+        is_focus = self.scope.focus is not None and (entry.focus, entry.wing) == (self.scope.focus, self.scope.wing)
+        own = Tier.FOCUS if is_focus else Tier.PROJECT
         half = _HALF * len(self.answer.terms if self.answer else ())
         is_match = self.question.is_open or any(len(match.terms) >= half for match in found)
         by = self.overriders.get(address)
         return Item(
             entry=entry,
             status=entry.status_on(self.today),
-            tier=tier_of(entry, self.scope, self.catalog),
+            tier=Tier.SHARED if self.catalog.wings[entry.wing].is_shared else own,
             score=max((match.score for match in found), default=0.0),
             terms=_NO_TERMS.union(*(match.terms for match in found)) if len(found) != 1 else found[0].terms,
             via=tuple(sorted(olds)),
@@ -357,14 +359,6 @@ class Selection(Struct, frozen=True, dict=True):
         entries = self.catalog.entries
         found = _NO_TERMS.union(*{match.terms for one, match in matches if not of_rules or entries[one].type.is_rule})
         return self._typed(term for term in weights if weights[term] and term not in found)
-
-
-def tier_of(entry: Entry, scope: Scope, catalog: Catalog) -> Tier:
-    """Return whether an entry belongs to the scope's focus, to a project, or to a shared wing."""
-    if catalog.wings[entry.wing].is_shared:
-        return Tier.SHARED
-    is_focus = scope.focus is not None and entry.focus == scope.focus and entry.wing == scope.wing
-    return Tier.FOCUS if is_focus else Tier.PROJECT
 
 
 def _applies_to(entry: Entry, paths: Collection[str]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.errors import UsageError
+from mdmem.markdown.body import size_of
 from mdmem.model.text import visible_text
 from mdmem.render.text import escaped
 
@@ -74,11 +75,6 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float)):
         return value
     return plain(value.isoformat() if hasattr(value, "isoformat") else str(value))
-
-
-def bytes_of(text: str) -> int:
-    """Return the number of bytes of a text in UTF-8."""
-    return len(text) if text.isascii() else len(text.encode())
 
 
 def cut(text: str, most: int = LARGEST) -> str:
@@ -168,7 +164,7 @@ def page_of(
 
 def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
     """Return one page of a text, of whole sections if they fit, and whether it is the last. See `page_of`."""
-    if cursor is None and bytes_of(text) <= limit:
+    if cursor is None and size_of(text) <= limit:
         return text, True
     left, pieces = limit - _MARKS, list[_Piece]()
     # All lines of entries are quoted, so headings and blank lines are never from an entry.
@@ -178,10 +174,10 @@ def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None =
         # Entries below a heading of level 2, such as that of proposed entries, are not binding.
         may_bind = may_bind and not section.startswith("## ")
         binds, line = int(may_bind and section.startswith("### invariant")), ""
-        for part in [section] if bytes_of(section) <= left else _split(section, left - 2):
+        for part in [section] if size_of(section) <= left else _split(section, left - 2):
             # If a quoted line is split, both parts are quoted.
             whole = ("> " if line.startswith(">") else "") + (part if part is section else part.rstrip("\n"))
-            pieces.append(_Piece(whole, bytes_of(whole) + 2, number, binds))
+            pieces.append(_Piece(whole, size_of(whole) + 2, number, binds))
             line = "" if part.endswith("\n") else whole.rpartition("\n")[2]
     on_page, marks = _cut_page(pieces, left, _seal(asked, text), cursor, has_more=True)
     lines = [mark_line(marks)] if marks else []
@@ -218,7 +214,7 @@ def _seal(asked: str, text: str) -> str:
 
 
 def _size(value: Any) -> int:
-    return bytes_of(json_line(value))
+    return size_of(json_line(value))
 
 
 def _without_lists(value: Any, longest: int) -> Any:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.markdown.body import quoted
-from mdmem.mcp.answers import bytes_of, json_line, page_of, plain, text_page_of, without_noise
+from mdmem.markdown.body import quoted, size_of
+from mdmem.mcp.answers import json_line, page_of, plain, text_page_of, without_noise
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING
@@ -123,7 +123,7 @@ _MEMBERS = st.lists(
 def test_no_page_is_too_large_and_no_member_is_lost(items: list[Any], proposed: list[Any], limit: int) -> None:
     answer = {"goal": "x" * limit, "deep": {"items": items}, "proposed": proposed}
     found = pages(answer, limit=limit)
-    assert max(bytes_of(json_line(page)) for page in found) <= limit
+    assert max(size_of(json_line(page)) for page in found) <= limit
     whole = sum(len(text) for text in _texts([items, proposed]))
     assert sum(len(text) for page in found for text in _texts([page["deep"], page["proposed"]])) >= whole
 
@@ -146,7 +146,7 @@ def test_the_first_line_of_a_text_counts_what_is_left_and_the_invariants() -> No
 def test_no_page_is_too_large_and_no_line_of_an_entry_is_unquoted(bodies: list[str], limit: int) -> None:
     text = "\n\n".join(f"### note: T{number}\n\n{quoted(body)}" for number, body in enumerate(bodies))
     found = text_pages(text, limit=limit)
-    assert max(map(bytes_of, found)) <= limit
+    assert max(map(size_of, found)) <= limit
     free = [line for page in found for line in page.splitlines() if line and not line.startswith(">")]
     assert [line for line in free if not line.startswith(("### note: T", "truncated: true; "))] == []
     said = sum(len(body.replace("\n", "").replace(" ", "")) for body in bodies)
