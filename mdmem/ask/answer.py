@@ -61,7 +61,7 @@ class Form(StrEnum):
         return self in (Form.LINE, Form.GIVEN)
 
 
-MENTIONED = "mentioned later by"
+MENTIONED = "mentioned by"
 
 
 class Mention(Struct, frozen=True):

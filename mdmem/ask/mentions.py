@@ -136,7 +136,7 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     others = [one for one in mentions if one not in named and one is not counted]
     ids = [one.address.rpartition("/")[2] for one in named]
     ids += [counted.how.removeprefix(f"also {MENTIONED} ")] if counted is not None else []
-    return (*others, *([Mention(f"{MENTIONED} {', '.join(ids)}", "")] if ids else []))
+    return (*others, *([Mention(f"mentioned later by {', '.join(ids)}", "")] if ids else []))
 
 
 def _pattern_in(address: str, entry: Entry) -> re.Pattern[str]:

@@ -108,7 +108,7 @@ def test_newer_entries_that_mention_it_are_below(folder: Path, capsys: Capture) 
     )
     run_here(capsys, "retrieve", "orders", cwd=folder)
     out = run_here(capsys, "show", "adr-0007", "--about", "orders", cwd=folder).out
-    line = "mentioned later by nav/architecture/later: Mails (extends it; 2026-04-01): “This extends ADR 7 to mails.”"
+    line = "mentioned by nav/architecture/later: Mails (extends it; 2026-04-01): “This extends ADR 7 to mails.”"
     assert out.splitlines()[1:] == ["  Orders are sent once.", f"  {line}"]
     stated = run_here(capsys, "show", "adr-0007", "--about", "orders", "--format", "json", cwd=folder).out
     assert json.loads(stated)["entries"][0]["beneath"][0]["address"] == "nav/architecture/later"

@@ -59,9 +59,9 @@ def test_newer_entries_that_mention_it_are_named_with_the_sentence_those_first_t
     put(root, "app/rules/adr-0002", "Old", "ADR 7 will change this.\n", created_at="2026-01-01")
     put(root, "app/rules/adr-0012", "Idea", "ADR 7 is replaced.\n", created_at="2026-05-01", status="draft")
     assert [(one.how, one.title, one.said) for one in mentions(root, "orders")] == [
-        ("mentioned later by", "Night", "This revises ADR-0007 at night."),
-        ("mentioned later by", "Labels", "The printer of labels, which nobody stops, tries again at noon."),
-        ("mentioned later by", "Mails", "We keep ADR 7 in mind."),
+        ("mentioned by", "Night", "This revises ADR-0007 at night."),
+        ("mentioned by", "Labels", "The printer of labels, which nobody stops, tries again at noon."),
+        ("mentioned by", "Mails", "We keep ADR 7 in mind."),
     ]
 
 
@@ -87,9 +87,9 @@ def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, capsys: p
     write_entry(root, "nav/adr/0153-tickets", "We closed #148 in the tracker.\n", title="Tickets")
     write_entry(root, "arm/adr/0009-grip", "The grip of ADR-0148 is another one.\n", title="Grip")
     shown = run_here(capsys, "retrieve", "--wing", "nav", "orders in postgres", cwd=root).out
-    assert "mentioned later by nav/adr/0150-amounts" in shown
-    assert "mentioned later by nav/adr/0152-pools" in shown
-    assert "mentioned later by nav/adr/0153-tickets" not in shown
+    assert "mentioned by nav/adr/0150-amounts" in shown
+    assert "mentioned by nav/adr/0152-pools" in shown
+    assert "mentioned by nav/adr/0153-tickets" not in shown
     assert "0009-grip" not in shown
 
 
@@ -101,9 +101,9 @@ def test_mention_by_an_entry_with_a_text_in_the_answer_is_its_id(
     write_entry(root, "nav/adr/0152-pools", "Orders in Postgres pools follow ADR 148.\n", title="Pools")
     write_entry(root, "nav/adr/0153-rows", "This amends ADR 148: orders in Postgres are long.\n", title="Rows")
     out = run_here(capsys, "retrieve", "orders in postgres", cwd=root).out
-    assert "\n  mentioned later by nav/adr/0152-pools" in out
+    assert "\n  mentioned by nav/adr/0152-pools" in out
     said = "“This amends ADR 148: orders in Postgres are long.”"
-    assert f"\n  mentioned later by nav/adr/0153-rows (amends it; 2026-03-05): {said}\n" in out
+    assert f"\n  mentioned by nav/adr/0153-rows (amends it; 2026-03-05): {said}\n" in out
 
 
 def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory(tmp_path: Path) -> None:
@@ -147,10 +147,10 @@ def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, lin
     [
         ("Jobs wait in a queue.", "no newer entry mentions this"),
         ("Write to src/queue first.", "no newer entry mentions this"),
-        ("The entry `queue` is too narrow.", "mentioned later by"),
-        ("As app/rules/queue says.", "mentioned later by"),
-        ("As rules/queue says.", "mentioned later by"),
-        ("As [this](queue.md) says.", "mentioned later by"),
+        ("The entry `queue` is too narrow.", "mentioned by"),
+        ("As app/rules/queue says.", "mentioned by"),
+        ("As rules/queue says.", "mentioned by"),
+        ("As [this](queue.md) says.", "mentioned by"),
     ],
 )
 def test_entry_id_of_one_word_is_mentioned_only_as_an_address_or_as_code(sentence: str, how: str, root: Path) -> None:
@@ -165,7 +165,7 @@ def test_many_mentions_are_named_without_their_sentences(tmp_path: Path) -> None
         put(root, f"app/rules/adr-00{number}", f"Law {number}", "We keep ADR 7 in mind.\n", created_at="2026-03-01")
     *named, rest = mentions(root, "orders")
     assert len(named) == 4
-    assert rest.how == "also mentioned later by adr-0016, adr-0017, adr-0018, adr-0019 and 1 more"
+    assert rest.how == "also mentioned by adr-0016, adr-0017, adr-0018, adr-0019 and 1 more"
 
 
 @pytest.mark.parametrize(
