@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 
 from mdmem.ask.answer import Answer, AnswerBasis, Passage
@@ -34,7 +34,7 @@ _TEXT_FILES = ("*.md", "*/*.md", "*.txt", "*.rst")
 _WIDTH = 240
 # Lines of Markdown without text: fences, horizontal rules, table borders.
 _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
-# Files in which `mdmem init` tells agents to use mdmem, and a pattern that finds these lines.
+# Files in which `mdmem init` tells agents to use mdmem, and a pattern that finds these paragraphs.
 _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
 _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
@@ -110,7 +110,7 @@ def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
             # Files that were imported into the memory are left out, since the memory contains their text already.
             origins = map(origin_in, matching_lines(repository, f"{ORIGIN}: ", location.under)) if lines else ()
             imported = {origin.path for origin in origins if origin is not None}
-            others = (one for one in _of_others(lines) if one.path not in imported)
+            others = (one for one in _of_others(location.base, lines) if one.path not in imported)
             found += others
     count = _counter(wanted)
     # A line with only one of several words matches by chance.
@@ -171,19 +171,36 @@ def _workspace_lines(base: Path, repository: Repository | None, words: Sequence[
         with suppress(GitError):
             is_whole = all(map(_is_short, words))
             found = search_lines(repository, words, _RANKED, whole=is_whole, seconds=_PATIENCE)
-            yield from (one for one in _of_others(found) if count(one.text))
+            yield from (one for one in _of_others(base, found) if count(one.text))
             return
     for path in (path for pattern in _TEXT_FILES for path in sorted(base.glob(pattern))):
         if (name := path.relative_to(base).as_posix()) not in _DOCUMENTS:
             yield from _lines_of(base, name, words)
 
 
-def _of_others(lines: Iterable[tuple[str, int, str]]) -> Iterator[Passage]:
-    """Yield the found lines without those of `_DOCUMENTS` and without lines that tell agents about mdmem."""
+def _of_others(base: Path, lines: Iterable[tuple[str, int, str]]) -> Iterator[Passage]:
+    """Yield the found lines without those of `_DOCUMENTS` and without paragraphs that tell agents about mdmem."""
+    known = dict[str, frozenset[int]]()
     for path, number, text in lines:
-        is_about_mdmem = path.rpartition("/")[2] in _FOR_AGENTS and _MDMEM.search(text)
-        if path not in _DOCUMENTS and not is_about_mdmem:
+        if path.rpartition("/")[2] in _FOR_AGENTS:
+            if path not in known:
+                known[path] = frozenset(_about_mdmem(base / path))
+            if number in known[path]:
+                continue
+        if path not in _DOCUMENTS:
             yield Passage(path, number, _short(text))
+
+
+def _about_mdmem(path: Path) -> Iterator[int]:
+    """Yield the numbers of the lines in the paragraphs of a file that mention mdmem's commands or its server."""
+    try:
+        lines = read_regular(path, follow=False).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for is_text, paragraph in groupby(enumerate(lines, 1), key=lambda one: bool(one[1].strip())):
+        numbered = list(paragraph)
+        if is_text and any(_MDMEM.search(line) for _, line in numbered):
+            yield from (number for number, _ in numbered)
 
 
 def _short(text: str) -> str:
