@@ -159,9 +159,9 @@ def test_lines_that_tell_agents_of_mdmem_itself_are_no_source(repository: Path, 
     (repository / "AGENTS.md").write_text(f"Change code in small steps.\n\n{agents}")
     commit_all(repository)
     expected = [("AGENTS.md", 1, "Change code in small steps.")]
-    assert sources(answered(capsys, repository, "before I change code"))[2] == expected
+    assert sources(answered(capsys, repository, "before I change code ask only in other words"))[2] == expected
     (repository / "memory" / "mdmem.toml").unlink()
-    assert sources(answered(capsys, repository, "before I change code"))[2] == expected
+    assert sources(answered(capsys, repository, "before I change code ask only in other words"))[2] == expected
 
 
 def test_search_beside_the_memory_that_takes_too_long_gives_the_documents(repository: Path) -> None:
