@@ -313,19 +313,21 @@ def _give_status(record: ForeignRecord, unstated: Status) -> None:
         record.status = reading.status
         if reading.guess:
             record.guesses["status"] = Guess(reading.guess)
-    elif in_records and reading.claims and not reading.is_unknown:
+    elif reading.is_unknown:
+        # The record may have been rejected in words that mdmem does not know.
+        record.messages.append(f"the status `{reading.text[:60]}` is unknown: the entry becomes a draft")
+        record.status = Status.DRAFT
+    elif in_records and reading.claims:
         # The status is only about a part of the record. The rest is active.
         record.status = Status.ACTIVE
     else:
-        why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
-        record.messages += [why] if reading.is_unknown else []
-        record.status, guess = Status.ACTIVE, Guess(why, "a guess")
+        record.status, guess = Status.ACTIVE, Guess("no status is stated", "a guess")
         if not record.type.is_rule:
             guess = Guess(f"no status is stated, and a {record.type} is not a rule")
         elif in_records:
-            guess = Guess(f"{why}; a decision record counts as accepted")
-        elif unstated is Status.ACTIVE and not reading.is_unknown:
-            guess = Guess(f"{why}; it contains a decision")
+            guess = Guess("no status is stated; a decision record counts as accepted")
+        elif unstated is Status.ACTIVE:
+            guess = Guess("no status is stated; it contains a decision")
         else:
             record.status = Status.DRAFT
         record.guesses["status"] = guess
@@ -341,8 +343,11 @@ def _give_date(record: ForeignRecord, asked: str | None, facts: Iterable[Fact]) 
     if best is not None:
         record.created_at, guess = best
         record.guesses |= {"created_at": Guess(guess)} if guess else {}
-    elif odd := asked or next((one.value for one in facts if one.key == "date" and one.value), None):
-        record.messages.append(f"`{odd}` is not a date")
+    stated = [asked] if asked else [one.value for one in facts if one.key == "date" and one.value]
+    if stated and read_date(stated[0]) is None:
+        record.messages.append(f"`{stated[0]}` is not a date")
+        # A date in the body stays in the text.
+        record.fields |= {"x-date": asked} if asked else {}
 
 
 def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:

@@ -274,8 +274,11 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
         first = commits.get(record.path)
         ended = record.reading.day if record.status is Status.DEPRECATED else None
         ends = [ended] if ended is not None else [days[one] for one in record.successors if one in days]
-        record.created_at = min([first or workspace.today.isoformat(), *ends])
+        record.created_at = first or workspace.today.isoformat()
         why = Guess("the file's first commit") if first is not None else Guess("no date is stated", "a guess")
+        if min(ends, default=record.created_at) < record.created_at:
+            record.created_at = min(ends)
+            why = Guess("the date of its successor" if ended is None else "the date of its status")
         record.guesses["created_at"] = why
     days |= {address: str(one.created_at) for address, one in records.items()}
     for record in records.values():

@@ -137,7 +137,6 @@ def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(pair: P
 
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
-    "a status nobody knows": ("0005-odd", record(5, "Odd", "Simmering"), "the status `Simmering` is unknown"),
     "a date that is none": ("0005-date", record(5, "Date", date="2023-14-05"), "`2023-14-05` is not a date"),
     "five megabytes": ("0005-big", b"# 5. Big\n\n" + b"word " * 1_100_000, "has 5.2 MiB, over the limit of 1 MiB"),
     "no UTF-8": ("0005-old", record(5, "Gr\xf6\xdfe").encode("cp1252"), "is not UTF-8 at byte 7"),
@@ -151,6 +150,29 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "an absent predecessor": (*LOST, "supersedes `0009-gone.md`, which is not an imported record"),
     "a template": ("0005-self", record(5, "Self", "Superseded by ADR-0005"), "superseded by `ADR-0005`, which is the"),
 }
+
+
+@pytest.mark.parametrize("text", [record(5, "Odd", "Abgelehnt"), "# Odd\n\n* Status: Abgelehnt\n\nWe do.\n"])
+def test_record_with_a_status_that_is_not_understood_is_a_draft(text: str, tmp_path: Path, run: Run) -> None:
+    folder = project(tmp_path, r0005_odd=text)
+    ran = run("import", cwd=folder)
+    assert (
+        said_of(ran.out, "docs/adr/0005-odd.md")[-1] == "the status `Abgelehnt` is unknown: the entry becomes a draft"
+    )
+    assert "\nstatus: draft\n" in entry(folder, "0005-odd")
+    assert "Abgelehnt" in entry(folder, "0005-odd").partition("---\n\n")[2]
+
+
+@pytest.mark.parametrize("is_in_yaml", [False, True])
+def test_date_that_is_none_is_kept_and_said(is_in_yaml: bool, tmp_path: Path, run: Run) -> None:
+    old = record(1, "Files", "Superseded by [2. Database](0002-database.md)", date="2024-2-30")
+    old = f"---\ndate: 2024-2-30\n---\n{old.replace('Date: 2024-2-30', '')}" if is_in_yaml else old
+    folder = project(tmp_path, r0001_files=old, r0002_database=PAIR["r0002_database"])
+    said = said_of(run("import", cwd=folder).out, "docs/adr/0001-files.md")
+    assert said[0] == "created_at: the date of its successor (guessed)"
+    assert "`2024-2-30` is not a date" in said
+    assert ('x-date: "2024-2-30"' if is_in_yaml else "Date: 2024-2-30") in entry(folder, "0001-files")
+    assert "created_at: 2024-06-01\n" in entry(folder, "0001-files")
 
 
 @pytest.mark.parametrize("kind", BAD)

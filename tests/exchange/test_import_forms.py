@@ -48,13 +48,13 @@ CHANGES_92 = {"status": "active", "supersedes": None, "amends": [f"{PLACE}/0092-
 FORCE: dict[str, Form] = {
     "no-status": (above("## Context\n\nx\n\n## Decision"), ACTIVE),
     "one-paragraph": ("# A title\n\nWe deploy from main, because branches rot.\n", {"type": "decision", **ACTIVE}),
-    "options": (plain("Proposed | Accepted | Rejected"), ACTIVE),
+    "options": (plain("Proposed | Accepted | Rejected"), DRAFT),
     "options-of-madr": (
         "---\nstatus: {proposed | rejected | accepted | … | superseded by ADR-0090}\n---\n# T\n\nWe do.\n",
-        ACTIVE,
+        DRAFT,
     ),
     "empty-lines": (plain("Accepted\n\nSuperseded by:\n\nSupersedes: N/A"), CURRENT),
-    "unknown": (plain("Living document"), ACTIVE),
+    "unknown": (plain("Living document"), DRAFT),
     "not-yet": (plain("Accepted, will be superseded by ADR-0090"), CURRENT),
     "prose": (plain("Accepted. Deprecated methods stay until then."), ACTIVE),
     "contents": (above("- [Proposal](#proposal)\n- [Status](#status)\n\n## Proposal"), ACTIVE),
