@@ -71,6 +71,34 @@ def test_merge_named_on_the_default_branch_is_one_into_it(folder: Path, run: Run
     assert (ran.code, "error[deleted-in-force]" in ran.out) == (1, True)
 
 
+def test_links_may_follow_an_entry_that_moved_and_cannot_be_merged(folder: Path, run: Run) -> None:
+    root, old, new = folder / "memory", "nav/rules/old", "nav/rules/new"
+    text = "New, because it is the best of the ways that we have found so far.\n\n" + "More is said below. " * 9 + "\n"
+    ended = {"status": "deprecated", "deprecated_at": "2026-11-20", "superseded_by": [new]}
+    write_entry(root, old, f"Old. [see: {new}]\n", title="Old", owner="Ada", **ended)
+    write_entry(root, new, text, title="New", supersedes=[old], owner="Ada")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "moved")
+    run("mv", new, "nav/conventions/new")
+    path = root / "nav/conventions/new.md"
+    path.write_text(path.read_text().replace("far.", "far, there."))
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    write_entry(root, new, text.replace("far.", "far, here."), title="New", supersedes=[old], owner="Ada")
+    commit_all(folder)
+    found = run("check", "--merge", "moved", "--format", "json").json["findings"]
+    assert [one["code"] for one in found if one["new"]] == ["merge-conflict"]
+
+
+def test_similar_name_of_a_field_is_an_unsafe_fix(folder: Path, run: Run) -> None:
+    path = folder / "memory" / f"{RULE}.md"
+    path.write_text(path.read_text().replace("title:", "tagz: [threads]\ntitle:"))
+    run("check", "--fix")
+    assert "\ntagz: [threads]\n" in path.read_text()
+    run("check", "--unsafe-fixes")
+    assert "\ntags: [threads]\n" in path.read_text()
+
+
 def test_diff_shows_the_fix_as_a_patch_and_fix_mends_the_file(folder: Path, run: Run) -> None:
     path = folder / "memory" / f"{RULE}.md"
     good = path.read_bytes()

@@ -130,12 +130,15 @@ class Changes(Struct, frozen=True):
 def changes_between(
     before: Catalog, after: Catalog, documents: Mapping[str, Document], *, left_out: frozenset[str] = frozenset()
 ) -> Changes:
-    """Return the changes between two trees, without the addresses `left_out`; `documents` are the files of `after`."""
+    """Return the changes between two trees, without the addresses `left_out`; `documents` are the files of `after`.
+
+    An entry that moved to one of these addresses is not gone, and links may follow it.
+    """
     digests = before.file_digests
     common = (documents.keys() & before.entries.keys() & after.entries.keys()) - left_out
     differing = sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))
     missing = _outside_closed(before.entries.keys() - after.addresses - left_out, after)
-    fresh = _outside_closed(documents.keys() - before.addresses - left_out, before)
+    fresh = _outside_closed(documents.keys() - before.addresses, before)
     read = before.documents([*differing, *missing])
     bodies = {address: document.body for address, document in read if document.fields is not None}
     gone = {address: (before.entries[address], bodies.get(address, "")) for address in missing}
@@ -144,15 +147,15 @@ def changes_between(
     for old, new in sorted([*((address, address) for address in differing), *moves.items()]):
         was, now = before.entries[old], after.entries.get(new)
         # Files with different hashes may be the same entry, for example if only a comment in the front matter differs.
-        if old not in bodies or now is None or (was == now and bodies[old] == documents[new].body):
+        if old not in bodies or now is None or new in left_out or (was == now and bodies[old] == documents[new].body):
             continue
         old_text = ComparableText(old, bodies[old], before.addresses, moves)
         new_text = ComparableText(new, documents[new].body, after.addresses)
         changed.append(Changed(was, now, old_text.body, new_text.body, says_the_same(old_text, new_text)))
-    moved = set(moves.values())
+    known = left_out.union(moves.values())
     return Changes(
         tuple(changed),
-        tuple(after.entries[address] for address in fresh if address in after.entries and address not in moved),
+        tuple(after.entries[address] for address in fresh if address in after.entries and address not in known),
         tuple(before.entries[address] for address in missing if address not in moves),
     )
 
