@@ -21,7 +21,7 @@ from mdmem.markdown.patch import remove_item, rename_key, replace_items, set_fie
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.model.finding import FORMER_CODES, Edit, Finding, Fix, Severity
-from mdmem.model.spelling import certain_value, known_spelling
+from mdmem.model.spelling import certain_value, known_spelling, meant_field
 
 
 @check("front-matter-fence", Severity.ERROR, per_file=True, same_when_ended=True)
@@ -106,14 +106,19 @@ def unknown_field(case: Case) -> Iterator[Finding]:
         colour: red
 
     Fix: write the correct name of the field, such as `superseded_by` or `status`, or put `x-` before your own key.
-    `mdmem check --fix` does this if the meaning is certain.
+    `mdmem check --fix` does this if the meaning is certain, `--unsafe-fixes` if one letter is wrong.
     """
-    for document, finding in case.loaded_with_document("key-spelling"):
-        key, meant = finding.cause, known_spelling(finding.cause)
-        # If the correct key exists, too, nobody can tell which of the two values is meant.
-        is_certain = meant is not None and meant not in fields_of(document)
-        yield with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant) if is_certain else finding
-    yield from (replace(one, severity=Severity.WARNING) for one in case.loaded("unknown-key"))
+    for code in FORMER_CODES["unknown-field"]:
+        is_safe = code == "key-spelling"
+        for document, finding in case.loaded_with_document(code):
+            key = finding.cause
+            meant = known_spelling(key) if is_safe else meant_field(key)
+            is_likely = meant is not None and (is_safe or is_slip(key, meant))
+            one = finding if is_safe else replace(finding, severity=Severity.WARNING)
+            given = f"Write `{meant}`", rename_key, document, key, meant
+            # If the correct key exists, too, nobody can tell which of the two values is meant.
+            is_clear = is_likely and meant not in fields_of(document)
+            yield with_fix(one, *given, is_safe=is_safe) if is_clear else one
 
 
 @check("lost-value", Severity.WARNING, per_file=True, same_when_ended=True)
