@@ -204,9 +204,9 @@ class Merged(NamedTuple):
 def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str, is_uncertain: bool) -> Merged:
     """Choose the items and drafts of an answer that belong to the bundle of a wing, and count the omitted ones.
 
-    Items are omitted because of their label, their scope or the limit of their scope. `is_uncertain` says that no entry
-    has the requested focus yet. In that case only the project's own entries are included, and the invariants of shared
-    wings.
+    Items are omitted because of their label, their scope, or the limit on the number of items of one scope.
+    `is_uncertain` says that no entry has the requested focus yet. In that case only the project's own entries are
+    included, and the invariants of shared wings.
     """
     own = Tier.SHARED if wing in catalog.wings and catalog.wings[wing].is_shared else Tier.PROJECT
     tiers = {Tier.SHARED, Tier.FOCUS} if request.is_global else {own} if is_uncertain else set(Tier)

@@ -138,7 +138,7 @@ class _Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def authority(self) -> tuple[Any, ...]:
-        """Return a sort key: type, then current or not, the team's memory first, then as `retrieve` sorts its items."""
+        """Return a sort key: type, current entries first, team before private memory, then the order of `retrieve`."""
         item, is_private = self.item, self.memory.is_private
         return (self.entry.type.rank, not item.current, is_private, self.is_far, *authority_key(item))
 

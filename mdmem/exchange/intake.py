@@ -139,7 +139,7 @@ class Intake:
                 continue
             try:
                 if (twin := self._orphans.get(digest)) is not None:
-                    raise UnfitError(f"has the text of {twin[1]}, from which {twin[0]} was imported")
+                    raise UnfitError(f"has the text of {twin[1]}, which is already imported as {twin[0]}")
                 record.address = self._address(record)
                 self.records[record.address] = record
             except UnfitError as error:
@@ -156,7 +156,7 @@ class Intake:
         names, is_manifest = address.split("/"), address.endswith("/README")
         try:
             if text is None:
-                raise UnfitError("an entry without `address`, `head` or `body`")
+                raise UnfitError("each entry needs `address`, `head` and `body`; one is missing")
             require_names(names[:1] if is_manifest else names[:3])
             if len(names) != (2 if is_manifest else 3):
                 raise UnfitError(f"an entry cannot be at `{path}`")

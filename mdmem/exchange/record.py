@@ -144,8 +144,8 @@ class ForeignRecord(ImportRow, kw_only=True):
     """A future entry, as its source describes it. The steps of an import fill in the fields.
 
     `part` is the section, if one file becomes several entries. `name` becomes the entry-id. `fields` are further keys
-    of the front matter. `reading` is the status in the source. Each of its `claims` ends up in `links` (by field) or in
-    `lost`. `reasons` say which parts of other records it amends.
+    of the front matter. `reading` is the status in the source. `claims` are its relations to other records as the
+    source states them; each ends up in `links` (by field), or in `lost`. `reasons` explain the amendments.
     """
 
     source: SourceFile

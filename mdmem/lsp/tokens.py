@@ -26,7 +26,10 @@ class TokenKind(StrEnum):
 
 
 class Token(Struct, frozen=True):
-    """A part of a text; `key` is the field that contains it ("" in the body), and `is_path` means a relative path."""
+    """An address, a wing, a glob or another word of a text with a meaning for the editor.
+
+    `key` is the field that contains it ("" in the body). `is_path` means that it is written as a relative path.
+    """
 
     kind: TokenKind
     start: int

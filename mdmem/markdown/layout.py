@@ -46,7 +46,7 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
     Raises ValueError for a range outside the text, and UnpatchableError if the new text is not valid Unicode.
     """
     if not 0 <= start <= end <= len(document.text):
-        raise ValueError(f"the range {start} to {end} is outside {document.path}")
+        raise ValueError(f"the characters {start} to {end} are not all in {document.path}")
     if document.text[start:end] == text:
         return ()
     mark = len(codecs.BOM_UTF8) if document.data.startswith(codecs.BOM_UTF8) else 0

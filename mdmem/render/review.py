@@ -197,7 +197,7 @@ class _Writer(Struct, frozen=True):
             yield 0, self.mark("dim", f"{len(found) - _MOST_LINES} more; --format json has all")
 
     def unread(self) -> Iterator[Line]:
-        """Yield the files that only one side of the change cannot read, and count those that neither side can read."""
+        """Yield a line for each file that only one side of the change cannot read, and the number of the other ones."""
         faults = Counter((one.path, one.code, one.message) for one in self.review.unread)
         for one in self.review.unread:
             if faults[one.path, one.code, one.message] == 1:

@@ -37,7 +37,7 @@ def _parsed(text: str) -> tuple[Any, str]:
     def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = Counter(key for key, _ in pairs)
         if twin := next((key for key, number in keys.items() if number > 1), None):
-            raise MisfitError(f"it cannot be read as JSON: `{twin}` occurs twice")
+            raise MisfitError(f"it cannot be read as JSON: the key `{twin}` occurs twice; delete one")
         return dict(pairs)
 
     def refuse(name: str) -> None:

@@ -306,7 +306,7 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
         raise UsageError(f"{old.address} applies to other projects, too; to replace it only in {own.name}, {help_}")
     if own.name != other.name and (other.is_shared or not own.is_shared):
         hint = f"put the new entry into {other.name}" + ("" if other.is_shared else ", or into a shared wing")
-        raise UsageError(f"{old.address} is in another wing; {hint}")
+        raise UsageError(f"{new.address} cannot supersede {old.address}, which is in another wing; {hint}")
     is_lost = old.type is EntryType.INVARIANT and new.type is not EntryType.INVARIANT
     if is_lost and supersession_across_types.code not in dict(new.ignore):
         meant = f"or write `ignore: {{{supersession_across_types.code}: REASON}}` into it"

@@ -159,7 +159,7 @@ def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: p
     assert run_here(capsys, "import", "--root", "memory", cwd=tmp_path).out.startswith("imported 1 entry ")
     old.rename(old.with_name("0001-only-one.md"))
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
-    said = "has the text of docs/adr/0001-one.md, from which app/architecture/0001-one was imported"
+    said = "has the text of docs/adr/0001-one.md, which is already imported as app/architecture/0001-one"
     assert (said in ran.out, "imported 0 entries; 1 skipped" in ran.out, len(texts(root))) == (True, True, 1)
     # An entry may state a source that no file system allows.
     write_entry(root, "app/notes/odd", **{ORIGIN: f"{'a' * 300}.md@{'0' * 12}"})

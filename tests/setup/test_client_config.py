@@ -47,7 +47,7 @@ def test_encoding_mark_line_endings_and_indentation_are_those_of_the_file(before
     [
         ("[]", "it contains no object"),
         ('{"servers": null}', "`servers` is not an object"),
-        ('{"servers": {}, "servers": {}}', "it cannot be read as JSON: `servers` occurs twice"),
+        ('{"servers": {}, "servers": {}}', "it cannot be read as JSON: the key `servers` occurs twice; delete one"),
         ('{\n"a": }', "it cannot be read as JSON: line 2: expecting value"),
         ('{"a": 1 "b": 2}', "it cannot be read as JSON: line 1: expecting ',' delimiter"),
         ("{} {}", "it cannot be read as JSON: line 1: extra data"),

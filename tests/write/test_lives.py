@@ -98,12 +98,12 @@ BACK = f"{NEW} supersedes {OLD}, so {OLD} cannot supersede {NEW}"
         (
             {"web/a/b": {}},
             supersede("web/a/b"),
-            "web/a/b is in another wing; put the new entry into web, or into a shared wing",
+            "web/a/b, which is in another wing; put the new entry into web, or into a shared wing",
         ),
         (
             {SPIN: {}, "lib/a/b": {}},
             supersede(SPIN, "lib/a/b"),
-            f"{SPIN} is in another wing; put the new entry into ros",
+            f"{SPIN}, which is in another wing; put the new entry into ros",
         ),
         ({NEW: {"status": "draft"}}, VERIFY, f"{NEW} is a draft"),
         ({NEW: GONE}, VERIFY, f"{NEW} is deprecated"),

@@ -133,8 +133,8 @@ _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 def invariant_wording(case: Case) -> Iterator[Finding]:
     """The wording of an invariant leaves open whether a change violates it, or states more than one rule.
 
-    With "prefer", "try to", "should" or "where possible", no change violates it. The check ignores the reasons. Several
-    sentences with "must" are an info, since each rule needs its own entry.
+    With "prefer", "try to", "should" or "where possible", no change violates it. The check reads only the rule, not the
+    text that gives the reason. Several sentences with "must" are an info, since each rule needs its own entry.
 
     Fails:
         Callbacks should not block the executor where possible.

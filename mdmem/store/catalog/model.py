@@ -76,7 +76,7 @@ class SeenAddresses(Set[str]):
 
 
 def known_addresses(found: Set[str], access: Access, missing: frozenset[str]) -> Set[str]:
-    """Return the addresses that were found, as a set that also contains any address in hidden or missing wings."""
+    """Return the addresses found, as a set that says yes to every address in a hidden or missing wing."""
     return SeenAddresses(found, access, missing) if access.is_narrow or missing else found
 
 
@@ -243,10 +243,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     `broken` are files at an entry's path that could not be loaded; each may be an invariant. `files` are all files at
     an entry's path, `others` the other files below the root. `findings` are the problems found while loading. If the
-    tree is limited to some wings, entries have no links into other wings, but documents are unchanged.
-    `one_end_suffices` says whether a one-sided supersession hides the older entry: everywhere (True), nowhere (False),
-    or in some wings. `stances` has the entries that differ from the default branch or are not approved there; None
-    means that this is unknown.
+    tree is limited to some wings, `entries` have no links into other wings, but the parsed files do.
+    `one_end_suffices` says whether a one-sided supersession hides the older entry: True or False for all wings, or the
+    names of the wings where it does. `stances` has the entries that differ from the default branch or are not approved
+    there; None means that this is unknown.
     """
 
     tree: Tree

@@ -229,7 +229,7 @@ def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot
     branch = find_default_branch(repository)
     if branch is None:
         why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
-        raise GitError(f"cannot tell which entries there were on {name}: {why}")
+        raise GitError(f"cannot find the commit of {name}: {why}")
     line = list_first_parents(repository, branch.commit, until=day)
     if not line:
         since = list_first_parents(repository, branch.commit)[-1][1][: len("2026-01-31")]

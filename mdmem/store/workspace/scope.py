@@ -171,9 +171,10 @@ def resolve_scope(
     """Return the scope of a retrieval: the active wing, the wings in the filters, and the shared wings of all these.
 
     The active wing is the first wing in the filters, else the wing that applies to `paths`, else the default or only
-    wing. The invariants of a shared wing always apply if one of the manifests lists it, or has no list, unless the
-    wing's `applies_to` matches no tracked file. Raises UsageError for a missing wing or room, SettingsError for a
-    missing default wing, and AmbiguousWingError if no wing is active and not all wings are asked for.
+    wing. A project's manifest lists its shared wings; without a list, all are its shared wings. The invariants of a
+    shared wing always apply, unless its `applies_to` matches no tracked file. Raises UsageError for a missing wing or
+    room, SettingsError for a missing default wing, and AmbiguousWingError if no wing is active and the filters do not
+    ask for all wings.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
     if not wings and not filters.wings:
