@@ -552,6 +552,8 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
         # An invariant that matches in part, or any decision in the pack, may cover the goal after all.
         if any(scores) or any(item["type"] == EntryType.DECISION for item in items):
             none = "No invariant or decision clearly"
+        if basis.pending:
+            none = f"Only an invariant or decision that is not approved ({basis.pending})"
         # An unreadable file may contain the rule that covers the goal.
         yield f"{'Nothing that could be read' if basis.problems or is_unread else none} covers this goal."
         if basis.unmatched_terms:

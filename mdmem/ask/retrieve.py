@@ -121,12 +121,17 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     uncounted = len(decisions) - len(unmatched)
     matched = (match.terms for match in selection.matches.values())
     weights = weights_of(answer.terms, matched, len(selection.members)) if answer else {}
-    coverage = _coverage(selection, items, weights)
+    proposed = selection.propose()
+    rules = [item for item in items if item.entry.type.is_rule and item.current]
+    coverage = _coverage(selection, [item for item in rules if not item.is_proposal], weights)
+    pending = [item for item in rules if item.is_proposal] or [one for one in proposed if one.entry.type.is_rule]
+    is_pending = pending and coverage is Coverage.NONE and _coverage(selection, pending, weights) is Coverage.FULL
+    best = max(pending, key=lambda one: (one.on_path, one.score)) if is_pending else None
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     return Answer(
         scope=scope,
         items=tuple(items),
-        proposed=tuple(selection.propose()),
+        proposed=tuple(proposed),
         searched=tuple(sorted(room for room in catalog.derived.rooms if scope.contains(f"{room}/"))),
         likely_room=selection.likely_room(items),
         weights=weights,
@@ -139,6 +144,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             omitted=tuple(omitted),
             omitted_counts=(OmittedCount(EntryType.DECISION.value, NO_MATCH, uncounted),) if uncounted else (),
             coverage=coverage,
+            pending="" if best is None or best.stance is None else best.stance.standing.value,
             uncovered_terms=selection.missing_terms(weights, of_rules=True) if coverage is Coverage.PARTIAL else (),
             elsewhere=tuple(Elsewhere(*one) for one in count_elsewhere(catalog, scope, question.paths).items()),
             unmatched_terms=selection.missing_terms(weights),
@@ -157,9 +163,8 @@ def _selection(workspace: Workspace, scope: Scope, question: Question) -> Select
     return Selection(workspace.catalog, scope, question, answer, workspace.today, naming)
 
 
-def _coverage(selection: Selection, items: Sequence[Item], weights: dict[str, float]) -> Coverage:
-    """Return how far current invariants and decisions cover the question."""
-    rules = [item for item in items if item.entry.type.is_rule and item.current and not item.is_proposal]
+def _coverage(selection: Selection, rules: Sequence[Item], weights: dict[str, float]) -> Coverage:
+    """Return how far some invariants and decisions cover the question."""
     if rules and (selection.question.is_open or any(item.on_path for item in rules)):
         return Coverage.FULL
     # The matches of superseded and overridden entries count for the entry that replaces them.

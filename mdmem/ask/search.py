@@ -84,7 +84,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
         drafts=sum(passes(catalog.entries[one], filters, today) for one in drafts),
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
-            unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in contained),
+            unmatched_terms=tuple(dict.fromkeys(answer.words[one] for one in answer.terms if one not in contained)),
             degraded=answer.degraded,
             why_degraded=answer.why,
             source=answer.source,

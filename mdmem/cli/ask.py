@@ -25,7 +25,6 @@ from mdmem.ask.show import count_hidden, in_full, list_entries, list_problems, s
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, ShortHelp, filter_options, print_text, shared_options, split_values, with_options
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
-from mdmem.model.lineage import standing_marks
 from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
 from mdmem.render.context import pack_markdown
@@ -185,16 +184,16 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
         shown = "1 draft matches, shown by" if result.drafts == 1 else f"{result.drafts} drafts match, shown by"
         given.remark(f"{'' if result.hits else 'nothing else found: '}{shown} --include-drafts")
     elif not result.hits:
-        why = "the filters leave out everything that matches"
+        why = "nothing found: the filters leave out everything that matches"
         if result.basis.ended:
-            why = "the best match is not current; --include-deprecated shows it"
+            why = "nothing current found; --include-deprecated shows entries that are not current"
         elif syntax:
-            why = "no entry matches this query"
+            why = "nothing found: no entry matches this query"
         elif not result.terms:
-            why = "the question has no word to search for, only stop words or signs"
+            why = "nothing found: the question has no word to search for, only stop words or signs"
         elif unmatched := result.basis.unmatched_terms:
-            why = f"no entry has {', '.join(unmatched)}"
-        given.remark(f"nothing found: {why}")
+            why = f"nothing found: no entry has {', '.join(unmatched)}"
+        given.remark(why)
     return 0 if result.hits else 1
 
 
@@ -278,7 +277,8 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
     elif only_titles and found:
         print_text(entries.titles_by_room(found, given.style))
     elif found:
-        marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
+        stances = {entry.address: stance_of(workspace, entry) for entry in found}
+        marks = {address: one.mark or one.note for address, one in stances.items() if one is not None}
         print_text(entries.entry_list(found, given.style, marks))
     problems = list_problems(workspace, filters)
     given.remark(*problems_text(AnswerBasis(problems=problems)))

@@ -20,6 +20,7 @@ from mdmem.model.text import first_of
 from mdmem.record import record_json
 from mdmem.render.json import dump
 from mdmem.render.writes import written_json
+from mdmem.store.git.process import find_default_branch
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
@@ -55,11 +56,14 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
     """Print which of the approved and first written entries do not count yet, for lack of the default branch."""
     if not written.changes or written.is_dry or given.form == "json":
         return
-    catalog = view_of(given.open()).checkout.catalog
+    workspace = given.open()
+    catalog, repository = view_of(workspace).checkout.catalog, workspace.location.repository
     stances = {one: catalog.stance(one) for one in (*written.approved, written.changes[0].to.removesuffix(".md"))}
     waiting = [one for one, stance in stances.items() if stance is not None and stance.standing.is_proposal]
     if waiting:
-        given.remark(f"takes effect when the default branch has it: {first_of(waiting, _LISTED)}")
+        branch = None if repository is None else find_default_branch(repository)
+        when = "committed" if branch is not None and branch.is_here else "the default branch has it"
+        given.remark(f"takes effect when {when}: {first_of(waiting, _LISTED)}")
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")

@@ -165,6 +165,8 @@ def _coverage(answer: Answer) -> str:
     if basis.problems:
         # An unreadable file may contain the rule that covers the question.
         return "Nothing that could be read covers this."
+    if basis.pending:
+        return f"No binding invariant or decision covers this; one that is not approved ({basis.pending}) does."
     surely = "clearly " if any(item.score > 0 or item.on_path for item in answer.items) else ""
     return f"No invariant or decision {surely}covers this."
 

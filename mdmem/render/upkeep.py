@@ -53,12 +53,13 @@ def status_text(report: StatusReport, style: Style) -> str:
         rest = f"; read directly: {count(index.stale, 'changed file')}" if index.stale else ""
         state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}{rest}"
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
+    way = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
     last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never ran"
     due = " (due); `mdmem hygiene` shows what needs maintenance" if report.hygiene.is_due else ""
     lines += [
         f"index    {state}",
-        f"findings {f'{found}; `mdmem check --verbose` shows them' if found else 'none'}{known}",
+        f"findings {f'{found}; `{way}` shows them' if found else 'none'}{known}",
         f"hygiene  {last}{due}",
     ]
     if (shown := report.shown).times:

@@ -326,10 +326,9 @@ def _for_a_person(catalog: Catalog, wing: str, verdict: Verdict) -> SaveResult:
         status=SaveStatus.PENDING_RETRY,
         dedup_outcome=DedupOutcome.MANUAL_REVIEW,
         candidate_id=candidate,
-        message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{state}; nothing was written; "
-        "`run_hygiene` lists it",
+        message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{state}; nothing was written",
         next_step=f"read `{candidate}`, then call again with {ways}; or let a person decide, for whom "
-        "`run_hygiene` and `mdmem save --waiting` list it",
+        "`mdmem hygiene` and `mdmem save --waiting` list it",
     )
 
 

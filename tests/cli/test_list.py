@@ -206,3 +206,16 @@ def test_several_projects_and_none_named_are_all_searched(folder: Path, run: Run
 def test_words_of_exclusions_are_found(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/a/how", type="pattern", exclusions=["Never with Terraform"])
     assert "nav/a/how" in run("search", "terraform").out
+
+
+def test_search_that_finds_only_an_entry_that_ended_does_not_say_that_nothing_was_found(
+    tmp_path: Path, run: Run
+) -> None:
+    write_entry(memory(tmp_path) / "memory", "nav/rules/graphql", "GraphQL.\n", status="deprecated", reason="It ended.")
+    ran = run("search", "graphql", cwd=tmp_path)
+    assert "nav/rules/graphql" in ran.out
+    assert ran.err == "nothing current found; --include-deprecated shows entries that are not current\n"
+
+
+def test_search_reports_a_word_without_match_once(folder: Path, run: Run) -> None:
+    assert run("search", "日本語", cwd=folder).err == "nothing found: no entry has 日本語\n"

@@ -230,6 +230,10 @@ def test_proposal_gives_way_to_what_binds_in_a_budget(folder: Path, capsys: Capt
 def test_proposal_covers_nothing(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", NEW, "Zebras graze.\n")
     assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is False
+    told = "No binding invariant or decision covers this; one that is not approved (uncommitted) does."
+    assert run_here(capsys, "retrieve", "zebras", cwd=folder).out.startswith(told)
+    goal = run_here(capsys, "context", "zebras", cwd=folder).out
+    assert "Only an invariant or decision that is not approved (uncommitted) covers this goal." in goal
     commit_all(folder)
     assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is True
 
@@ -244,6 +248,30 @@ def test_what_the_default_branch_changed_since_is_outdated_and_no_proposal(tmp_p
     items = said(capsys, "retrieve", cwd=folder)["items"]
     assert standings(items) == [(RULE, "binding"), (OLD, "outdated")]
     assert items[1]["standing_note"] == "`main` has changed it since"
+
+
+def test_entry_that_the_default_branch_only_moved_is_not_outdated(tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    git(folder, "checkout", "-q", "main")
+    git(folder, "mv", "memory/nav", "memory/course")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "feature")
+    assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, "binding"), (OLD, "binding")]
+
+
+def test_move_on_a_branch_is_marked_and_contradicts_nothing(folder: Path, capsys: Capture) -> None:
+    supersede(folder)
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "feature")
+    moved = NEW.replace("architecture", "motion")
+    assert run_here(capsys, "mv", NEW, moved, "--commit", cwd=folder).code == 0
+    answer = said(capsys, "retrieve", "four", cwd=folder)
+    assert answer["conflicts"] == []
+    assert standings(answer["items"])[1:] == [(NEW, "binding"), (moved, "proposed")]
+    for command in (["retrieve", "four"], ["context", "four"], ["list"]):
+        out = run_here(capsys, *command, cwd=folder).out
+        assert f"it is moved to {moved} here, but not on the default branch" in out
+        assert "Contradictions" not in out
 
 
 @pytest.mark.parametrize(
@@ -402,8 +430,7 @@ def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None
     answer = said(capsys, "retrieve", "four", "--path", "src/nav.py", cwd=folder)
     assert ((NEW, "merged") in standings(answer["items"]), answer["coverage"]) == (True, "none")
     assert (
-        "No invariant or decision clearly covers this"
-        in run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
+        "one that is not approved (merged) does" in run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
     )
 
 

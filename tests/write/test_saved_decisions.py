@@ -113,10 +113,9 @@ def test_review_answers_as_the_contract_says(root: Path, tmp_path: Path) -> None
         "artifact_id": None,
         "dedup_outcome": "manual_review",
         "candidate_id": "nav/architecture/known",
-        "message": "a similar decision (Jaccard 0.65) is nav/architecture/known; nothing was written;"
-        " `run_hygiene` lists it",
+        "message": "a similar decision (Jaccard 0.65) is nav/architecture/known; nothing was written",
         "next_step": "read `nav/architecture/known`, then call again with `supersedes` set to it, or with"
-        " `distinct_from` set to it if both stay current; or let a person decide, for whom `run_hygiene` and"
+        " `distinct_from` set to it if both stay current; or let a person decide, for whom `mdmem hygiene` and"
         " `mdmem save --waiting` list it",
     }
     assert snapshot(tmp_path) == before

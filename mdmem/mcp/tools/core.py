@@ -46,7 +46,6 @@ from mdmem.mcp.tools.tool import (
     without_memory,
 )
 from mdmem.model.entry import Entry, EntryType
-from mdmem.model.lineage import standing_marks
 from mdmem.render import findings
 from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_markdown
@@ -228,7 +227,8 @@ def _get_entry(
 def list_text(workspace: Workspace, entries: Iterable[Entry]) -> str:
     """Return one line for each entry, with a mark if it is only proposed or not approved."""
     listed = list(entries)
-    marks = {one.address: " ".join(standing_marks(stance_of(workspace, one))) for one in listed}
+    stances = {one.address: stance_of(workspace, one) for one in listed}
+    marks = {address: one.mark or one.note for address, one in stances.items() if one is not None}
     return entry_list(listed, Style(), marks)
 
 

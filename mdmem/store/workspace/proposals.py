@@ -98,13 +98,14 @@ def _find_standings(workspace: Workspace) -> Standings | None:
         # With many paths, git is faster for the whole folder, since it compares each file with each given path.
         places = [prefix + path for path in doubtful] if len(doubtful) <= 200 else [under]
         on_disk = {path.removeprefix(prefix) for path in list_changed(repository, *places)[1]}
-    found = {}
+    found, agreed = {}, set(binding.values())
     for path in [path for path, digest in read.items() if binding.get(path) != digest]:
         if is_disk and (path not in committed or (path in on_disk and committed[path] != read[path])):
             found[path] = Standing.UNCOMMITTED
         elif path in here:
             found[path] = Standing.PROPOSED
-        elif committed.get(path) != binding.get(path):
+        # If the default branch moved a file without a change, the file here is not older.
+        elif committed.get(path) != binding.get(path) and (path in binding or committed.get(path) not in agreed):
             found[path] = Standing.OUTDATED
     # Unreadable files, and all files in unreadable folders, count neither as changed nor as deleted.
     folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
@@ -241,22 +242,26 @@ class _Composition(Struct, frozen=True):
         displaced, repository = self.standings.displaced, self.checkout.location.repository
         if not displaced or repository is None:
             return
-        contents = dict(read_blobs(repository, sorted(set(displaced.values()))))
+        contents, entries = dict(read_blobs(repository, sorted(set(displaced.values())))), self.checkout.catalog.entries
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
             if content is not None and self.agreed.proposals != "hide" and is_entry_place(path):
-                entry = interpret(parse_document(path, content)).entry
-                content = content if entry is not None and entry.is_in_force else None
+                entry, here = interpret(parse_document(path, content)).entry, entries.get(path.removesuffix(".md"))
+                # If a branch changes only the links of an ended entry, the approved links count.
+                is_ended = entry is not None and here is not None and entry.status is here.status is Status.DEPRECATED
+                content = content if entry is not None and (entry.is_in_force or is_ended) else None
             if content is not None:
                 yield path, content
 
     def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
         stances = dict(self.checkout.catalog.stances or {})
         changed = {path.removesuffix(".md") for path in restored}
-        for address in changed:
-            stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
         entries = catalog.entries
-        proposed = {address for address, stance in stances.items() if stance.standing.is_proposal} & entries.keys()
+        proposals = (address for address, stance in stances.items() if stance.standing.is_proposal)
+        proposed = (entries.keys() & proposals) - changed
+        added = {_identity(entries[one]): one for one in proposed if f"{one}.md" not in self.standings.displaced}
+        for address in changed:
+            stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address, entries.get(address), added))
         others: dict[str, Entry] = {}
         for address in proposed:
             # A proposal does not supersede, override or amend approved entries yet.
@@ -278,11 +283,12 @@ class _Composition(Struct, frozen=True):
                     stances[old] = replace(stance, amended_by=(*stance.amended_by, new))
         return answer
 
-    def _proposal_for(self, address: str) -> str:
-        """Describe in a few words the proposal to change an approved entry."""
+    def _proposal_for(self, address: str, entry: Entry | None, added: Mapping[object, str]) -> str:
+        """Describe in a few words the proposal to change an approved entry; `added` are new entries by identity."""
         standing = self.standings.found.get(f"{address}.md")
         if standing is None:
-            return "it is deleted here, but not on the default branch"
+            moved = entry and added.get(_identity(entry))
+            return f"it is {f'moved to {moved}' if moved else 'deleted'} here, but not on the default branch"
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the uncommitted file"
         heads = self.checkout.catalog.lineage.heads(address)
         if heads and address not in heads:
@@ -298,6 +304,11 @@ class _Composition(Struct, frozen=True):
         if old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old:
             return True
         return new.status is Status.DRAFT or catalog.body(address) != answer.body(address)
+
+
+def _identity(entry: Entry) -> object:
+    """Return the fields that a move to another address does not change, and that rarely two entries share."""
+    return entry.type, entry.title, entry.created_at
 
 
 def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:
