@@ -229,7 +229,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
     - `problems`: files that cannot be read. Each of them may contain an invariant. With `repeats_problems`, an earlier
       answer of the session has listed the same files.
     - `omitted` lists some of the omitted entries; `omitted_counts` counts the others.
-    - `pending`: the standing of an invariant or decision that covers the question but is not approved, or empty.
+    - `pending`: the standing (or `draft`) of a rule that covers the question but is not approved, or empty.
     - `uncovered_terms`: words that no invariant or decision contains, if the question is covered in part.
     - `unmatched_terms`: words that no entry contains.
     - `absent`: given paths at which there is no file.

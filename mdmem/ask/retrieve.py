@@ -127,6 +127,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     pending = [item for item in rules if item.is_proposal] or [one for one in proposed if one.entry.type.is_rule]
     is_pending = pending and coverage is Coverage.NONE and _coverage(selection, pending, weights) is Coverage.FULL
     best = max(pending, key=lambda one: (one.on_path, one.score)) if is_pending else None
+    standing = best.stance.standing.value if best and best.stance and best.is_proposal else "draft"
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     return Answer(
         scope=scope,
@@ -144,7 +145,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             omitted=tuple(omitted),
             omitted_counts=(OmittedCount(EntryType.DECISION.value, NO_MATCH, uncounted),) if uncounted else (),
             coverage=coverage,
-            pending="" if best is None or best.stance is None else best.stance.standing.value,
+            pending=standing if best else "",
             uncovered_terms=selection.missing_terms(weights, of_rules=True) if coverage is Coverage.PARTIAL else (),
             elsewhere=tuple(Elsewhere(*one) for one in count_elsewhere(catalog, scope, question.paths).items()),
             unmatched_terms=selection.missing_terms(weights),

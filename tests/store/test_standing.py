@@ -238,6 +238,13 @@ def test_proposal_covers_nothing(folder: Path, capsys: Capture) -> None:
     assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is True
 
 
+def test_draft_on_the_default_branch_covers_nothing(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", NEW, "Zebras graze.\n", status="draft")
+    commit_all(folder)
+    told = "No binding invariant or decision covers this; one that is not approved (draft) does."
+    assert run_here(capsys, "retrieve", "zebras", cwd=folder).out.startswith(told)
+
+
 def test_what_the_default_branch_changed_since_is_outdated_and_no_proposal(tmp_path: Path, capsys: Capture) -> None:
     folder = on_branch(tmp_path)
     git(folder, "checkout", "-q", "main")
