@@ -44,6 +44,7 @@ class ConflictKind(StrEnum):
     OURS_DELETED = "ours deleted it, theirs changed it"
     THEIRS_DELETED = "theirs deleted it, ours changed it"
     SUCCESSORS = "two entries supersede it"
+    UNMARKED = "no conflict markers are left, so only git's index has the conflict"
 
 
 # The keys are the stages of a file in git's index: 1 is the merge base, 2 is ours, 3 is theirs.
@@ -112,7 +113,8 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     if repository is not None and operation is not None:
         # Unstaged files of entries with supersessions, which an earlier resolution may have written, and files with
         # new findings in git's index, which `mdmem check --fix` may have written.
-        written = {one.path for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by}
+        entries = workspace.catalog.entries.values()
+        written = {one.path for one in entries if one.supersedes or one.superseded_by or one.reason}
         # If the conflict is in the settings, the conflicts of entries are shown nevertheless.
         with suppress(MdmemError):
             staged = check(workspace.at(Snapshot(staged=True)), CheckRequest())
@@ -213,9 +215,11 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     if len(successors) > 1 and not all(one is not None and one.declares_split(addresses) for one in stated):
         kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(address, successors)
     else:
-        successors = ()
+        successors = successors if len(successors) == 1 and has_hunks(content) else ()
         choices = tuple(Resolution(f"keep {side}", f"mdmem resolve {address} --take {side}") for side in ConflictSide)
     choices = choices if has_hunks(content) else whole
+    if kind in (ConflictKind.CONTENT, ConflictKind.ADDED) and b"<<<<<<<" not in content:
+        kind = ConflictKind.UNMARKED
     return MergeConflict(path=path, kind=kind, fields=fields, successors=successors, choices=choices)
 
 
@@ -297,7 +301,8 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
         # `git merge --continue` creates the commit, so mdmem does not.
         options = replace(options, commit=False)
     written = write(workspace, lambda _: change_set, options)
-    left = [one for one in _find(workspace)[0] if one.path != conflict.path]
+    others = (one for one in _find(workspace)[0] if one.path != conflict.path)
+    left = [one for one in others if one.kind is not ConflictKind.UNMARKED]
     if left or written.is_dry:
         steps = _completing_commands(workspace, {change.to for change in written.changes})
     else:
@@ -323,8 +328,18 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
     if len(successors) < 2:
         if side is None:
             raise UsageError(f"the sides of {path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
-        change = Change(path, path, before, take_side(before, side))
-        return ChangeSet((change,), actions=(WriteAction(Verb.UPDATE, conflict.address),))
+        old, after = conflict.address, take_side(before, side)
+        catalog = workspace.over(TreeView(workspace.tree, changed={path: after})).catalog
+        values: dict[str, dict[str, Value]] = {}
+        for one in successors:
+            # If the side that ended the entry is not taken, its successor no longer supersedes the entry.
+            if one.side not in (None, side) and old in catalog.entries[one.address].supersedes:
+                links = written_links(catalog.document(f"{one.address}.md"), "supersedes")
+                kept = [link for link in links if full_address(link, one.address, catalog.addresses) != old]
+                values[one.address] = {"supersedes": kept or None}
+        actions = (WriteAction(Verb.UPDATE, old),)
+        change_set = _patching(catalog, values, ChangeSet(actions=actions))
+        return replace(change_set, changes=(Change(path, path, before, after), *change_set.changes))
     if side is None:
         behind = resolve_name(workspace, request.behind) if request.behind is not None else None
         take = resolve_name(workspace, request.take) if request.take is not None else None

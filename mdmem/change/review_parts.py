@@ -35,10 +35,10 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import Entry, Relation, Status
-from mdmem.model.fields import LINK_FIELDS
+from mdmem.model.fields import BINDING_FIELDS, LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
-from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
+from mdmem.store.catalog.changes import Changed
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
 

@@ -93,8 +93,9 @@ class Case(Struct, frozen=True, dict=True):
     """The input of one run of the checks.
 
     `facts` are facts from git, None outside git. `base` is the tree before the change. `merge` is set for a merge that
-    is not made yet. `faults` are findings from preparing the case. `in_ci` makes some findings more severe. `cached`
-    has the facts of files by path. If `focus` is not None, checks of single files look only at these paths.
+    is not made yet. `merged` are the trees that a merge brings into the base. `faults` are findings from preparing the
+    case. `in_ci` makes some findings more severe. `cached` has the facts of files by path. If `focus` is not None,
+    checks of single files look only at these paths.
     """
 
     catalog: Catalog
@@ -103,6 +104,7 @@ class Case(Struct, frozen=True, dict=True):
     facts: GitFacts | None = None
     base: Base | None = None
     merge: Merge | None = None
+    merged: tuple[Base, ...] = ()
     faults: tuple[Finding, ...] = ()
     in_ci: bool = False
     cached: Mapping[str, FileFacts] = field(default_factory=dict)

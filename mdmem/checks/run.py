@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -43,12 +44,14 @@ _CONFLICT = "merge-conflict"
 class ComparedTrees(Struct, frozen=True):
     """The trees to compare the checked tree with: `base` is the tree before the change.
 
-    `other_parents` are the other parents of a merge commit that is being made. A finding is old if a tree in
-    `elsewhere` has it. `last_commit` is HEAD: if there is no base, the files in `uncommitted` are compared with it.
+    `other_parents` are the other parents of a merge commit that is being made, `merged` the trees that another merge
+    brings into the base. A finding is old if a tree in `elsewhere` has it. `last_commit` is HEAD: if there is no base,
+    the files in `uncommitted` are compared with it.
     """
 
     base: Base | None = None
     other_parents: tuple[Base, ...] = ()
+    merged: tuple[Base, ...] = ()
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
     elsewhere: tuple[Workspace, ...] = ()
@@ -81,11 +84,17 @@ def compare(
             # On the default branch, people name a branch to be merged into it, unless it has nothing new.
             merged, is_here = workspace.merged, default is not None and default.is_here
             is_old = default is None or merged.into in (merged.ancestor, default.at_remote)
-            into = ours if is_here and not is_old else theirs
-            return ComparedTrees(base=into, merge=Merge(ours, theirs, ancestor, workspace.conflicts))
+            change, into = (theirs, ours) if is_here and not is_old else (ours, theirs)
+            merge = Merge(change, into, ancestor, workspace.conflicts)
+            return ComparedTrees(base=into, merged=(change,), merge=merge)
         if base is not None:
-            commit = merge_base(workspace.location.get_repository(), base, snapshot.revision or "HEAD")
-            return ComparedTrees(base=_at(workspace, commit, f"{base} ({commit[:10]})"))
+            read, tip, parents = workspace.location.get_repository(), snapshot.revision or "HEAD", set[str]()
+            commit = merge_base(read, base, tip)
+            # Only a merge commit has a second parent.
+            with suppress(UnknownRevisionError):
+                parents = {resolve(read, f"{tip}^{number}") for number in (2, 1)} - {commit}
+            sides = tuple(_at(workspace, one) for one in sorted(parents))
+            return ComparedTrees(base=_at(workspace, commit, f"{base} ({commit[:10]})"), merged=sides)
         if pushed is not None:
             return ComparedTrees(elsewhere=_at_remote(workspace, pushed))
         if with_uncommitted and snapshot.is_working_tree:
@@ -273,6 +282,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         facts=facts_of(workspace),
         base=compared.base,
         merge=compared.merge,
+        merged=(*compared.other_parents, *compared.merged),
         faults=compared.faults,
         in_ci=request.in_ci,
     )

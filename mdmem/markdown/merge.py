@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, layout_of
 from mdmem.markdown.parse import Document, handler, parse_document
 from mdmem.markdown.patch import add_relations, set_fields
-from mdmem.model.entry import Relation, instant_of, parse_moment
-from mdmem.model.fields import LISTS
+from mdmem.model.entry import Relation, Status, instant_of, parse_moment
+from mdmem.model.fields import BINDING_FIELDS, LISTS
 
 # The lines of one side end at the next marker, because otherwise each of thousands of unclosed markers
 # would be searched for its end.
@@ -132,6 +132,15 @@ class _Parts(Struct, frozen=True):
     tail: str
     closing: str
     body: str
+
+    @property
+    def is_ended(self) -> bool:
+        """Return whether this version of the entry is deprecated or has a successor."""
+        return self.value("status") == Status.DEPRECATED or self.value("superseded_by") is not None
+
+    def value(self, name: str) -> Any:
+        """Return the value of a key, or the words of the body; None for a missing key."""
+        return self.body.split() if name == BODY else self.keys[name].meaning if name in self.keys else None
 
 
 def _parts_of(document: Document) -> _Parts:
@@ -254,9 +263,12 @@ def _only_adds(old: Sequence[Any], new: Sequence[Any]) -> bool:
     return all(item in rest for item in old)
 
 
+BODY = "body"
+# The keys that say what the entry demands, and those that change when it ends or gets new words.
+_SAYING = frozenset({"title", BODY, *BINDING_FIELDS})
+_ENDING = frozenset({"status", "superseded_by", "deprecated_at", "deprecated_reason", "version"})
 # A function that merges three texts and returns the result, and whether the result has a conflict.
 MergeText = Callable[[Sides[bytes]], tuple[bytes, bool]]
-BODY = "body"
 
 
 class EntryMerge(Struct, frozen=True):
@@ -300,14 +312,18 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     if tail is None:
         return None
     keys: list[_Part | _Key] = []
+    lost = _lost_by_ending(parts)
     for name in _merged_order(parts.map(lambda one: tuple(one.keys))):
         versions = Sides(parts.ancestor.keys.get(name), parts.ours.keys.get(name), parts.theirs.keys.get(name))
-        merged = _Key(name, versions, documents).merged()
+        key = _Key(name, versions, documents)
+        merged = key if name in lost else key.merged()
         keys += [merged] if merged is not None else []
     if not all(_is_meant(keys, f"---{opening}", tail[0], side) for side in ConflictSide):
         return None
     bodies = parts.map(lambda one: one.body.encode())
-    same = bodies.agreed()
+    # Without an ancestor, git marks each line that differs.
+    bodies = replace(bodies, ancestor=b"") if BODY in lost else bodies
+    same = bodies.agreed() if BODY not in lost else None
     body, is_torn = (same[0], False) if same is not None else merge_text(bodies)
     closing = (parts.map(lambda one: one.closing).agreed() or (parts.ours.closing,))[0]
     # If there is a body, the closing fence needs a line break.
@@ -319,6 +335,21 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
         text = codecs.BOM_UTF8 + text
     torn = tuple(one.name for one in keys if isinstance(one, _Key))
     return EntryMerge(text, (*torn, *([BODY] if is_torn else [])))
+
+
+def _lost_by_ending(parts: Sides[_Parts]) -> frozenset[str]:
+    """Return the keys (and `body`) to mark if one side ended the entry and the other changed what it says.
+
+    Otherwise the change would be only in the deprecated file. A correction, with a new `editorial_at`, is no change.
+    """
+    was = parts.ancestor
+    for ended, other in ((parts.ours, parts.theirs), (parts.theirs, parts.ours)):
+        if ended.is_ended and not (other.is_ended or was.is_ended):
+            differing = {one for one in (*other.keys, *ended.keys, BODY) if other.value(one) != ended.value(one)}
+            changed = {one for one in differing if other.value(one) != was.value(one)} & _SAYING
+            if changed and other.value("editorial_at") == was.value("editorial_at"):
+                return frozenset(changed | (differing & _ENDING))
+    return frozenset()
 
 
 def _is_entry(document: Document) -> bool:

@@ -228,6 +228,31 @@ def test_supersession_on_both_sides_is_marked_and_nothing_else(folder: Path) -> 
     assert "[merge-marker]" in said(checked)
 
 
+FOUR = "nav/architecture/four"
+
+
+@pytest.mark.parametrize(
+    ("change", "torn"),
+    [
+        ({"uses two threads": "uses exactly two threads"}, "`status` and `superseded_by` and `body`"),
+        ({"title: 'Use two": "title: 'Use exactly two"}, "`status` and `title` and `superseded_by`"),
+        (
+            {"tags: [executor]": "tags: [executor]\napplies_to: [src/**]"},
+            "`status` and `superseded_by` and `applies_to`",
+        ),
+        ({"uses two threads": "uses two  threads", "tags: [executor]": "tags: [threads]"}, None),
+        ({"uses two threads": "used two threads", "tags: [executor]": "editorial_at: 2026-05-02"}, None),
+    ],
+)
+def test_change_of_an_entry_that_the_other_side_superseded_is_a_conflict(
+    change: dict[str, str], torn: str | None, folder: Path
+) -> None:
+    ended = changed(ENTRY, {"status: active": "status: deprecated", "see:\n": f"superseded_by: [{FOUR}]\nsee:\n"})
+    branches(folder, changed(ENTRY, change), ended)
+    told = quiet(folder, "merge", "theirs", ends=1 if torn else 0)
+    assert (f"both sides changed {torn} of {FILE}" in told) is (torn is not None)
+
+
 def test_conflict_shows_the_ancestor_where_git_is_told_to(folder: Path) -> None:
     git(folder, "config", "merge.conflictStyle", "diff3")
     branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))

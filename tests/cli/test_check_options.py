@@ -58,7 +58,42 @@ def test_merge_with_two_successors_is_one_finding(folder: Path, run: Run) -> Non
     ran = run("check", "--merge", "one", "--format", "json")
     errors = [one for one in ran.json["findings"] if one["severity"] == "error"]
     assert [one["code"] for one in errors] == ["merge-conflict"]
-    assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows the choices"
+    one, two = (git(folder, "rev-parse", branch)[:10] for branch in ("one", "two"))
+    assert errors[0]["help"] == f"merge one ({one}) into HEAD ({two}), then `mdmem resolve` shows the choices"
+
+
+def test_change_of_an_entry_that_the_merged_branch_superseded_is_reported(folder: Path, run: Run) -> None:
+    new = "nav/rules/new"
+    git(folder, "checkout", "-q", "-b", "side", "main")
+    path = folder / "memory" / f"{RULE}.md"
+    text = path.read_text()
+    write_entry(folder / "memory", new, title="New", supersedes=[RULE], reason="Better.", owner="Ada")
+    path.write_text(text.replace("status: active", f"status: deprecated\nsuperseded_by: [{new}]"))
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    path.write_text(f"{text}\nMore.\n")
+    commit_all(folder)
+    told = "the entry is no longer current, and the merge alters the text"
+    assert told in run("check", "--merge", "side").out
+    assert told in run("diff", "main...side").out
+    git(folder, "merge", "-q", "side")
+    assert told in run("check", "--base", "HEAD^1").out
+    path.write_text(path.read_text().replace("\nMore.\n", ""))
+    assert told not in run("check", "--base", "HEAD^1").out
+
+
+def test_conflict_on_the_default_branch_names_it_as_the_target(folder: Path, run: Run) -> None:
+    path = folder / "memory" / f"{RULE}.md"
+    text = path.read_text()
+    for branch in ("side", "main"):
+        git(folder, "checkout", "-q", "-B", branch)
+        path.write_text(f"{text}\n{branch}\n")
+        commit_all(folder)
+        git(folder, "checkout", "-q", "--detach", "HEAD^") if branch == "side" else None
+    ran = run("check", "--merge", "side")
+    side, main = (git(folder, "rev-parse", branch)[:10] for branch in ("side", "main"))
+    assert f"cannot be merged into HEAD ({main}): both sides change the same lines" in ran.out
+    assert f"help: merge HEAD ({main}) into side ({side}), resolve" in ran.out
 
 
 def test_merge_named_on_the_default_branch_is_one_into_it(folder: Path, run: Run) -> None:

@@ -130,7 +130,7 @@ def test_split_names_both_with_the_reason(tmp_path: Path, root: Path, run: Run) 
     assert is_clean(root, run)
     left = run("resolve", cwd=root).out.splitlines()[:4]
     stays = ["    keep the file as it is on disk", f"      git add {OLD}.md"]
-    assert left == [f"{OLD}: both sides changed it", "  choices", *stays]
+    assert left == [f"{OLD}: no conflict markers are left, so only git's index has the conflict", "  choices", *stays]
     git(tmp_path, "add", "-A")
     assert run("resolve", cwd=root).code == 0
 
@@ -276,6 +276,32 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, run:
     assert (is_clean(root, run), git(tmp_path, "status", "--porcelain")) == (True, "")
 
 
+@pytest.mark.parametrize(
+    ("take", "status", "supersedes"), [("ours", "active", []), ("theirs", "deprecated", [f"supersedes: [{OLD}]"])]
+)
+def test_side_that_changed_or_superseded_is_taken(
+    take: str, status: str, supersedes: list[str], tmp_path: Path, run: Run
+) -> None:
+    root = two_entries(tmp_path)
+    (root / f"{NEW}.md").unlink()
+    commit_all(tmp_path)
+    hooked.run(tmp_path, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    git(tmp_path, "checkout", "-q", "-b", "theirs")
+    successor(root, FOUR, "Use four threads")
+    commit_all(tmp_path)
+    git(tmp_path, "checkout", "-q", "main")
+    old = root / f"{OLD}.md"
+    old.write_text(f"{old.read_text()}\nThree on the new board.\n")
+    commit_all(tmp_path)
+    hooked.run(tmp_path, "git", "merge", "-q", "theirs")
+    ran = run("resolve", OLD, "--take", take, cwd=root)
+    added = " ".join(f"{one}.md" for one in ([FOUR, OLD] if take == "ours" else [OLD]))
+    assert ran.err == f"then: git add {added}\nthen: git merge --continue\n"
+    assert (field(root, OLD, "status"), field(root, FOUR, "supersedes")) == ([f"status: {status}"], supersedes)
+    assert ("Three on the new board." in old.read_text()) is (take == "ours")
+    assert is_clean(root, run)
+
+
 def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     git(folder, "branch", "theirs")
     for branch, status in (("theirs", "under_review"), ("main", "deprecated")):
@@ -286,6 +312,9 @@ def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     git(folder, "merge", "-q", "theirs", ends=1)
     ran = run("resolve", OLD, "--take", "ours")
     assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
+    ran = run("resolve", "nav/rules/callbacks", "--take", "theirs")
+    assert ran.err == f"then: git add {FILE} memory/nav/rules/callbacks.md\nthen: git merge --continue\n"
+    assert run("resolve").out.count("no conflict markers are left") == 2
 
 
 def test_what_the_hook_would_refuse_is_fixed_first_and_added_whole(

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from shlex import quote
 
+from msgspec.structs import replace
+
 from mdmem.checks.case import Case, at_path, written_in
 from mdmem.checks.check import check
 from mdmem.checks.engine import has_ended
@@ -254,16 +256,22 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
     Fix: undo the change, and write it in the current entry.
     """
     base = case.base.catalog if case.base else case.catalog
-    for one in case.changes.changed:
+    found = [(one, "the entry was", "change") for one in case.changes.changed if has_ended(base, one.before.address)]
+    for side in case.merged:
+        for one in replace(case, base=side).changes.changed:
+            was, now = one.before.address, one.after.address
+            if has_ended(side.catalog, was) and has_ended(case.catalog, now) and not has_ended(base, was):
+                found.append((one, f"in {side.name}, the entry is", "merge"))
+    for one, where, how in found:
         fields = (*(() if one.keeps_title else ("title",)), *one.altered())
-        if one.is_corrected or not has_ended(base, one.before.address) or (one.keeps_text and not fields):
+        if one.is_corrected or (one.keeps_text and not fields):
             continue
         what = ", ".join([*(() if one.keeps_text else ("the text",)), *(f"`{name}`" for name in fields)])
         address = one.after.address
         current = " and ".join(f"`{head}`" for head in case.catalog.lineage.heads(address) if head != address)
         help_ = f"undo the change{f', and write it in {current}' if current else ''}"
         place = case.catalog.place(address, fields[0]) if one.keeps_text else _first_reworded(case, one)
-        yield Finding("", f"the entry was no longer current, and the change alters {what}", place, help_, address)
+        yield Finding("", f"{where} no longer current, and the {how} alters {what}", place, help_, address)
 
 
 _STORIES = {
@@ -300,7 +308,7 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
     for old, (ours, theirs) in forked.items():
         named = [" and ".join(f"`{address}`" for address in some) for some in (ours, theirs)]
         message = f"superseded by {named[0]} in {merge.ours.name}, and by {named[1]} in {merge.theirs.name}"
-        help_ = f"merge {merge.theirs.name.partition(' (')[0]} here, then `mdmem resolve` shows the choices"
+        help_ = f"merge {merge.theirs.name} into {merge.ours.name}, then `mdmem resolve` shows the choices"
         place = case.catalog.place(old, "superseded_by") if old in case.catalog.entries else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None
         yield Finding("", message, place, help_, old, other, former="merge-two-successors")

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry, title_of
+from mdmem.model.fields import BINDING_FIELDS
 from mdmem.store.catalog.links import Reference, references_in
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import digest_of
@@ -63,21 +64,6 @@ def first_difference(before: str, after: str) -> tuple[int, str]:
     number = next((index for index in range(number, len(new)) if new[index]), max(0, len(new) - 1))
     blank = next((index for index, line in enumerate(after.split("\n")) if line.strip()), 0)
     return number + blank, new[number] if new else ""
-
-
-# The fields, besides title and links, that say what an entry demands and where it applies.
-BINDING_FIELDS = (
-    "applies_to",
-    "trigger",
-    "repeatable_steps",
-    "exclusions",
-    "objective",
-    "actions_taken",
-    "decisions_made",
-    "open_items",
-    "next_actions",
-    "entity",
-)
 
 
 class Changed(Struct, frozen=True):
