@@ -26,8 +26,9 @@ from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.checks.fixes import relative
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.exchange.record import SCHEMA, with_whole_labels
-from mdmem.markdown.body import cut_at_word
+from mdmem.exchange.record import IMPORTED_STATUS, SCHEMA, with_whole_labels
+from mdmem.exchange.statements import read_status
+from mdmem.markdown.body import cut_at_word, sections_of
 from mdmem.markdown.parse import body_links, without_code
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.agents_file import END, is_exported, is_whole, opening, region_of, sealed
@@ -104,8 +105,10 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
         status, stated = "superseded", "Superseded"
         paths = [records[one].path for one in entry.superseded_by if one in records]
         by = f" by [{paths[0][:-3]}]({paths[0]})" if paths else ""
-    elif status == "deprecated" and entry.deprecated_at is not None:
-        stated += f" on {day_of(entry.deprecated_at)}"
+    elif status == "deprecated":
+        if read_status((entry.deprecated_reason or "").partition(IMPORTED_STATUS)[2]).is_refused:
+            status, stated = "rejected", "Rejected"
+        stated += f" on {day_of(entry.deprecated_at)}" if entry.deprecated_at is not None else ""
     facts = {
         "Status": status + by,
         "Date": day_of(entry.created_at).isoformat() if entry.created_at is not None else "",
@@ -128,7 +131,15 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
     text = _SEE.sub(
         lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0], body
     )
-    text = text if _HEADING.match(text) else f"## Decision\n\n{text}"
+    sections = [one for one in sections_of(text) if 0 < one.level <= len("######")]
+    # A record has one section about its status, and one about the decision.
+    for one in (one for one in sections[::-1] if one.name == "status"):
+        text = f"{text[: one.span[0]]}{'#' * one.level} Status in its own words\n{text[one.start :]}"
+    if not _HEADING.match(text):
+        text = f"## {'Summary' if any(one.name == 'decision' for one in sections) else 'Decision'}\n\n{text}"
+    because = (entry.deprecated_reason or "").partition(IMPORTED_STATUS)[0]
+    for name, reason in (("Reason", entry.reason or ""), ("Reason for the deprecation", because)):
+        text += f"\n\n## {name}\n\n{' '.join(reason.split())}" if reason.strip() else ""
     listed = [f"- {name}: {value}" for name, value in facts.items() if value]
     head = "\n".join([f"# {record.title}", "", *listed, "", opening(f"of {entry.address}; change that entry")])
     about = "\n\n".join([stated, *relations])

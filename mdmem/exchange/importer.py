@@ -20,6 +20,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.exchange.intake import ImportRequest, Intake, in_project
 from mdmem.exchange.record import (
+    IMPORTED_STATUS,
     WORDS_BEFORE_NUMBER,
     Claim,
     ClaimKind,
@@ -200,9 +201,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
             fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *record.reasons)))
         # A reason shows that several successors are intended.
         if record.status is Status.DEPRECATED and len(record.successors) != 1:
-            fields.setdefault(
-                "deprecated_reason", f"status of the imported record: {record.reading.text or record.status.value}"
-            )
+            fields.setdefault("deprecated_reason", f"{IMPORTED_STATUS}{record.reading.text or record.status.value}")
         if request.approved_by and record.status is Status.ACTIVE and record.type.is_rule:
             fields["approved_by"] = request.approved_by
         files[f"{address}.md"] = _compose(fields, body, newline=record.source.newline).encode()

@@ -219,6 +219,8 @@ def read_date(text: str) -> tuple[str, str] | None:
     return None
 
 
+# The reason of an entry that was imported as deprecated, before the status in the words of its source.
+IMPORTED_STATUS = "status of the imported record: "
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _LONG_LABEL = re.compile(r"\[[^\[\]\n]*\n[^\[\]]*\](?=\()")
 

@@ -260,6 +260,34 @@ def test_records_say_what_superseded_them_and_link_to_one_another(tmp_path: Path
     assert 'deprecated_reason: "status of the imported record: deprecated"\n' in back
 
 
+def test_a_rejected_record_comes_back_as_rejected_with_its_sections_once(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    record = "# 1. Queue\n\nWe need one.\n\n## Status\n\nRejected, after a long talk\n\n## Decision\n\nA queue.\n"
+    for name, text in {
+        "docs/adr/0001-queue.md": record,
+        "docs/adr/0002-log.md": "# 2. Log\n\n## Decision\n\nA log.",
+    }.items():
+        write(folder, name, text)
+    commit_all(folder)
+    run_here(capsys, "import", "--move", cwd=folder)
+    log = folder / "memory/nav/architecture/0002-log.md"
+    log.write_text(log.read_text().replace("title:", "reason: Files became slow.\ntitle:"))
+    run_here(capsys, "export", "madr", "--out", "docs/out", cwd=folder)
+    queue, other = (next((folder / "docs/out").glob(f"*-{one}.md")).read_text() for one in ("queue", "log"))
+    assert "- Status: rejected\n" in queue
+    assert "\n## Status\n\nRejected on " in queue
+    assert "\n## Summary\n\nWe need one.\n" in queue
+    assert "\n## Status in its own words\n\nRejected, after a long talk\n" in queue
+    assert (queue.count("\n## Status\n"), queue.count("\n## Decision\n")) == (1, 1)
+    assert "A log.\n\n## Reason\n\nFiles became slow.\n" in other
+    again = memory(tmp_path / "again")
+    write(again, "docs/adr/0001-queue.md", "".join(one for one in queue.splitlines(True) if "mdmem export" not in one))
+    run_here(capsys, "import", cwd=again)
+    back = (again / "memory/nav/architecture/0001-queue.md").read_text()
+    assert "\nstatus: deprecated\n" in back
+    assert '\ndeprecated_reason: "status of the imported record: rejected"\n' in back
+
+
 def test_agents_read_what_binds_by_the_code_it_applies_to(tmp_path: Path, capsys: Capture) -> None:
     folder = decided(tmp_path)
     (folder / "AGENTS.md").write_bytes(b"# Ours\r\n")
