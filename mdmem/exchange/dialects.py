@@ -313,7 +313,7 @@ def _give_status(record: ForeignRecord, unstated: Status) -> None:
         record.status = reading.status
         if reading.guess:
             record.guesses["status"] = Guess(reading.guess)
-    elif reading.is_unknown:
+    elif reading.is_unknown and record.type.is_rule:
         # The record may have been rejected in words that mdmem does not know.
         record.messages.append(f"the status `{reading.text[:60]}` is unknown: the entry becomes a draft")
         record.status = Status.DRAFT
@@ -323,7 +323,8 @@ def _give_status(record: ForeignRecord, unstated: Status) -> None:
     else:
         record.status, guess = Status.ACTIVE, Guess("no status is stated", "a guess")
         if not record.type.is_rule:
-            guess = Guess(f"no status is stated, and a {record.type} is not a rule")
+            why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
+            guess = Guess(f"{why}, and a {record.type} is not a rule")
         elif in_records:
             guess = Guess("no status is stated; a decision record counts as accepted")
         elif unstated is Status.ACTIVE:

@@ -377,7 +377,7 @@ def read_status(written: str) -> StatusReading:
         guess=f"it has the statuses {listed}; the later one counts" if len(meant) > 1 else "",
         day=next(filter(None, ends), None),
         began=min(starts)[1] if starts else None,
-        is_unknown=not words and not claims and any(not one.is_known for one in clauses),
+        is_unknown=not words and any(not one.is_known for one in clauses),
         is_refused=bool(chosen) and not is_replaced and _REFUSALS.issuperset(chosen),
         doubts=tuple(one.doubt for one in clauses if one.doubt),
     )
@@ -434,9 +434,12 @@ def _read_clauses(units: Iterable[str]) -> Iterator[_Clause]:
             # The line of a template with all statuses.
             yield _Clause(is_known=False)
         elif re.search(r"\w", chosen):
-            sentence = _sentence_of(chosen)
+            sentence, is_related = _sentence_of(chosen), False
             for number, text in enumerate(part for part in _NEXT.split(sentence.text) if part.strip(" .,;)(")):
                 clause = _read_clause(sentence, text, is_first=number == 0)
+                # After a relation, the rest of the line is about the relation.
+                is_related = is_related or bool(clause.claims)
+                clause = replace(clause, is_known=clause.is_known or is_related)
                 yield clause if len(chosen) <= _LONGEST else _Clause(clause.word, clause.day, clause.claims)
 
 

@@ -17,7 +17,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, layout_of
-from mdmem.markdown.parse import Document, handler, parse_document
+from mdmem.markdown.parse import (
+    Document,
+    body_links,
+    handler,
+    image_links,
+    parse_document,
+    with_masked_targets,
+    without_code,
+)
 from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.model.entry import Relation, Status, instant_of, parse_moment
 from mdmem.model.fields import BINDING_FIELDS, LISTS
@@ -139,8 +147,11 @@ class _Parts(Struct, frozen=True):
         return self.value("status") == Status.DEPRECATED or self.value("superseded_by") is not None
 
     def value(self, name: str) -> Any:
-        """Return the value of a key, or the words of the body; None for a missing key."""
-        return self.body.split() if name == BODY else self.keys[name].meaning if name in self.keys else None
+        """Return the value of a key (None for a missing key), or the words of the body without its links' targets."""
+        if name != BODY:
+            return self.keys[name].meaning if name in self.keys else None
+        prose = without_code(self.body)
+        return with_masked_targets(self.body, (*body_links(prose), *image_links(prose))).split()
 
 
 def _parts_of(document: Document) -> _Parts:

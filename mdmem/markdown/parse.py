@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -273,6 +273,13 @@ def body_links(prose: str) -> Iterator[BodyLink]:
     patterns = (_REFERENCE, _DEFINITION) if "]:" in prose else (_REFERENCE,)
     found = [link for pattern in patterns for one in pattern.finditer(prose) for link in _links_of(one)]
     yield from sorted(found, key=lambda link: link.offset)
+
+
+def with_masked_targets(body: str, links: Iterable[BodyLink]) -> str:
+    """Return a body in which the target of each link is replaced by a NUL character."""
+    for link in sorted(links, key=lambda one: -one.offset):
+        body = f"{body[: link.offset]}\0{body[link.offset + link.width :]}"
+    return body
 
 
 def image_links(prose: str) -> Iterator[BodyLink]:

@@ -228,7 +228,7 @@ def test_supersession_on_both_sides_is_marked_and_nothing_else(folder: Path) -> 
     assert "[merge-marker]" in said(checked)
 
 
-FOUR = "nav/architecture/four"
+ENDED = {"status: active": "status: deprecated", "see:\n": "superseded_by: [nav/architecture/four]\nsee:\n"}
 
 
 @pytest.mark.parametrize(
@@ -247,10 +247,18 @@ FOUR = "nav/architecture/four"
 def test_change_of_an_entry_that_the_other_side_superseded_is_a_conflict(
     change: dict[str, str], torn: str | None, folder: Path
 ) -> None:
-    ended = changed(ENTRY, {"status: active": "status: deprecated", "see:\n": f"superseded_by: [{FOUR}]\nsee:\n"})
-    branches(folder, changed(ENTRY, change), ended)
+    branches(folder, changed(ENTRY, change), changed(ENTRY, ENDED))
     told = quiet(folder, "merge", "theirs", ends=1 if torn else 0)
     assert (f"both sides changed {torn} of {FILE}" in told) is (torn is not None)
+
+
+def test_link_to_a_moved_entry_is_no_change_of_the_entry_that_the_other_side_superseded(folder: Path) -> None:
+    text = f"{ENTRY}\n[see: nav/rules/callbacks], ![it](../rules/callbacks.png) and [it](../rules/callbacks.md).\n"
+    write(folder, FILE, text)
+    commit_all(folder)
+    branches(folder, text.replace("rules/callbacks", "rules/calls"), changed(text, ENDED))
+    quiet(folder, "merge", "theirs")
+    assert text_of(folder) == changed(text, {**ENDED, "rules/callbacks": "rules/calls"})
 
 
 def test_conflict_shows_the_ancestor_where_git_is_told_to(folder: Path) -> None:

@@ -8,7 +8,7 @@ from operator import itemgetter, ne
 
 from msgspec import Struct
 
-from mdmem.markdown.parse import Document, without_code
+from mdmem.markdown.parse import Document, with_masked_targets, without_code
 from mdmem.model.entry import Entry, title_of
 from mdmem.model.fields import BINDING_FIELDS
 from mdmem.store.catalog.links import Reference, references_in
@@ -51,9 +51,7 @@ def says_the_same(before: ComparableText, after: ComparableText) -> bool:
 
 
 def _masked(body: str, references: list[Reference]) -> list[str]:
-    for link in (reference.link for reference in reversed(references)):
-        body = f"{body[: link.offset]}\0{body[link.offset + link.width :]}"
-    return seen_lines(body)
+    return seen_lines(with_masked_targets(body, (one.link for one in references)))
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
