@@ -225,13 +225,13 @@ class _Fitting(Struct, dict=True):
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
         """Yield the excerpts of a match, the largest first, each with its mentions and then without their sentences.
 
-        The last excerpt of the best match has its mentions in one line. Other matches always have them in one line, and
-        the last one has none that state no change.
+        Plain mentions are one line, except under the best match of an answer to a single question that a rule covers.
+        The last excerpt of the best match has them in one line, too, and that of another match has none.
         """
-        is_short = self.slots is SHORT_SLOTS
+        is_short = bool(rank) or self.slots is not SLOTS
         for size in dict.fromkeys((*self.excerpts[rank:], SENTENCE)):
             one = self._excerpt(item, size, searches=rank < LIKELY_RANKS)
-            if is_short or rank:
+            if is_short:
                 one = replace(one, mentions=in_short(one.mentions))
             yield one
             one = replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))

@@ -13,7 +13,6 @@ from mdmem.ask.excerpt import mentioning_sentences, rule_of
 from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
 from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, day_of
-from mdmem.model.text import first_of
 from mdmem.store.workspace.workspace import Workspace
 
 _REPLACED = 5
@@ -82,7 +81,7 @@ class Mentions(Struct, frozen=True):
     def _mentioning(self, entry: Entry) -> Iterator[Mention]:
         """Yield the newer current entries that mention an entry; those that state a change come first.
 
-        If there are many, a last line lists the rest by entry-id. If all entries were searched and none mentions this
+        If there are many, a last line counts the rest. If all entries were searched and none mentions this
         one, a line says so.
         """
         catalog = self.workspace.catalog
@@ -100,9 +99,8 @@ class Mentions(Struct, frozen=True):
         ]
         found.sort(key=lambda one: not one.does)
         yield from found[:MOST_MENTIONS]
-        if rest := found[MOST_MENTIONS:]:
-            ids = first_of([one.address.rpartition("/")[2] for one in rest], MOST_MENTIONS)
-            yield Mention(f"also {MENTIONED} {ids}", "")
+        if rest := len(found[MOST_MENTIONS:]):
+            yield Mention(f"also {MENTIONED} {rest} more", "")
             return
         # A body may mention the entry in a list or table of numbers, which is no sentence.
         bodies = ((_pattern_in(one.address, entry), self.workspace.catalog.body(one.address)) for one in candidates)
@@ -134,9 +132,10 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     named = [one for one in mentions if one.how == MENTIONED and not one.does]
     counted = next((one for one in mentions if one.how.startswith(f"also {MENTIONED} ")), None)
     others = [one for one in mentions if one not in named and one is not counted]
-    ids = [one.address.rpartition("/")[2] for one in named]
-    ids += [counted.how.removeprefix(f"also {MENTIONED} ")] if counted is not None else []
-    return (*others, *([Mention(f"mentioned later by {', '.join(ids)}", "")] if ids else []))
+    ids = ", ".join(one.address.rpartition("/")[2] for one in named)
+    if counted is not None:
+        ids = " and ".join(filter(None, (ids, counted.how.removeprefix(f"also {MENTIONED} "))))
+    return (*others, *([Mention(f"mentioned later by {ids}", "")] if ids else []))
 
 
 def _pattern_in(address: str, entry: Entry) -> re.Pattern[str]:
