@@ -111,8 +111,8 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
     if repository is not None and operation is not None:
-        # Unstaged files of entries with supersessions, which an earlier resolution may have written, and files with
-        # new findings in git's index, which `mdmem check --fix` may have written.
+        # Unstaged files of entries that an earlier resolution may have written (if it removed a supersession, the
+        # reason is left), and files with new findings in git's index, which `mdmem check --fix` may have written.
         entries = workspace.catalog.entries.values()
         written = {one.path for one in entries if one.supersedes or one.superseded_by or one.reason}
         # If the conflict is in the settings, the conflicts of entries are shown nevertheless.

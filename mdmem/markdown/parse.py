@@ -228,12 +228,6 @@ def rationale_span(prose: str) -> tuple[int, int]:
     return start, end.start() if end else len(prose)
 
 
-def with_rationale(text: str, rationale: str) -> str:
-    """Return a body made of a text and a rationale (if any), in the form that `rationale_of` finds."""
-    parts = (text.strip(), f"Rationale: {rationale.strip()}" if rationale.strip() else "")
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
 # Every pattern begins with a literal bracket, and no part matches beyond the next bracket. Without this rule, a
 # malicious line of 20,000 brackets took minutes.
 _TITLE = r"(?:[ \t\n]+(?:\"[^\"]*\"|'[^'\n]*'|\([^()\n]*\)))?"

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from mdmem.errors import UsageError, shown_message
 from mdmem.markdown.front_matter import restyled, scalar
 from mdmem.markdown.layout import is_typed, rank_of
-from mdmem.markdown.parse import Document, parse_document, rationale_of, with_rationale
+from mdmem.markdown.parse import Document, parse_document, rationale_of
 from mdmem.markdown.patch import relation_item
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
@@ -80,8 +80,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def body(self) -> str:
         """Return the body for the entry. A rationale begins with `Rationale:`, unless a heading in it would end it."""
         text: str = getattr(self, self.bodied, "")
-        marked = with_rationale("", text)
-        return marked if self.kind == "decision" and rationale_of(marked) == text else text
+        marked = f"Rationale: {text.strip()}\n"
+        return marked if self.kind == "decision" and text and rationale_of(marked) == text else text
 
 
 class Decision(Record, frozen=True, kw_only=True):

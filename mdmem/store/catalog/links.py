@@ -31,7 +31,7 @@ is reported.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -150,22 +150,15 @@ class Edge(Struct, frozen=True):
     kind: EdgeKind = EdgeKind.OTHER
 
 
-def classify(
-    catalog: Catalog, untracked: frozenset[str] = frozenset(), *, about: Set[str] | None = None
-) -> tuple[Edge, ...]:
+def classify(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> tuple[Edge, ...]:
     """Return every supersession that a readable entry states, sorted by the old and then the new address.
 
-    `untracked` are the addresses of files that are on disk but not in git. With `about`, return only the supersessions
-    of old entries that are in `about`, or that an entry in `about` supersedes.
+    `untracked` are the addresses of files that are on disk but not in git.
     """
     entries = catalog.entries
     forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}
     back = {(one.address, new) for one in having(entries, "superseded_by") for new in one.superseded_by}
-    pairs = forward | back
-    if about is not None:
-        chosen = {old for old, new in pairs if old in about or new in about}
-        pairs = {(old, new) for old, new in pairs if old in chosen}
-    edges = [Edge(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
+    edges = [Edge(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(forward | back)]
     found: list[Edge] = []
     for _, group in groupby(edges, key=lambda edge: edge.old):
         own = tuple(group)
