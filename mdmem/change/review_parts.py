@@ -55,6 +55,7 @@ _REFERRING_FIELDS = ("amends", "overrides", "conflicts_with", "see", "produced")
 _LONG = 2_000
 _TOKEN = re.compile(r"\n[ \t]*\n\s*|\S+")
 _PARAGRAPH = "\n\n"
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
 # Other parts of a review already show these fields.
 _SHOWN_ELSEWHERE = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *_BINDING})
@@ -208,7 +209,12 @@ class _Comparison:
         document = self.case.changed_documents.get(address)
         start, end = rationale_span(without_code(document.body)) if document is not None else (0, 0)
         # If nothing marks the rationale, the span is the whole body.
-        return _shortened(document.body[start:end]) or None if document is not None and start else None
+        if document is None or not start:
+            return None
+        text = document.body[start:end]
+        intro, *items = _ITEM.split(text)
+        # If the rationale is a list, its first item is the reason.
+        return _shortened(text if intro.strip() or not items else items[0]) or None
 
     def find_proposed(self) -> tuple[Proposed, ...]:
         """Return the entries that drafts propose to supersede, amend or override since the change, by authority."""

@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.change import review_model as model
-from mdmem.model.entry import EntryType
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.finding import Severity
 from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, clipped, code, count, entries, fit_lines, prose
@@ -32,6 +33,8 @@ _AROUND = 8
 _MOST_WORDS = 600
 # The most lines of a section that is a plain list.
 _MOST_LINES = 100
+# With more new findings than this, only the errors are listed, and the others are counted by check.
+_MOST_FINDINGS = 50
 # The most moves, reformatted files, or entries of an answer, in one line.
 _MOST_IN_LINE = 10
 _WOULD = {"supersedes": "supersede", "amends": "amend", "overrides": "override"}
@@ -156,7 +159,7 @@ def sections(review: model.ReviewReport, mark: Mark) -> list[Section]:
         ("Changed text of current rules and decisions", writer.rewordings(is_frozen=True)),
         (
             "Status and relations",
-            writer.listed((*map(writer.transition, review.transitions), *map(writer.relation, review.bearings))),
+            writer.listed((*writer.transitions(), *map(writer.relation, review.bearings))),
         ),
         ("Notes before → after", writer.beliefs(of_notes=True)),
         ("Other changed texts", writer.rewordings(is_frozen=False)),
@@ -244,10 +247,16 @@ class _Writer(Struct, frozen=True):
         yield 0, f"{self.quoted(one.what)} brings {count(len(one.findings), 'new finding')}{older}"
         for path in one.incomplete:
             yield 0, f"{self.code(path)}{self.mark('strong', ' could not be checked, so there may be more findings')}"
-        for finding in one.findings:
+        findings = [*one.findings]
+        if len(findings) > _MOST_FINDINGS:
+            findings = [found for found in findings if found.weight is Severity.ERROR][:_MOST_FINDINGS]
+        for finding in findings:
             place = self.code(f"{finding.place.path}:{finding.place.line}")
             severity, code = self.mark("strong", str(finding.severity)), self.code(finding.code)
             yield 0, f"{severity} {place} {code} {self.quoted(finding.message)}"
+        if rest := Counter(found.code for found in one.findings[len(findings) :]):
+            others = ", ".join(f"{number} {self.code(name)}" for name, number in rest.most_common())
+            yield 0, f"{self.mark('dim', 'not listed: ')}{others}{self.mark('dim', '; --format json has all')}"
 
     def rewordings(self, *, is_frozen: bool) -> Iterator[Line]:
         for one in self.review.rewordings:
@@ -292,6 +301,16 @@ class _Writer(Struct, frozen=True):
             f"{self.code(one.after) if one.after else 'nothing'}"
             for one in fields
         )
+
+    def transitions(self) -> Iterator[str]:
+        """Yield the changes of status that the sections "before → after" do not show already."""
+        ended = {one.before.address for one in self.review.beliefs if one.before is not None}
+        begun = {ref.address for one in self.review.beliefs for ref in one.after}
+        steps: dict[tuple[Status | None, Status | None], set[str]]
+        steps = {(None, Status.ACTIVE): begun, (Status.ACTIVE, Status.DEPRECATED): ended}
+        for one in self.review.transitions:
+            if one.faults or one.entry.address not in steps.get((one.before, one.after), ()):
+                yield self.transition(one)
 
     def transition(self, one: model.Transition) -> str:
         illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""

@@ -227,7 +227,9 @@ def _kinds(report: HygieneReport) -> Iterator[tuple[str, Cases, str]]:
         return [(one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in old]
 
     def found(code: str) -> Cases:
-        return [(one.address or one.place.path, visible(one.message)) for one in report.findings if one.code == code]
+        # An entry may mention a superseded one in several places.
+        cases = ((one.address or one.place.path, visible(one.message)) for one in report.findings if one.code == code)
+        return list(dict.fromkeys(cases))
 
     old_decisions = "decisions that replace nothing, neither made nor verified for 180 days"
     reading = f"compare it with the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"

@@ -62,6 +62,11 @@ def test_new_rule_tells_the_rationale_of_its_body_with_its_code() -> None:
     assert (belief.before, belief.reason) == (None, "`now()` lies.")
 
 
+def test_first_item_of_a_rationale_that_is_a_list_is_the_reason() -> None:
+    text = entry_text("Use UTC.\n\n## Rationale\n\n* **It sorts.** Local times\n  repeat.\n* It is one.\n")
+    assert reviewed({}, {"a": text}).beliefs[0].reason == "**It sorts.** Local times repeat."
+
+
 def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
     """Return who says what of whom, and whether it is new."""
     return [(short(one.entry.address), one.says, short(one.on.address), one.is_new) for one in found.bearings]

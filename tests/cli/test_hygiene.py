@@ -28,7 +28,8 @@ def worn_out(folder: Path) -> Path:
         )
     ended = {"status": "deprecated", "superseded_by": "nav/architecture/threads", "deprecated_at": "2026-06-01"}
     write_entry(root, "nav/architecture/first", "Once.\n", title="Use a pool", **ended)
-    write_entry(root, "nav/how/note", "See [see: nav/architecture/first].\n", type="note", title="A note")
+    twice = "See [see: nav/architecture/first].\n\nAgain, see [see: nav/architecture/first].\n"
+    write_entry(root, "nav/how/note", twice, type="note", title="A note")
     code = {"type": "invariant", "title": "Sockets close", "created_at": "2026-03-05", "applies_to": "src/**"}
     write_entry(root, "nav/rules/sockets", "A socket must be closed.\n", **code)
     write(folder, "src/net.py", "pass\n")
@@ -109,6 +110,7 @@ def test_json_has_the_keys_of_the_contract(worn: Path, run: Run) -> None:
     assert isinstance(findings, list)
     assert [(one["code"], one["address"], one["path"], one["line"]) for one in findings] == [
         ("link-to-superseded", "nav/how/note", "nav/how/note.md", 8),
+        ("link-to-superseded", "nav/how/note", "nav/how/note.md", 10),
         ("unverified-since-change", "nav/rules/sockets", "nav/rules/sockets.md", 6),
     ]
     old, new = "nav/architecture/old", "nav/architecture/old-2"
