@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -52,8 +51,6 @@ def test_transcripts_give_what_they_show(
     own.write_text("[user]\n\tname = A developer\n\temail = developer@example.org\n[init]\n\tdefaultBranch = main\n")
     for variable, value in (("HOME", str(tmp_path)), ("GIT_CONFIG_GLOBAL", str(own))):
         monkeypatch.setenv(variable, value)
-    # It is what the hooks call that `mdmem init` writes.
-    monkeypatch.setattr(sys, "executable", sys.executable)
     commands = list(transcripts(TEXTS[name]))
     if commands[0][0].startswith("mkdir ../") and "cd ../mdmem" not in TEXTS[name]:
         # It makes a memory of its own beside the clone, which it never looks at.
