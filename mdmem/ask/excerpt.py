@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from math import fsum, log
 from operator import itemgetter
@@ -90,7 +89,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     body, stated = normal(body[:_READ]), [part for part in stated_fields(entry) if part]
     left = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
-    sections = _units(body, frozenset(weights))
+    sections = _units(body, weights)
     half = _fitting(lead, left // 2)
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
     first = said(half) if half and beyond else _first(body, lead, left, 2 * SENTENCE if limit > SENTENCE else _RULE)
@@ -123,8 +122,6 @@ def rule_of(body: str) -> str:
     return " ".join(_first(body, [one for one in lead if one.block == lead[0].block], _RULE).split())
 
 
-# Cached, since an excerpt of the same body is tried in several sizes.
-@lru_cache(maxsize=32)
 def _lead(body: str) -> list[Sentence]:
     """Return the sentences of the section that states the decision, or else of the first section with prose.
 
@@ -168,8 +165,7 @@ class _Units(NamedTuple):
     terms: list[frozenset[str]]
 
 
-@lru_cache(maxsize=32)
-def _units(body: str, terms: frozenset[str]) -> list[_Units]:
+def _units(body: str, terms: Collection[str]) -> list[_Units]:
     """Return the units of each section that contains a term."""
     hits = finder(frozenset(terms))(body) if terms else []
     found = []

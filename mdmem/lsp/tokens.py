@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from enum import StrEnum, auto
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -103,8 +102,6 @@ _TOKEN_KINDS = {
 LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS})
 
 
-# Cached, since an editor sends several requests about the same version of a text.
-@lru_cache(maxsize=16)
 def parse_text(text: str) -> ParsedText:
     """Return the tokens of a text, whose front matter may be invalid or incomplete; none for a very long text."""
     if len(text) > SIZE_LIMIT:

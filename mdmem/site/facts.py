@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cached_property
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -43,7 +43,6 @@ def _file_name(name: str) -> str:
     return f"~{hashlib.sha256(content).hexdigest()[:32]}"
 
 
-@lru_cache(maxsize=16_384)
 def page_of(address: str) -> str:
     """Return the path of the page of an entry."""
     return f"entries/{'/'.join(map(_file_name, address.split('/')))}.html"
@@ -64,7 +63,6 @@ def up_from(page: str) -> str:
     return "../" * page.count("/")
 
 
-@lru_cache(maxsize=16_384)
 def quoted(page: str) -> str:
     """Return the path of a page with percent-encoding, for a link."""
     return quote(page, safe="/")
