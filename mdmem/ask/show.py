@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -136,9 +136,10 @@ def show_one(workspace: Workspace, name: str) -> ShownEntry:
     return in_full(workspace, [entries[resolve_name(workspace, name)]])[0]
 
 
-def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
-    """Return how a listed entry compares with the default branch, such as binding or proposed; None if unknown."""
-    return _catalog_of(workspace, entry).stance(entry.address)
+def stance_notes(workspace: Workspace, listed: Iterable[Entry]) -> dict[str, str]:
+    """Return a short remark on each listed entry that is only proposed or not approved, by address."""
+    stances = ((entry.address, _catalog_of(workspace, entry).stance(entry.address)) for entry in listed)
+    return {address: one.mark or one.note for address, one in stances if one is not None}
 
 
 class EntryExcerpt(Struct, frozen=True):

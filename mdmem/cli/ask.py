@@ -21,7 +21,7 @@ from mdmem.ask.fallback import retrieve_without_root, scope_after
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import count_hidden, in_full, list_entries, list_problems, show, show_about, stance_of
+from mdmem.ask.show import count_hidden, in_full, list_entries, list_problems, show, show_about, stance_notes
 from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, ShortHelp, filter_options, print_text, shared_options, split_values, with_options
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
@@ -119,7 +119,7 @@ def retrieve_command(
         # The path of a repository may contain line breaks.
         if remark := remark_on(workspace, paths):
             given.remark(one_line(remark))
-        main = with_code_paths(workspace, main, paths) if main is not None and paths else main
+        main = with_code_paths(workspace, main, paths) if main is not None else None
         answers = retrieve(workspace, main, questions, budget=budget, shown=session.shown(workspace))
     except (RootNotFoundError, LeftOutError) as error:
         if given.root and isinstance(error, RootNotFoundError):
@@ -127,7 +127,7 @@ def retrieve_command(
         everything = " ".join(filter(None, (one.words for one in (work, *questions))))
         question = Question(words=everything, filters=filters)
         answers = Answers(
-            retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget, scope=scope_after(error)), ()
+            retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget, scope=scope_after(error))
         )
     given.print_result(answers_json(answers), answers_text(answers, given.style))
     session.record(lambda: answers.shown)
@@ -277,9 +277,7 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
     elif only_titles and found:
         print_text(entries.titles_by_room(found, given.style))
     elif found:
-        stances = {entry.address: stance_of(workspace, entry) for entry in found}
-        marks = {address: one.mark or one.note for address, one in stances.items() if one is not None}
-        print_text(entries.entry_list(found, given.style, marks))
+        print_text(entries.entry_list(found, given.style, stance_notes(workspace, found)))
     problems = list_problems(workspace, filters)
     given.remark(*problems_text(AnswerBasis(problems=problems)))
     hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]

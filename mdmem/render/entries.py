@@ -59,9 +59,8 @@ def search_text(
     return "\n\n".join(blocks)
 
 
-def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) -> str:
+def entry_list(entries: Sequence[Entry], style: Style, marks: Mapping[str, str]) -> str:
     """Return a line for each entry; `marks` are short remarks by address, printed after the title."""
-    entries = list(listed)
     width = max((len(entry.address) for entry in entries), default=0)
     lines = []
     for one in entries:

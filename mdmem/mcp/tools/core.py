@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack
@@ -16,7 +16,7 @@ from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import show, show_about, stance_of
+from mdmem.ask.show import show, show_about, stance_notes
 from mdmem.ask.synthesis import SynthesisRequest, plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
@@ -224,12 +224,9 @@ def _get_entry(
     )
 
 
-def list_text(workspace: Workspace, entries: Iterable[Entry]) -> str:
+def list_text(workspace: Workspace, listed: Sequence[Entry]) -> str:
     """Return one line for each entry, with a mark if it is only proposed or not approved."""
-    listed = list(entries)
-    stances = {one.address: stance_of(workspace, one) for one in listed}
-    marks = {address: one.mark or one.note for address, one in stances.items() if one is not None}
-    return entry_list(listed, Style(), marks)
+    return entry_list(listed, Style(), stance_notes(workspace, listed))
 
 
 @tool("History of an entry")
