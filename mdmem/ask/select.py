@@ -39,6 +39,8 @@ _NO_TERMS = frozenset[str]()
 _GLOBS = 3
 # The most paths that a reason lists.
 _PATHS = 2
+# The number of best matches that decide which room is likely.
+_BEST = 10
 
 
 class Selection(Struct, frozen=True, dict=True):
@@ -339,11 +341,11 @@ class Selection(Struct, frozen=True, dict=True):
         if note:
             yield note
 
-    def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
+    def likely_room(self, items: Iterable[Item]) -> str | None:
         """Return the room with at least half of the best matches; None for fewer than two, or if a room is given."""
         if self.answer is None or self.scope.rooms:
             return None
-        best = sorted((item for item in items if item.score > 0), key=fit_key)[:among]
+        best = sorted((item for item in items if item.score > 0), key=fit_key)[:_BEST]
         rooms = Counter(item.address.rpartition("/")[0] for item in best)
         room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
         return room if count > 1 and 2 * count >= rooms.total() else None

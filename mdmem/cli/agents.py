@@ -76,8 +76,7 @@ def save_command(
         record = json.loads(source.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"{source.name} is not JSON: {error}") from error
-    is_whole = isinstance(record, dict) and kind in record
-    stated: dict[str, Any] = dict(record) if isinstance(record, dict) and is_whole else {kind: record}
+    stated: dict[str, Any] = record if isinstance(record, dict) and kind in record else {kind: record}
     arguments = stated | {name: value for name, value in options.items() if value is not None}
     if distinct_from:
         record = arguments[kind]

@@ -77,12 +77,12 @@ def plain(value: Any) -> Any:
     return plain(value.isoformat() if hasattr(value, "isoformat") else str(value))
 
 
-def cut(text: str, most: int = LARGEST) -> str:
-    """Return the first lines of a text that fit into `most` characters, with a note if lines are omitted."""
+def cut(text: str) -> str:
+    """Return the first lines of a text that all clients accept, with a note if lines are omitted."""
     note = "\n(cut at the most that a client accepts; `get_entry` and `retrieve` give the rest)\n"
-    if len(text) <= most:
+    if len(text) <= LARGEST:
         return text
-    start = text[: most - len(note)]
+    start = text[: LARGEST - len(note)]
     return (start.rpartition("\n")[0] or start) + note
 
 

@@ -229,12 +229,10 @@ def serve_http(
     listening: ListenAddress,
     *,
     say: Callable[[str], None],
-    limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
 ) -> None:
     """Serve until a signal arrives; raises UsageError if strangers could connect without a token."""
-    limits = limits or HttpLimits()
-    has_tokens = bool(bearers.all())
+    limits, has_tokens = HttpLimits(), bool(bearers.all())
     if has_tokens and open_access.is_narrow:
         raise UsageError("each token has its own wings; leave out --wing")
     if not has_tokens and not listening.is_loopback:

@@ -23,7 +23,7 @@ def pack_markdown(pack: Facts) -> str:
     """Return a page of a context pack as Markdown. Texts are block quotes, except invariants in the layer `wake`."""
     is_short = pack.get("layer") == Layer.WAKE
     blocks = [f"# Context: {clipped(pack['goal'])}"]
-    blocks += _bold_list(_UNREADABLE, _problems(pack, "problems"))
+    blocks += _bold_list(_UNREADABLE, _problems(pack))
     blocks.append(pack["usage_hint"])
     sections = [(one["title"], one["items"]) for one in pack.get("sections", ())]
     for title, items in (*sections, ("Proposed (not binding)", pack.get("proposed", ()))):
@@ -40,8 +40,8 @@ def pack_markdown(pack: Facts) -> str:
     return "\n\n".join([*blocks, *pack.get("remarks", ()), *pack.get("at", ())])
 
 
-def _problems(facts: Facts, name: str) -> Iterator[str]:
-    for one in facts.get(name, ()):
+def _problems(facts: Facts) -> Iterator[str]:
+    for one in facts.get("problems", ()):
         yield f"{visible(one['path'])}:{one['line']}: {visible(one['message'])} ({one['code']})"
 
 
@@ -88,7 +88,7 @@ def plan_markdown(plan: Facts) -> str:
     audience = f", for {visible(plan['audience'])}" if plan["audience"] else ""
     grounded = f"{verdict['grounded_sections']} of {verdict['sections']} sections are grounded"
     kind = plan["output_type"].replace("_", " ")
-    blocks = [f"# Plan: {visible(plan['goal'])}", *_bold_list(_UNREADABLE, _problems(plan, "problems"))]
+    blocks = [f"# Plan: {visible(plan['goal'])}", *_bold_list(_UNREADABLE, _problems(plan))]
     blocks.append(f"{kind}, {plan['depth']}{audience}; {verdict['status']}: {grounded}")
     blocks += _bold_list("Constraints", plan["constraints"])
     for section in plan["sections"]:

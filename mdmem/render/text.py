@@ -34,9 +34,9 @@ def entries(number: int) -> str:
     return count(number, "entry", "entries")
 
 
-def indent(text: str, by: int = 2) -> str:
-    """Indent every line that is not blank by some spaces."""
-    return _indent(text, " " * by)
+def indent(text: str) -> str:
+    """Indent every line that is not blank by two spaces."""
+    return _indent(text, "  ")
 
 
 def in_no_entry(words: Sequence[str], wings: Sequence[str]) -> str:

@@ -188,12 +188,11 @@ _LINKING = (
     "or `conflicts_with: OTHER` if they contradict each other"
 )
 _RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries"
-_MOST_SHOWN = 20
 # The widest column of addresses; a longer address sticks out.
 _WIDEST = 60
 
 
-def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOWN) -> str:
+def hygiene_text(report: HygieneReport, style: Style, *, limit: int) -> str:
     """Return what needs maintenance, with the command for each kind; `limit` is the most cases of a kind, 0 for all."""
     blocks = [f"## Hygiene on {report.checked_at}"] if style.is_markdown else []
     for heading, items, advice in _kinds(report):

@@ -44,7 +44,6 @@ class SiteRequest(Struct, frozen=True, kw_only=True):
 class SiteResult(Struct, frozen=True, kw_only=True):
     """The result of a build: the `number` of all files of the site, and the paths that were written or removed."""
 
-    folder: Path
     number: int
     written: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -87,7 +86,7 @@ def build(
             removed.append(path)
     if digests != known:
         _write(folder, MANIFEST, _manifest(digests))
-    return SiteResult(folder=request.out, number=len(made), written=tuple(written), removed=tuple(removed))
+    return SiteResult(number=len(made), written=tuple(written), removed=tuple(removed))
 
 
 def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> SitePages:
