@@ -1,1 +1,1 @@
-"""One file a command: arguments, one call of a feature, print what `render` returns."""
+"""Define the commands: each reads its arguments, calls one feature, and prints what `render` returns."""

@@ -94,7 +94,7 @@ def edited(
 
 
 def _ask(command: str, path: Path, content: bytes, why: str) -> bytes:
-    """Open a text, and above it why it was refused. Return it without that; empty if the user deleted the file."""
+    """Let the user edit a text below the reason why it was refused, and return it; empty if the file was deleted."""
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
     ending = "\r\n" if b"\r\n" in content else "\n"
     notes = (

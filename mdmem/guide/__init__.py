@@ -1,9 +1,8 @@
-"""The guide: one Markdown page a topic, shipped with the program; hosts show the same files."""
+"""The guide: one Markdown page for each topic, which `mdmem guide` prints and git hosts show."""
 
 from __future__ import annotations
 
 import difflib
-from functools import cache
 from pathlib import Path
 
 from mdmem.errors import NotFoundError
@@ -11,7 +10,6 @@ from mdmem.errors import NotFoundError
 _FOLDER = Path(__file__).parent
 
 
-@cache
 def topics() -> tuple[str, ...]:
     """Return the names of the pages, sorted."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.md")))

@@ -1,1 +1,1 @@
-"""The features as tools of the Model Context Protocol: the only door to its SDK."""
+"""Offer the features as tools of the Model Context Protocol; no other package uses its SDK."""

@@ -1,1 +1,1 @@
-"""Findings, entries and packs to text, Markdown and JSON; everything here returns strings."""
+"""Render results as text, Markdown and JSON values; nothing here prints."""

@@ -1,8 +1,7 @@
 -- Whoever may push a repository can write its rows with any program, so that checks stand here and not in our client.
 
--- One row for each memory that is pushed. `serial` counts its pushes. `roots` is no longer read or written. `root` is the
--- memory's folder from the repository's top. `tracked` are files that
--- show which shared wings apply to its code.
+-- One row for each memory that is pushed. `serial` counts its pushes. `root` is the memory's folder from the repository's
+-- top. `tracked` are files that show which shared wings apply to its code. `roots` is no longer read or written.
 CREATE TABLE repository (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
