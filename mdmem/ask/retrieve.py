@@ -24,7 +24,7 @@ from mdmem.ask.answer import (
 from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, entries_naming
 from mdmem.ask.fallback import answer_elsewhere, outside
 from mdmem.ask.fit import NOTHING_SHOWN, Shown, fit
-from mdmem.ask.limits import FEW_DECISIONS, SHORT_BUDGET
+from mdmem.ask.limits import FEW_DECISIONS, LIKELY_RANKS, SHORT_BUDGET
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, coverage_of, find_text, weights_of
@@ -124,9 +124,10 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     proposed = selection.propose()
     rules = [item for item in items if item.entry.type.is_rule and item.current]
     coverage = _coverage(selection, [item for item in rules if not item.is_proposal], weights)
-    pending = [item for item in rules if item.is_proposal] or [one for one in proposed if one.entry.type.is_rule]
-    is_pending = pending and coverage is Coverage.NONE and _coverage(selection, pending, weights) is Coverage.FULL
-    best = max(pending, key=lambda one: (one.on_path, one.score)) if is_pending else None
+    pending = [*(item for item in rules if item.is_proposal), *(one for one in proposed if one.entry.type.is_rule)]
+    pending = sorted(pending, key=lambda one: (not one.on_path, -one.score)) if coverage is Coverage.NONE else []
+    covering = (one for one in pending[:LIKELY_RANKS] if _coverage(selection, [one], weights) is Coverage.FULL)
+    best = next(covering, None)
     standing = best.stance.standing.value if best and best.stance and best.is_proposal else "draft"
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     return Answer(

@@ -243,6 +243,9 @@ def test_draft_on_the_default_branch_covers_nothing(folder: Path, capsys: Captur
     commit_all(folder)
     told = "No binding invariant or decision covers this; one that is not approved (draft) does."
     assert run_here(capsys, "retrieve", "zebras", cwd=folder).out.startswith(told)
+    # An uncommitted rule that covers less does not hide the draft.
+    write_entry(folder / "memory", "nav/rules/cows", "Cows graze.\n")
+    assert run_here(capsys, "retrieve", "zebras", "graze", cwd=folder).out.startswith(told)
 
 
 def test_what_the_default_branch_changed_since_is_outdated_and_no_proposal(tmp_path: Path, capsys: Capture) -> None:
