@@ -176,7 +176,7 @@ _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
 class _Key(Struct, frozen=True):
-    """One key in a merge: its three versions (None for a missing key) and documents. As a result: a conflict."""
+    """One key in a merge: its three versions (None for a missing key) and documents. `merged` may find a conflict."""
 
     name: str
     sides: Sides[_Part | None]

@@ -271,9 +271,11 @@ def body_links(prose: str) -> Iterator[BodyLink]:
 
 def with_masked_targets(body: str, links: Iterable[BodyLink]) -> str:
     """Return a body in which the target of each link is replaced by a NUL character."""
-    for link in sorted(links, key=lambda one: -one.offset):
-        body = f"{body[: link.offset]}\0{body[link.offset + link.width :]}"
-    return body
+    parts, end = [], 0
+    for link in sorted(links, key=lambda one: one.offset):
+        parts.append(body[end : link.offset])
+        end = link.offset + link.width
+    return "\0".join((*parts, body[end:]))
 
 
 def image_links(prose: str) -> Iterator[BodyLink]:
