@@ -22,7 +22,6 @@ from mdmem.markdown.parse import (
     may_have_links,
     parse_document,
     rationale_of,
-    with_rationale,
     without_code,
 )
 from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT, StrictHandler
@@ -140,7 +139,7 @@ def test_rationale_is_read_from_its_line_or_heading_else_the_body(body: str, rat
 
 @given(st.text(st.characters(exclude_characters="#\r", exclude_categories=["C", "Z"]), min_size=1))
 def test_rationale_that_was_written_is_read_back(rationale: str) -> None:
-    assert rationale_of(with_rationale("We use UTC.", rationale)) == rationale
+    assert rationale_of(f"We use UTC.\n\nRationale: {rationale}\n") == rationale
 
 
 def said_of(text: str) -> str:
