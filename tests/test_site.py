@@ -169,7 +169,7 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
     monkeypatch.setattr("mdmem.site.pages._MOST_LINES", 4)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
-    assert '>Calls</a> <span class="detail">in its text</span>' in old[old.index("<h2>Mentioned by</h2>") :]
+    assert '>Calls</a> <span class="detail">in its text</span>' in old[old.index("<h2>Linked from</h2>") :]
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old
@@ -283,9 +283,9 @@ def test_mentioned_by_counts_links_by_path_and_short_references(tmp_path: Path) 
     for name, body in (("by-path", "[why](../architecture/threads.md)"), ("short", "See [see: architecture/threads].")):
         write_entry(folder / "memory", f"nav/notes/{name}", f"{body} Not `[see: architecture/later]`.\n", type="note")
     site = built(folder, tmp_path / "site")
-    page = site[f"entries/{NEW}.html"].partition("Mentioned by")[2]
+    page = site[f"entries/{NEW}.html"].partition("Linked from")[2]
     assert [f"{name}.html" in page for name in ("notes/by-path", "notes/short")] == [True, True]
-    assert "Mentioned by" not in site["entries/nav/architecture/later.html"]
+    assert "Linked from" not in site["entries/nav/architecture/later.html"]
 
 
 def test_a_narrowed_view_of_a_whole_repository_names_no_file_or_commit_of_other_wings(tmp_path: Path) -> None:

@@ -51,9 +51,13 @@ def one_line(text: str) -> str:
 
 
 def clipped(text: str, most: int = 200) -> str:
-    """Return a text as one line of at most `most` characters, with control characters escaped."""
+    """Return a text as one line of at most `most` characters, cut between words, with control characters escaped."""
     flat = visible(" ".join(text.split()))
-    return flat if len(flat) <= most else f"{flat[: most - 1].rstrip()}…"
+    if len(flat) <= most:
+        return flat
+    # A cut just before a space is between two words as well.
+    words, _, _ = flat[:most].rpartition(" ")
+    return f"{words or flat[: most - 1]}…"
 
 
 # Python represents a byte of a file name that is not UTF-8 as half of a surrogate pair.

@@ -38,6 +38,12 @@ def test_text_of_a_supersession() -> None:
     )
 
 
+def test_long_text_is_cut_between_words() -> None:
+    words = "pressure " * 30
+    shown = text(reviewed({}, {"a": entry_text(f"{words}.\n", title="Rule")}))
+    assert shown.endswith(f"\n    {('pressure ' * 22).strip()}…")
+
+
 def test_draft_shows_what_it_would_replace_and_notes_are_no_rules() -> None:
     old = {**OLD, "x": entry_text("The whole.\n", title="Whole"), "y": entry_text("Shared.\n", title="Shared")}
     links = {"amends": ["app/rules/x"], "overrides": "app/rules/y"}
