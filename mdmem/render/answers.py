@@ -214,7 +214,7 @@ def _settled(answer: Answer) -> str:
         return ""
     other = "other " if any(item.on_path for item in answer.items) else ""
     files = "this file" if len(paths) == 1 else f"one of these {len(paths)} files"
-    return f"No {other}rule names {files} in `applies_to`. "
+    return f"No {other}rule's `applies_to` matches {files}. "
 
 
 def _elsewhere(answer: Answer) -> Iterator[str]:

@@ -75,7 +75,7 @@ def test_files_at_hand_decide_which_invariants_apply_to_every_question(folder: P
 
 def test_all_rules_for_a_file_are_said_to_be_all_unless_something_may_hide_one(folder: Path, capsys: Capture) -> None:
     asked = ("retrieve", "threads speed", "--path", "src/a.py")
-    assert "No rule names this file in `applies_to`." in run_here(capsys, *asked, cwd=folder).out
+    assert "No rule's `applies_to` matches this file." in run_here(capsys, *asked, cwd=folder).out
     for narrow in (("--type", "decision"), ("--room", "rules")):
         assert "names this file" not in run_here(capsys, *asked, *narrow, cwd=folder).out
     write_entry(folder / "memory", "nav/architecture/lamps", "Lamps. " * 99, title="Lamps" * 99, applies_to=["src/**"])
