@@ -14,6 +14,7 @@ from builders import (
     environment,
     make_repository,
     make_root,
+    run_here,
     run_mdmem,
     write,
     write_entry,
@@ -23,6 +24,8 @@ from hypothesis import strategies as st
 from processes import run_text
 
 from mdmem.ask.excerpt import summary_of
+from mdmem.exchange.dialects import read_records
+from mdmem.exchange.record import SourceFile
 from mdmem.markdown.body import sections_of
 from mdmem.markdown.merge import has_hunks
 from mdmem.markdown.parse import body_links, first_heading, parse_document, without_code
@@ -56,6 +59,16 @@ def _settings(text: str) -> object:
     return readable_settings(text.encode())
 
 
+def _instructions(text: str) -> object:
+    return read_records(SourceFile("AGENTS.md", body=text, data=text.encode()), "instructions")
+
+
+# Beginnings of the lines that mdmem writes into AGENTS.md, without their end.
+_LINES = (
+    "Before you change code, ask once what is binding, with all files",
+    "Before you change code, ask once what applies to all files",
+    "Before you change code or decide anything, call the tool ",
+)
 # Most of these once took seconds to hours.
 SLOW: list[tuple[Callable[[str], object], str]] = [
     (_settings, " " * 100_000 + "\nno_such_key = 1\n"),
@@ -72,6 +85,7 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     *((lambda text: list(body_links(text)), (one * 100_000)[:100_000]) for one in ("[", "[see: a", "[[a", "[](")),
     (lambda text: list(body_links(text)), "[see:" + " " * 100_000),
     (lambda text: list(body_links(text)), "[see: a" + " " * 100_000),
+    *((_instructions, f"{one}\n" * (300_000 // len(one))) for one in (*_LINES, f"{_LINES[1]} x\ny")),
 ]
 
 
@@ -81,6 +95,15 @@ def test_text_that_is_made_to_be_slow_is_read_in_time(number: int) -> None:
     started = time.process_time()
     read(text)
     assert time.process_time() - started < 0.2
+
+
+def test_record_of_many_sections_is_exported_in_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = _memory(tmp_path)
+    write_entry(root, "nav/a/two", "# Status\n" * 40_000, title="Two")
+    started = time.process_time()
+    assert run_here(capsys, "export", "madr", "--out", "out", cwd=root.parent).code == 0
+    assert time.process_time() - started < 2
+    assert (root.parent / "out/0002-two.md").read_text().count("# Status in its own words\n") == 40_000
 
 
 SPAN = re.compile(r"(`(?<!``)`*)(?!`)[^\n]*?(?<!`)\1(?!`)")

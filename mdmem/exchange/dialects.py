@@ -140,8 +140,8 @@ class Fact(Struct, frozen=True):
 def _facts_in(section: Section) -> tuple[list[Fact], str]:
     """Return the facts of a section, and its text with blanks for facts, comments and rows of tables."""
     facts: list[Fact] = []
-    rest = without_comments(section.text)
-    for found in _LINE.finditer(without_fenced(rest)):
+    text, rest, at = without_comments(section.text), list[str](), 0
+    for found in _LINE.finditer(without_fenced(text)):
         whole = _value(found["value"])
         value, *others = _NEXT_KEY.split(whole)
         pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
@@ -154,8 +154,9 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
         is_line = pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
         place = section.start + found.start(), section.start + found.end()
         facts += (Fact(key, value, *place, is_line) for key, value in pairs)
-        rest = rest[: found.start()] + "\n" * (found.end() - found.start()) + rest[found.end() :]
-    return facts, _ROW.sub(lambda row: " " * len(row[0]), rest)
+        rest += [text[at : found.start()], "\n" * (found.end() - found.start())]
+        at = found.end()
+    return facts, _ROW.sub(lambda row: " " * len(row[0]), "".join([*rest, text[at:]]))
 
 
 def _key(written: str) -> str:

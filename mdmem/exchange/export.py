@@ -133,8 +133,11 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
     )
     sections = [one for one in sections_of(text) if 0 < one.level <= len("######")]
     # A record has one section about its status, and one about the decision.
-    for one in (one for one in sections[::-1] if one.name == "status"):
-        text = f"{text[: one.span[0]]}{'#' * one.level} Status in its own words\n{text[one.start :]}"
+    parts, at = [], 0
+    for one in (one for one in sections if one.name == "status"):
+        parts += [text[at : one.span[0]], f"{'#' * one.level} Status in its own words\n"]
+        at = one.start
+    text = "".join([*parts, text[at:]])
     if not _HEADING.match(text):
         text = f"## {'Summary' if any(one.name == 'decision' for one in sections) else 'Decision'}\n\n{text}"
     because = (entry.deprecated_reason or "").partition(IMPORTED_STATUS)[0]

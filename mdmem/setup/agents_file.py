@@ -46,11 +46,13 @@ Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --bo
 people approve it.
 """
 # The lines that version 0.1 wrote, and those that any later version wrote, for the command or for a server.
+# They were never more than a dozen. Without a limit, each of thousands of beginnings would be searched for its end.
 OWN_LINES = re.compile(
-    r"^Before you change code(?:, ask once what is binding, with all files.*?^People approve it"
-    r"|, ask once what applies to all files(?:[^\n]+\n)+?[^\n]*; people approve it"
-    r"| or decide anything, call the tool .*?`mdmem new`)\.\r?\n(?:Several projects share this memory: [^\n]*\n)?",
-    re.M | re.S,
+    r"^Before you change code(?:, ask once what is binding, with all files(?:[^\n]*\n){1,20}?People approve it"
+    r"|, ask once what applies to all files(?:[^\n]+\n){1,20}?[^\n]*; people approve it"
+    r"| or decide anything, call the tool (?:[^\n]*\n){0,20}?[^\n]*?`mdmem new`)\.\r?\n"
+    r"(?:Several projects share this memory: [^\n]*\n)?",
+    re.MULTILINE,
 )
 # An additional line for a memory with several projects.
 WINGS_LINE = "Several projects share this memory: without a file, `retrieve` takes `--wing NAME`, or `--all-wings`.\n"
