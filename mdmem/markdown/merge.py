@@ -144,7 +144,7 @@ class _Parts(Struct, frozen=True):
     @property
     def is_ended(self) -> bool:
         """Return whether this version of the entry is deprecated or has a successor."""
-        return self.value("status") == Status.DEPRECATED or self.value("superseded_by") is not None
+        return self.value("status") == Status.DEPRECATED or bool(self.value("superseded_by"))
 
     def value(self, name: str) -> Any:
         """Return the value of a key (None for a missing key), or the words of the body without its links' targets."""

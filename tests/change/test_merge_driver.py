@@ -260,6 +260,18 @@ def test_link_to_a_moved_entry_is_no_change_of_the_entry_that_the_other_side_sup
     quiet(folder, "merge", "theirs")
     assert text_of(folder) == changed(text, {**ENDED, "rules/callbacks": "rules/calls"})
 
+def test_empty_list_of_successors_ends_no_entry(folder: Path) -> None:
+    (before,) = ENTRY.splitlines(keepends=True)[6:7]
+    base = changed(ENTRY, {before: f"superseded_by: []\n{before}"})
+    write(folder, FILE, base)
+    commit_all(folder)
+    branches(
+        folder,
+        changed(base, {"two threads": "exactly two threads"}),
+        changed(base, {"status: active": "status: deprecated"}),
+    )
+    assert f"of {FILE}" in quiet(folder, "merge", "theirs", ends=1)
+
 
 def test_conflict_shows_the_ancestor_where_git_is_told_to(folder: Path) -> None:
     git(folder, "config", "merge.conflictStyle", "diff3")
