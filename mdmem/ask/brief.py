@@ -144,7 +144,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
         return problem
     named = first_of([f"`{plain(path, _LONGEST_NAME)}`" for path in paths], 2)
     notes = [
-        f"+{count} in the wing `{wing}`: mdmem retrieve --wing {wing} {command}"
+        f"+{count} in the wing `{wing}`: mdmem retrieve --wing {shlex.quote(wing)} {command}"
         for wing, count in ((plain(name, _LONGEST_NAME), count) for name, count in elsewhere.items())
     ]
     quoted = [

@@ -216,7 +216,8 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
         kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(address, successors)
     else:
         successors = successors if len(successors) == 1 and has_hunks(content) else ()
-        choices = tuple(Resolution(f"keep {side}", f"mdmem resolve {address} --take {side}") for side in ConflictSide)
+        command = f"mdmem resolve {shlex.quote(address)}"
+        choices = tuple(Resolution(f"keep {side}", f"{command} --take {side}") for side in ConflictSide)
     choices = choices if has_hunks(content) else whole
     if kind in (ConflictKind.CONTENT, ConflictKind.ADDED) and b"<<<<<<<" not in content:
         kind = ConflictKind.UNMARKED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from shlex import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -137,10 +138,11 @@ def _bring_together(
     if base != ours and (new := [one for one in faults if one.new]):
         shown = [f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}" for one in new]
         # The check needs the base to find what the change removed.
-        steps = f"`{_pull(repository, ours, theirs)[0]}` and `mdmem check --base {upstream.name}`, fix and commit"
+        pull, checking = _pull(repository, ours, theirs)[0], f"mdmem check --base {quote(upstream.name)}"
         many = f"{len(new)} new findings" if len(new) > 1 else "a new finding"
         message = f"on top of {upstream.name} the memory has {many}"
-        raise _stopped(message, *shown[:_SHOWN], f"type {steps}, then `mdmem sync` again")
+        note = f"type `{pull}` and `{checking}`, fix and commit, then `mdmem sync` again"
+        raise _stopped(message, *shown[:_SHOWN], note)
     if commit != ours and not move_branch(repository, upstream.ref, ours, commit):
         return None
     # If others pushed the same changes, the rebase drops all our commits.

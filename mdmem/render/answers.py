@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -143,7 +144,7 @@ def _unread_and_ended(answer: Answer) -> Iterator[str]:
     """Yield a line about each better match in an unread wing, and about the best match if it is not current."""
     basis, shown = answer.basis, {item.address for item in answer.items}
     for one in basis.unread:
-        yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {one.wing})"
+        yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {shlex.quote(one.wing)})"
     # The answer may show the successor.
     if basis.ended and shown.isdisjoint(basis.ended[0].heads):
         yield from ended_text(basis)
@@ -221,7 +222,7 @@ def _elsewhere(answer: Answer) -> Iterator[str]:
     paths = "this path" if len(answer.question.paths) == 1 else "some of these paths"
     for one in answer.basis.elsewhere:
         apply = "1 rule applies" if one.count == 1 else f"{one.count} rules apply"
-        yield f"In {one.wing} {apply} to {paths}: ask again with `--wing {one.wing}`."
+        yield f"In {one.wing} {apply} to {paths}: ask again with `--wing {shlex.quote(one.wing)}`."
 
 
 def _marks(item: Item) -> str:

@@ -191,6 +191,10 @@ def test_better_match_in_a_wing_that_was_not_read_is_named(folder: Path, capsys:
 
     line = "Not read, and a better match: arm/rules/grip: Grip (--wing arm)\n"
     answer = asked("how gently does the claw grip?")
+    # The name of a folder must not become part of a command.
+    write_entry(folder / "memory", "x;id/rules/claw", "The claw grips gently, very gently.\n", title="Claw grips")
+    commit_all(folder)
+    assert "Claw grips (--wing 'x;id')" in asked("how gently does the claw grip?")
     # Another wing never shortens an invariant.
     assert (line in answer, "\n  A callback" in answer) == (True, True)
     assert line not in asked("how gently does the claw grip?", "--wing", "nav")

@@ -139,6 +139,9 @@ def test_a_wing_that_is_not_seen_is_not_named(root: Path) -> None:
     whole = asked(root)
     assert "house/rules/secret" in whole.text
     assert "+1 in the wing `other`: mdmem retrieve --wing other --path src/pay.py" in whole.text
+    # The name of a folder must not become part of the command.
+    write_entry(root, "x;$(id)/rules/more", title="More", applies_to=["src/**"])
+    assert "mdmem retrieve --wing 'x;$(id)' --path src/pay.py" in asked(root).text
     narrow = replace(opened(root), access=Access.to_wings(["shop"]))
     assert all(word not in brief(narrow, [PATH]).text for word in ("house", "other", "Secret"))
 

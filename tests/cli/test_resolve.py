@@ -92,8 +92,10 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, root: Path, 
 def test_each_of_several_is_shown_with_its_choices(tmp_path: Path, run: Run) -> None:
     root = forked(tmp_path)
     write(root, f"{RULE}.md", "---\ntitle: x\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
+    # The name of a file must not become part of the command.
+    write(root, "nav/rules/x;$(id).md", (root / f"{RULE}.md").read_text())
     out = run("resolve", cwd=root).out
-    assert [out.count(f"mdmem resolve {one} --take") for one in (OLD, RULE)] == [2, 2]
+    assert [out.count(f"mdmem resolve {one} --take") for one in (OLD, RULE, "'nav/rules/x;$(id)'")] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
