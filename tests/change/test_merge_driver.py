@@ -260,6 +260,7 @@ def test_link_to_a_moved_entry_is_no_change_of_the_entry_that_the_other_side_sup
     quiet(folder, "merge", "theirs")
     assert text_of(folder) == changed(text, {**ENDED, "rules/callbacks": "rules/calls"})
 
+
 def test_empty_list_of_successors_ends_no_entry(folder: Path) -> None:
     (before,) = ENTRY.splitlines(keepends=True)[6:7]
     base = changed(ENTRY, {before: f"superseded_by: []\n{before}"})

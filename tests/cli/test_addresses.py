@@ -3,7 +3,23 @@
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, git, made_once, make_repository, make_root, snapshot, write, write_entry
+from builders import (
+    Run,
+    commit_all,
+    git,
+    made_once,
+    make_repository,
+    make_root,
+    open_root,
+    snapshot,
+    write,
+    write_entry,
+)
+from msgspec.structs import replace
+
+from mdmem.errors import NotFoundError
+from mdmem.model.access import Access
+from mdmem.store.workspace.addresses import resolve_name
 
 CENTS, QUEUE = "shop/architecture/0004-store-money-as-cents", "shop/architecture/0012-carriers-behind-a-queue"
 CACHE, ZONES = "shop/context/0012-what-we-cache", "shop/context/time-zones-of-shops"
@@ -167,6 +183,16 @@ def test_address_that_moved_says_where_it_went(folder: Path, run: Run) -> None:
         git(folder, "mv", f"memory/nav/architecture/{old}.md", f"memory/nav/architecture/{new}.md")
         git(folder, "commit", "-q", "-m", "rename")
     git(folder, "rm", "-q", "memory/nav/rules/callbacks.md")
+    write(folder / "memory", "arm/README.md", "---\nkind: project\n---\n")
+    write_entry(folder / "memory", "nav/rules/grip", "The claw grips gently.\n", title="Grip")
+    commit_all(folder)
+    (folder / "memory/arm/rules").mkdir()
+    git(folder, "mv", "memory/nav/rules/grip.md", "memory/arm/rules/grip.md")
+    git(folder, "commit", "-q", "-m", "rename")
+    assert run("why", "nav/rules/grip").err == "mdmem: there is no entry `nav/rules/grip`; it moved to arm/rules/grip\n"
+    narrow = replace(open_root(folder / "memory"), access=Access.to_wings(["nav"]))
+    with pytest.raises(NotFoundError, match="it was deleted, and `mdmem log nav/rules/grip` tells when"):
+        resolve_name(narrow, "nav/rules/grip")
     for name in (ADDRESS, "threads"):
         said = f"mdmem: there is no entry `{name}`; it moved to nav/architecture/pool\n"
         assert run("show", name).err == said

@@ -157,18 +157,22 @@ def _fate(workspace: Workspace, name: str) -> str:
     if address in workspace.catalog.entries:
         return f"; it moved to {address}"
     is_deleted = address == "" and len(old) == 1
-    return f"; it was deleted, and `mdmem log {old[0].removesuffix('.md')}` tells when" if is_deleted else ""
+    return f"; it was deleted, and `mdmem log {quote(old[0].removesuffix('.md'))}` tells when" if is_deleted else ""
 
 
 def _deleted(workspace: Workspace) -> Mapping[str, str]:
-    """Return the files below the root that git knows as deleted or moved, each with its new path, empty if deleted."""
+    """Return the files below the root that git knows as deleted or moved, each with its new path, empty if deleted.
+
+    For a caller with hidden wings, a file that moved into one of them counts as deleted.
+    """
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return {}
     revision = workspace.snapshot.revision
     gone = list_deletions(repository, under, revisions=() if revision is None else (revision,))
     prefix = workspace.location.prefix
-    return {old.removeprefix(prefix): (new or "").removeprefix(prefix) for old, (_, new) in gone.items()}
+    moves = ((old.removeprefix(prefix), (new or "").removeprefix(prefix)) for old, (_, new) in gone.items())
+    return {old: new if workspace.access.sees(new) else "" for old, new in moves}
 
 
 def _unreadable(workspace: Workspace, path: str) -> NotFoundError:
