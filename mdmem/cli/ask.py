@@ -32,7 +32,7 @@ from mdmem.render.json import dump, entries_json, search_json
 from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
-from mdmem.store.workspace.scope import Filters, find_wing, not_there
+from mdmem.store.workspace.scope import Filters, find_wing, not_there, reading_scope
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace
@@ -192,7 +192,11 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
         elif not result.terms:
             why = "nothing found: the question has no word to search for, only stop words or signs"
         elif unmatched := result.basis.unmatched_terms:
-            why = f"nothing found: no entry has {', '.join(unmatched)}"
+            scope = reading_scope(workspace.catalog, workspace.settings, filters)
+            where = f" of {', '.join(scope.wings)}" if workspace.catalog.wings.keys() - scope.wings else ""
+            where += f" in {', '.join(scope.rooms)}" if scope.rooms else ""
+            wider = "; --all-wings searches every wing" if where.startswith(" of") else ""
+            why = f"nothing found: no entry{where} has {', '.join(unmatched)}{wider}"
         given.remark(why)
     return 0 if result.hits else 1
 

@@ -219,3 +219,14 @@ def test_search_that_finds_only_an_entry_that_ended_does_not_say_that_nothing_wa
 
 def test_search_reports_a_word_without_match_once(folder: Path, run: Run) -> None:
     assert run("search", "日本語", cwd=folder).err == "nothing found: no entry has 日本語\n"
+
+
+def test_search_that_finds_nothing_says_which_wings_and_rooms_it_read(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "arm/rules/grip", "Use tongs.\n")
+    wider = "; --all-wings searches every wing\n"
+    assert run("search", "tongs", "--wing", "nav").err == f"nothing found: no entry of nav has tongs{wider}"
+    assert (
+        run("search", "tongs", "-w", "nav", "-r", "rules").err
+        == f"nothing found: no entry of nav in rules has tongs{wider}"
+    )
+    assert run("search", "tongs", "--room", "architecture").err == "nothing found: no entry in architecture has tongs\n"
