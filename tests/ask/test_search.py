@@ -101,7 +101,7 @@ def test_limit_cuts_the_hits_and_not_the_total(root: Path, capsys: Capture) -> N
 @pytest.mark.parametrize(
     ("words", "remark"),
     [
-        ("timeout", "nothing found: no entry has timeout"),
+        ("timeout", "nothing found: no entry of app, lib has timeout; --all-wings searches every wing"),
         ("what should we", "nothing found: the question has no word to search for, only stop words or signs"),
         ("idea", "nothing else found: 1 draft matches, shown by --include-drafts"),
     ],
