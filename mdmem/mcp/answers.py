@@ -15,7 +15,7 @@ from mdmem.markdown.body import size_of
 from mdmem.model.text import visible_text
 from mdmem.render.text import escaped
 
-# The most characters of an answer or resource that all clients accept.
+# The most characters of an answer that all clients accept.
 LARGEST = 40_000
 
 # The default values by key, which are left out of answers.
@@ -77,15 +77,6 @@ def plain(value: Any) -> Any:
     return plain(value.isoformat() if hasattr(value, "isoformat") else str(value))
 
 
-def cut(text: str) -> str:
-    """Return the first lines of a text that all clients accept, with a note if lines are omitted."""
-    note = "\n(cut at the most that a client accepts; `get_entry` and `retrieve` give the rest)\n"
-    if len(text) <= LARGEST:
-        return text
-    start = text[: LARGEST - len(note)]
-    return (start.rpartition("\n")[0] or start) + note
-
-
 _STALE = "`cursor` is of another call, or the memory changed since then: call again without it"
 # The bytes that are reserved for the keys that mark an incomplete page.
 _MARKS = 300
@@ -93,8 +84,6 @@ _MARKS = 300
 _BINDING = ("items", "sections")
 # If a list member is split, each part repeats these fields.
 _NAMES = ("address", "id", "title", "name", "type", "path", "code", "facet")
-# Keys that may change between two pages because the index was completed meanwhile. The answer is still the same.
-_SOURCE = ("degraded", "why_degraded", "source", "usage_hint")
 _FIRST_LISTS = {"problems": 0, "conflicts": 2}
 
 Facts = dict[str, Any]
@@ -149,7 +138,7 @@ def page_of(
             invariants = _invariants_in(part) if path[0] in _BINDING else 0
             pieces.append(_Piece(part, _size(part) + 1, number, invariants, path))
     pieces.sort(key=lambda piece: piece.rank)
-    seal = _seal(asked, json_line({name: value for name, value in facts.items() if name not in _SOURCE}))
+    seal = _seal(asked, json_line(facts))
     on_page, marks = _cut_page(pieces, left, seal, cursor, has_more=has_more)
     here = {piece.path for piece in on_page}
     elsewhere = dict.fromkeys(".".join(piece.path) for piece in pieces if piece.path not in here)

@@ -37,7 +37,7 @@ from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, 
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.store.settings import Settings
-from mdmem.store.workspace.workspace import OverdueError, Workspace, record_given
+from mdmem.store.workspace.workspace import OverdueError, record_given
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -79,10 +79,10 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         """Return the arguments for the tool's function, without `at` and `repository`, which choose the workspace."""
         return {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
 
-    def run(self, workspace: Workspace) -> ToolResult:
-        """Return the tool's answer for a workspace."""
+    def run(self, source: Any) -> ToolResult:
+        """Return the tool's answer from a workspace, or from an open hub if the tool searches all repositories."""
         shown = {"shown": self.shown} if self.tool.takes_shown else {}
-        return as_result(self.tool.call(workspace, **self.tool_arguments, **shown))
+        return as_result(self.tool.call(source, **self.tool_arguments, **shown))
 
     def page(self, stated: Facts | ToolResult) -> Page:
         """Return the page of an answer that the call requests with its cursor; raises UsageError for a stale cursor."""
@@ -106,8 +106,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 AnswerOfRoot = Callable[[ToolCall], ToolResult]
-PageOfHub = Callable[[ToolCall, AnswerOfRoot], Page]
-"""Returns the page of a tool's answer from a hub, or from the local root if the call has no repository."""
+AnswerOfHub = Callable[[ToolCall, AnswerOfRoot], ToolResult]
+"""Returns a tool's answer from a hub, or from the local root if the call has no repository."""
 
 
 class Calls:
@@ -117,9 +117,9 @@ class Calls:
     changes.
     """
 
-    def __init__(self, provider: Provider, page_of_hub: PageOfHub | None = None, *, remembers: bool = False) -> None:
+    def __init__(self, provider: Provider, of_hub: AnswerOfHub | None = None, *, remembers: bool = False) -> None:
         """Store the provider of workspaces, and a function that answers for the other repositories of a hub."""
-        self._provider, self._page_of_hub, self._remembers = provider, page_of_hub, remembers
+        self._provider, self._of_hub, self._remembers = provider, of_hub, remembers
         self._shown: Shown = {}
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
@@ -170,12 +170,23 @@ class Calls:
                     why = system_refusal(error)
                 # The agent gets an answer with the status `failed`, and can go on without the memory.
                 return asked.page(tool.fall_back("failed", why, asked.arguments))
-        message = f"no answer within {limit:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        found: Facts = {}
+
+        def find_outside() -> list[Facts]:
+            """Return a few lines from outside the memory, for an agent that has to go on without it."""
+            stated = (asked.arguments.get(name) for name in tool.asks)
+            words = " ".join(word for one in stated for word in ([one] if isinstance(one, str) else one or ()))
+            with contextlib.suppress(MdmemError, OSError):
+                workspace = self._provider.workspace(asked.access)
+                # If the memory is the repository's top folder, its wings are unknown without reading the memory.
+                return [asdict(one) for one in outside(workspace, words)] if workspace.location.under else []
+            return []
+
+        found: list[Facts] = []
         with anyio.move_on_after(limit):
-            found = await self.in_thread(partial(self._outside, asked))
+            found = await self.in_thread(find_outside)
+        message = f"no answer within {limit:g} s, tried {_TRIES} times; go on without the memory, or call again"
         message += "; the lines under `fallback` are from outside the memory, and are no rules" if found else ""
-        return asked.page({**tool.fall_back("timed_out", message, asked.arguments), **found})
+        return asked.page({**tool.fall_back("timed_out", message, asked.arguments), "fallback": found})
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
         """Run a function that may block in a thread, and return its result.
@@ -196,17 +207,9 @@ class Calls:
         threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
         return await asyncio.wrap_future(future)
 
-    async def on_memory(self, work: Callable[[Workspace], _Result], access: Access) -> _Result:
-        """Call `work` on a new workspace and return its result; raises EnvironmentFaultError if it takes too long."""
-        seconds = (await self.in_thread(self._provider.settings)).timeout_seconds
-        with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
-            # After the time limit, the function stops when it reads the next file.
-            return await self.in_thread(lambda: work(self._provider.workspace(access).within(seconds, clock=monotonic)))
-        raise EnvironmentFaultError(f"there was no answer within {seconds:g} s; ask again")
-
     def _page(self, asked: ToolCall) -> Page:
-        if self._page_of_hub is not None and asked.tool.asks_hub:
-            return self._page_of_hub(asked, self._answer_of_root)
+        if self._of_hub is not None and asked.tool.asks_hub:
+            return asked.page(self._of_hub(asked, self._answer_of_root))
         return asked.page(self._answer_of_root(asked))
 
     def _answer_of_root(self, asked: ToolCall) -> ToolResult:
@@ -224,18 +227,6 @@ class Calls:
         # Recorded for the usage count in `mdmem status`.
         record_given(workspace, "server", tuple(one for one in answer.shown if one != "/"))
         return with_remarks(answer, workspace.snapshot.remarks)
-
-    def _outside(self, asked: ToolCall) -> Facts:
-        """Return a few lines from outside the memory, for an agent that has to go on without it."""
-        stated = (asked.arguments.get(name) for name in asked.tool.asks)
-        words = " ".join(word for one in stated for word in ([one] if isinstance(one, str) else one or ()))
-        if words:
-            with contextlib.suppress(MdmemError, OSError):
-                workspace = self._provider.workspace(asked.access)
-                # If the memory is the repository's top folder, its wings are unknown without reading the memory.
-                found = outside(workspace, words) if workspace.location.under else ()
-                return {"fallback": [asdict(one) for one in found]} if found else {}
-        return {}
 
 
 def as_result(answer: Facts | ToolResult) -> ToolResult:

@@ -44,7 +44,7 @@ class HttpLimits(Struct, frozen=True, kw_only=True):
     """Limits of the HTTP server: request rate for each token, size and seconds of a request, open connections."""
 
     per_second: float = 100
-    burst: int = 1000
+    burst: float = 1000
     request_bytes: int = 1 << 20
     request_seconds: float = 5
     connections: int = 512
@@ -157,28 +157,23 @@ class RateLimit(Struct):
 
     app: ASGIApp
     per_second: float
-    burst: int
-    now: Callable[[], float] = time.monotonic
+    burst: float
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer 429 if the caller has made too many."""
-        user = scope.get("user")
-        seconds = self.wait(user.display_name) if isinstance(user, AuthenticatedUser) else 0
-        app = self.app
-        if seconds:
-            why = f"too many requests; try again in {seconds} s"
-            body = {"error": "too_many_requests", "error_description": why}
-            app = JSONResponse(body, 429, {"retry-after": str(seconds)})
+        user, app = scope.get("user"), self.app
+        if isinstance(user, AuthenticatedUser):
+            moment = time.monotonic()
+            left, since = self._left.get(user.display_name, (self.burst, moment))
+            left = min(self.burst, left + (moment - since) * self.per_second)
+            self._left[user.display_name] = (left - 1 if left >= 1 else left, moment)
+            if left < 1:
+                seconds = max(1, math.ceil((1 - left) / self.per_second))
+                why = f"too many requests; try again in {seconds} s"
+                body = {"error": "too_many_requests", "error_description": why}
+                app = JSONResponse(body, 429, {"retry-after": str(seconds)})
         await app(scope, receive, send)
-
-    def wait(self, caller: str) -> int:
-        """Count a request of a caller; return 0 if the request is allowed, else the seconds to wait."""
-        moment = self.now()
-        left, since = self._left.get(caller, (float(self.burst), moment))
-        left = min(float(self.burst), left + (moment - since) * self.per_second)
-        self._left[caller] = (left - 1 if left >= 1 else left, moment)
-        return 0 if left >= 1 else max(1, math.ceil((1 - left) / self.per_second))
 
 
 class TimedProtocol(H11Protocol):

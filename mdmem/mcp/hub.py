@@ -21,7 +21,7 @@ from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
 from mdmem.hub.search import search_hub, who
-from mdmem.mcp.calls import AnswerOfRoot, Page, ToolCall, with_remarks
+from mdmem.mcp.calls import AnswerOfRoot, ToolCall, with_remarks
 from mdmem.mcp.tools import tools_of
 from mdmem.mcp.tools.core import Widened, list_text, question_of
 from mdmem.mcp.tools.tool import AT, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
@@ -130,25 +130,23 @@ class HubAnswers:
         ]
         return (*tools, *(_ONLY_OF_HUB if Profile(profile) in (Profile.CORE, Profile.TEST) else ()))
 
-    def page(self, asked: ToolCall, of_clone: AnswerOfRoot) -> Page:
-        """Return the requested page of a tool's answer.
+    def answer(self, asked: ToolCall, of_clone: AnswerOfRoot) -> ToolResult:
+        """Return a tool's answer, for calls without a repository that of the local clone (`of_clone`).
 
-        `of_clone` returns the answer of the local clone, for calls without a repository. Raises NotFoundError if the
-        caller may not see the repository or the hub does not have it, and UsageError for a call that only the clone
-        can answer.
+        Raises NotFoundError if the caller may not see the repository or the hub does not have it, and UsageError for a
+        call that only the clone can answer.
         """
         asked, named = _with_repository(asked)
-        if named is None and asked.tool.name not in _OVER_ALL:
-            return asked.page(of_clone(asked))
+        is_over_all = asked.tool.name in _OVER_ALL
+        if named is None and not is_over_all:
+            return of_clone(asked)
         if asked.access.is_narrow:
             raise UsageError("the hub answers only callers whose token opens every wing of this memory")
         if asked.arguments.get(AT) is not None:
             raise UsageError("the hub has only one commit of each repository; leave out `at`")
-        if named is None or asked.tool.name in _OVER_ALL:
-            with self._opened() as cursor:
-                opened = OpenedHub(cursor, () if named is None else (named,))
-                return asked.page(asked.tool.call(opened, **asked.tool_arguments))
         with self._opened() as cursor:
+            if named is None or is_over_all:
+                return asked.run(OpenedHub(cursor, (named,) if named else ()))
             key = (copy_key(cursor, named), self._today())
             # The copy of an earlier call is used again if the rows are the same.
             copy = self._copies.get(key)
@@ -164,7 +162,7 @@ class HubAnswers:
                 self._copies.pop(next(iter(self._copies)))
         # The session remembers shown entries of the local memory. The repository may have the same addresses.
         answer = replace(asked, shown={}).run(copy)
-        return replace(asked.page(with_remarks(answer, copy.snapshot.remarks)), shown={})
+        return replace(with_remarks(answer, copy.snapshot.remarks), shown={})
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

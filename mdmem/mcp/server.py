@@ -1,4 +1,4 @@
-"""Define the MCP server: the tools of a profile and resources, over standard input or HTTP.
+"""Define the MCP server: the tools of a profile, over standard input or HTTP.
 
 A profile is a named set of tools. Each request is answered from the current state of the memory.
 """
@@ -11,40 +11,27 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, TextContent
 from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
-from mdmem.ask.question import Question
-from mdmem.ask.retrieve import retrieve
-from mdmem.ask.show import list_entries, list_problems, show, show_one
 from mdmem.change.status import refresh_index
-from mdmem.errors import MdmemError, NotFoundError, RootNotFoundError, UsageError
-from mdmem.guide import page, summary, topics
-from mdmem.mcp.answers import cut, safe_text
-from mdmem.mcp.calls import Calls, system_refusal
+from mdmem.errors import MdmemError
+from mdmem.mcp.calls import Calls
 from mdmem.mcp.tools import PROFILES, TOOLS, tools_of
-from mdmem.mcp.tools.core import list_text
 from mdmem.mcp.tools.tool import short_json
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.model.entry import EntryType
 from mdmem.model.text import visible, visible_text
-from mdmem.render.answers import problems_text
-from mdmem.render.entries import shown_text
-from mdmem.render.text import Style, one_line
 from mdmem.store.settings import Profile
-from mdmem.store.workspace.scope import Filters
-from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.mcp.hub import HubAnswers
@@ -74,15 +61,6 @@ INSTRUCTIONS = (
     "and a `cursor`: repeat the call with the same arguments and that cursor for the rest."
 )
 
-# Lists of titles are plain text, so that markup in a title has no effect.
-_MARKDOWN, _PLAIN = "text/markdown", "text/plain"
-_PROBLEMS = 20
-# Every line of an entry is quoted.
-_QUOTED = Style(is_markdown=True)
-# A budget in tokens that nothing exceeds, since this module cuts texts that are too long.
-_WITHOUT_LIMIT = 10**9
-
-_Result = TypeVar("_Result")
 Caller = Callable[[], Access]
 """Returns the access of the caller; it is called in the task of a call."""
 
@@ -182,11 +160,10 @@ class MemoryServer(MCPServer[Any]):
             # The server does not notify clients of changes, so it does not offer subscriptions.
             subscriptions=False,
         )
-        page_of_hub, self._tools_of = (None, tools_of) if hub is None else (hub.page, hub.tools_of)
-        self.provider, self.calls, self.active = provider, Calls(provider, page_of_hub, remembers=remembers), 0
+        of_hub, self._tools_of = (None, tools_of) if hub is None else (hub.answer, hub.tools_of)
+        self.provider, self.calls, self.active = provider, Calls(provider, of_hub, remembers=remembers), 0
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, Warmup(provider) if is_warming else None
-        _add_resources(self)
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
@@ -195,7 +172,7 @@ class MemoryServer(MCPServer[Any]):
 
     async def get_prompt(self, name: str, *_: object) -> GetPromptResult:
         """Raise MCPError: the server has no prompts. The SDK would log a traceback."""
-        raise MCPError(INVALID_PARAMS, f"there is no prompt {short_json(name)}; the server has tools and resources")
+        raise MCPError(INVALID_PARAMS, f"there is no prompt {short_json(name)}; the server has only tools")
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -222,10 +199,6 @@ class MemoryServer(MCPServer[Any]):
         text = TextContent(type="text", text=page.text)
         return CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
 
-    async def on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
-        """Call a function with a workspace that has the caller's access, and return the result."""
-        return await self.calls.on_memory(work, self._access())
-
     async def _counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Handle a request, count it as active meanwhile, and start the update of the index after the first reply."""
         self.active += 1
@@ -240,55 +213,6 @@ class MemoryServer(MCPServer[Any]):
         if self._profile is not None:
             return self._profile
         return (await self.calls.in_thread(self.provider.settings)).profile
-
-
-def _add_resources(server: MemoryServer) -> None:
-    """Add the resources, which are texts that a client may read without a tool call."""
-
-    async def read(text_of: Callable[[Workspace], str]) -> str:
-        try:
-            return cut(safe_text(await server.on_memory(text_of)))
-        except OSError as error:
-            raise ResourceError(system_refusal(error)) from error
-        except MdmemError as error:
-            is_absent = isinstance(error, (NotFoundError, UsageError)) and not isinstance(error, RootNotFoundError)
-            raise (ResourceNotFoundError if is_absent else ResourceError)(str(error)) from error
-
-    def resource(uri: str, name: str, title: str, description: str, mime: str = _MARKDOWN) -> Callable[..., Any]:
-        return server.resource(uri, name=name, title=title, description=description, mime_type=mime)
-
-    @resource("mdmem://invariants", "invariants", "Invariants", "The invariants of the active wing, in full.")
-    async def invariants() -> str:
-        return await read(_invariants)
-
-    @resource("mdmem://entry/{wing}/{room}/{entry_id}", "entry", "Entry", "One entry in full, with its state.")
-    async def entry(wing: str, room: str, entry_id: str) -> str:
-        return await read(lambda workspace: shown_text([show_one(workspace, f"{wing}/{room}/{entry_id}")], _QUOTED))
-
-    @resource("mdmem://wing/{wing}", "wing", "Wing", "The current entries of a wing.", _PLAIN)
-    async def wing(wing: str) -> str:
-        return await read(lambda workspace: _wing(workspace, wing))
-
-    for topic in topics():
-        resource(f"mdmem://guide/{topic}", f"guide/{topic}", f"Guide: {topic}", summary(topic))(partial(page, topic))
-
-
-def _invariants(workspace: Workspace) -> str:
-    question = Question(filters=Filters(types=(EntryType.INVARIANT,)))
-    (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
-    wing = f" of the wing `{answer.scope.wing}`" if answer.scope.wing else ""
-    found = [item.address for item in answer.items]
-    shown = shown_text(show(workspace, found), _QUOTED) if found else "There is none."
-    return "\n\n".join([f"# Invariants{wing}", *problems_text(answer.basis), shown])
-
-
-def _wing(workspace: Workspace, name: str) -> str:
-    filters = Filters(wings=(name,))
-    listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
-    problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
-    problems[_PROBLEMS:] = [f"and {len(problems) - _PROBLEMS} more"] if problems[_PROBLEMS:] else []
-    head = ["These files cannot be read in full, and may have rules:", *problems, ""] if problems else []
-    return "\n".join([f"# Wing `{one_line(name)}`", "", *head, listed, ""])
 
 
 def serve_stdio(server: MemoryServer) -> None:

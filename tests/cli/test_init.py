@@ -238,19 +238,18 @@ def test_command_that_is_written_starts_the_server(arguments: list[str], cwd: st
     assert run_mdmem("init", cwd=folder).returncode == 0
     write_entry(folder / "memory", "shop/rules/utc")
     filled = [one.replace("${workspaceFolder}", str(folder)) for one in arguments]
-    assert "shop/rules/utc" in wing_over_pipes(filled, tmp_path / cwd)
+    assert "shop/rules/utc" in entries_over_pipes(filled, tmp_path / cwd)
 
 
-def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
-    """Return what a client reads of the first wing from a server that it starts."""
+def entries_over_pipes(arguments: list[str], cwd: Path) -> str:
+    """Return what a client is told of the first wing by a server that it starts."""
 
     async def read() -> str:
         started = ["-m", "mdmem", *arguments]
         server = StdioServerParameters(command=sys.executable, args=started, cwd=str(cwd), env=environment())
         with anyio.fail_after(60):
             async with Client(server) as client:
-                (content,) = (await client.read_resource("mdmem://wing/shop")).contents
-                return str(getattr(content, "text", ""))
+                return (await client.call_tool("get_entry", {"address": "shop/"})).model_dump_json()
 
     return anyio.run(read)
 

@@ -53,9 +53,3 @@ def test_a_refusal_is_told(node: Node, tmp_path: Path) -> None:
     done = inspect(node, tmp_path, "tools/call", "--tool-name", "search", "--tool-arg", "query=threads", "wiing=nav")
     assert (done.returncode, json.loads(done.stderr)["error"]["code"]) == (5, "tool_is_error")
     assert "the tool takes " in done.stdout
-
-
-def test_a_resource_is_read(node: Node, tmp_path: Path) -> None:
-    uri = "mdmem://entry/nav/rules/callbacks"
-    (read,) = answer(inspect(node, tmp_path, "resources/read", "--uri", uri))["contents"]
-    assert "A callback must not block its executor." in read["text"]

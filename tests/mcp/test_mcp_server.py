@@ -20,6 +20,7 @@ from clients import (
     error,
     facts,
     opened_apart,
+    refusal,
     server_over,
     text,
     with_client,
@@ -247,6 +248,11 @@ def test_a_null_character_in_a_name_is_refused_in_a_sentence(root: Path, tool: s
 def test_an_unknown_tool_is_an_error_with_those_that_there_are(root: Path) -> None:
     said = error(call(server_over(root), "retreive"))
     assert said.startswith('there is no tool "retreive"; the tools are retrieve, search, ')
+
+
+def test_prompt_is_refused_in_a_sentence(root: Path) -> None:
+    code, said = refusal(server_over(root), lambda client: client.get_prompt("onboard"))
+    assert (code, said) == (-32602, 'there is no prompt "onboard"; the server has only tools')
 
 
 def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:

@@ -97,13 +97,6 @@ def test_a_cursor_of_another_call_or_of_a_changed_answer_is_refused() -> None:
         page_of({**_ANSWER, "hits": _ANSWER["hits"][1:]}, limit=2_000, asked="one", cursor=cursor)
 
 
-def test_a_cursor_is_good_when_the_same_answer_comes_from_the_index_by_now() -> None:
-    scanned = {**_ANSWER, "usage_hint": "Degraded: the index is being written.", "degraded": True, "source": "scan"}
-    page, _ = page_of(scanned, limit=2_000)
-    rest, _ = page_of({**_ANSWER, "usage_hint": "", "source": "index"}, limit=2_000, cursor=page["cursor"])
-    assert page["hits"] + rest["hits"] == _ANSWER["hits"][: len(page["hits"] + rest["hits"])]
-
-
 def test_a_write_that_is_too_long_is_cut_without_a_cursor() -> None:
     page, _ = page_of({"decisions": ["x" * 900] * 50}, limit=4_000, has_more=False)
     assert (page["truncated"], "cursor" in page) == (True, False)
