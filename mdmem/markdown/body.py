@@ -132,13 +132,12 @@ def _meaning(heading: str) -> tuple[int, bool]:
 @lru_cache(maxsize=32)
 def sections_of(body: str) -> tuple[Section, ...]:
     """Return the sections of a body in order; a heading inside fenced code or a comment does not count."""
-    marks = list(_headings(body))
-    edges = [start for start, *_ in marks] + [len(body)]
-    first = Section("", 0, (0, edges[0]), 0, body[: edges[0]])
-    found = [
+    # A body begins with a section without a heading, and ends where another section would start.
+    marks = [(0, 0, 0, ""), *_headings(body), (len(body), 0, 0, "")]
+    first, *found = (
         Section(heading, level, (start, end), text, body[text:end])
-        for (start, text, level, heading), end in zip(marks, edges[1:], strict=True)
-    ]
+        for (start, text, level, heading), (end, *_) in pairwise(marks)
+    )
     return (first, *found) if first.text.strip() or not found else tuple(found)
 
 
@@ -317,8 +316,14 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
         if held or indent >= _CODE_INDENT or not _is_prose(stripped.rstrip()):
             is_held = is_held or held
             continue
-        for begin, stop, sentence, is_item in _sentences_of(block):
-            yield Sentence(start + first + begin, start + first + stop, sentence, start + number, is_item)
+        # Start after the item's number, because the full stop of the number does not end a sentence.
+        begin = {found.start(): found.end() - 1 for found in _ITEM.finditer(f"\n{block}")}
+        for left, right in pairwise(sorted({0, *begin, len(block)})):
+            at = left
+            for end in (*(found.end() for found in _END.finditer(block, begin.get(left, left), right)), right):
+                if sentence := " ".join(block[at:end].split()):
+                    yield Sentence(start + first + at, start + first + end, sentence, start + number, at in begin)
+                at = end
 
 
 def said(sentences: Iterable[Sentence]) -> str:
@@ -363,20 +368,6 @@ def _is_prose(block: str) -> bool:
         _FIELD.match(line) or line.startswith((" ", "\t", "**", "__")) for line in rest
     )
     return not is_table and not is_stated and _WORD.search(block) is not None
-
-
-def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield each sentence of a paragraph as start, end, text, and whether it is the start of a list item."""
-    # Start after the item's number, because the full stop of the number does not end a sentence.
-    begin = {found.start(): found.end() - 1 for found in _ITEM.finditer(f"\n{block}")}
-    edges = sorted({0, *begin, len(block)})
-    for left, right in pairwise(edges):
-        start = left
-        ends = [found.end() for found in _END.finditer(block, begin.get(left, left), right)]
-        for end in (*ends, right):
-            if text := " ".join(block[start:end].split()):
-                yield start, end, text, start in begin
-            start = end
 
 
 BYTES_A_TOKEN = 4

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from mdmem.model.finding import Finding, Place
@@ -36,22 +37,21 @@ class FrontMatterError(ValueError):
 
 
 class Fields(dict[str, Any]):
-    """The parsed front matter: a mapping from key to text, list of text, nested values, or None for an empty value."""
+    """The parsed front matter: a mapping from key to text, list of text, nested values, or None for an empty value.
+
+    `nodes` has the YAML nodes of each key and its value; positions in them count characters of the front matter.
+    """
 
     def __init__(self, values: Mapping[str, Any], nodes: Mapping[str, Nodes], findings: Sequence[Finding] = ()) -> None:
-        """Store the values, the YAML nodes of each key and its value, and the faults."""
+        """Store the values, the nodes, and the faults."""
         super().__init__(values)
-        self._nodes, self.findings = nodes, tuple(findings)
-
-    def nodes(self, name: str) -> Nodes:
-        """Return the YAML nodes of a key and its value; positions in them count characters of the front matter."""
-        return self._nodes[name]
+        self.nodes, self.findings = nodes, tuple(findings)
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
         """Return the place of a value or item. An empty value is at its key, a missing key at the opening fence."""
         if name not in self:
             return Place("")
-        key, value = self._nodes[name]
+        key, value = self.nodes[name]
         node: Any = key if of_key or is_empty(value) else value
         if item is not None and node.id == "sequence" and item < len(node.value):
             node = node.value[item]
@@ -91,25 +91,23 @@ def refuse_bad_fences(text: str) -> None:
     if start is None:
         number, line = next(((at, one) for at, one in enumerate(text.split("\n"), 1) if one.strip()), (0, ""))
         line, place = line.rstrip("\r"), Place("", number)
+        help_ = "start it with `---`, `type:`, `status:` and `created_at:`"
+        found = Finding("front-matter-missing", "the file has no front matter", top, help_)
         if not number:
             found = Finding("empty-file", "the file is empty", top, "delete it, or write an entry with `mdmem new`")
         elif line.startswith(_LFS_POINTER):
             help_ = "run `git lfs pull`, then keep the memory out of LFS with `git lfs untrack '*.md'`"
             found = Finding("git-lfs-pointer", "the file is a Git LFS pointer", place, help_)
         elif line == "---":
-            message = "blank lines come before the opening fence"
-            found = Finding("fence-variant", message, top, "start the file with `---`")
+            message, help_ = "blank lines come before the opening fence", "start the file with `---`"
+            found = Finding("fence-variant", message, top, help_)
         elif _VARIANT.match(line):
             found = Finding("fence-variant", f"the opening fence is `{line}`, not `---`", place, exact)
         elif line.strip(_UNSEEN) == "---":
             found = Finding("fence-variant", "invisible characters are next to the opening fence", place, exact)
-        else:
-            help_ = "start it with `---`, `type:`, `status:` and `created_at:`"
-            found = Finding("front-matter-missing", "the file has no front matter", top, help_)
         raise FrontMatterError(found)
     end = FENCE.search(text, start.end())
-    # A variant of the fence before the first `---` was meant to close the front matter. The `---` is then a
-    # horizontal rule in the body.
+    # A variant before the first `---` was meant to close the front matter; that `---` is then a rule in the body.
     variant = _VARIANT.search(text, start.end(), end.start() if end else len(text))
     if variant is not None:
         place = Place("", text.count("\n", 0, variant.start()) + 1)
@@ -123,11 +121,10 @@ def refuse_bad_fences(text: str) -> None:
 def body_of(content: bytes) -> str:
     """Return the text below a file's front matter, or the whole text if the fences are not exact; never raises."""
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
-    try:
+    with suppress(FrontMatterError):
         refuse_bad_fences(text)
-    except FrontMatterError:
-        return text
-    return FENCE_LINE.split(text, 2)[2]
+        return FENCE_LINE.split(text, 2)[2]
+    return text
 
 
 _PLAIN_TEXT = re.compile(r"[^\W_][^\n:#\[\]{},&*!|'\"%`]*[^\s:#\[\]{},&*!|'\"%`]|[^\W_]", re.UNICODE)
@@ -181,6 +178,4 @@ def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: b
     if is_typed and is_bare(text):
         return text
     unfit = not text or _UNFIT.search(text) or _CONTROL.search(text) or _TYPED_TEXT.fullmatch(text)
-    if unfit or (in_flow and _FLOW.search(text)):
-        return scalar(text)
-    return text
+    return scalar(text) if unfit or (in_flow and _FLOW.search(text)) else text

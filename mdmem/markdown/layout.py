@@ -25,10 +25,7 @@ class UnpatchableError(MdmemError, ValueError):
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes with all edits applied; raises ValueError if edits overlap.
-
-    Several insertions at one offset keep their order.
-    """
+    """Return the bytes with all edits applied. Insertions at one offset keep their order; overlaps raise ValueError."""
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not end <= edit.start <= edit.end <= len(data):
@@ -47,23 +44,21 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
     """
     if not 0 <= start <= end <= len(document.text):
         raise ValueError(f"the characters {start} to {end} are not all in {document.path}")
-    if document.text[start:end] == text:
+    old = document.text[start:end]
+    if old == text:
         return ()
-    mark = len(codecs.BOM_UTF8) if document.data.startswith(codecs.BOM_UTF8) else 0
-    first = mark + len(document.text[:start].encode())
+    mark = codecs.BOM_UTF8 if document.data.startswith(codecs.BOM_UTF8) else b""
+    first = len(mark + document.text[:start].encode())
     try:
-        content = text.encode()
+        return (Edit(document.path, first, first + len(old.encode()), text.encode()),)
     except UnicodeEncodeError as error:
         raise UnpatchableError(
             f"{document.path}: the new text contains an invalid character (half of a surrogate pair); replace it"
         ) from error
-    return (Edit(document.path, first, first + len(document.text[start:end].encode()), content),)
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
     """Return the edit that replaces `width` characters in the body; line breaks become those of the line above."""
-    if offset < 0:
-        raise ValueError(f"the offset {offset} in the body of {document.path} is negative")
     start = len(document.text) - len(document.body) + offset
     above = document.text.rfind("\n", 0, start)
     line_break = "\r\n" if above > 0 and document.text[above - 1] == "\r" else "\n"
@@ -111,22 +106,21 @@ class Layout(Struct, frozen=True):
 
     def colon(self, name: str) -> int:
         """Return the offset just after the colon of a key; raises UnpatchableError if no colon follows the key."""
-        found = _COLON.match(self.front, self.fields.nodes(name)[0].end_mark.index)
+        found = _COLON.match(self.front, self.fields.nodes[name][0].end_mark.index)
         if found is None:
             raise self.refusal("has a key that is not followed by a colon", "write one `key: value` a line")
         return found.end()
 
     def lines(self, name: str) -> tuple[int, int]:
         """Return the start and end offset of the lines of a key and its value, without the comments above and below."""
-        key, value = self.fields.nodes(name)
+        key, value = self.fields.nodes[name]
         end = max(content_end(self.front, value), self.colon(name))
         return self.line_start(key.start_mark.index), self.next_line(end)
 
     def gap(self, name: str) -> int:
         """Return the offset at which to insert a key, so that the keys stay in the order of mdmem's fields."""
-        names = list(self.fields)
+        names = above = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
-        above = names
         if ranked and name in _RANKS:
             lower = [other for other in ranked if rank_of(other) < rank_of(name)]
             above = lower or names[: names.index(ranked[0])]
@@ -137,13 +131,13 @@ class Layout(Struct, frozen=True):
     def indent(self) -> str:
         """Return the blanks before each key; empty if the keys are at the margin."""
         first = next(iter(self.fields), None)
-        return " " * self.fields.nodes(first)[0].start_mark.column if first is not None else ""
+        return " " * self.fields.nodes[first][0].start_mark.column if first is not None else ""
 
     def comments(self, name: str) -> list[str]:
         """Return the comments on the lines of a key. A `#` inside a value does not count."""
         at, end = self.lines(name)
         found = []
-        for node in sorted(_scalars(*self.fields.nodes(name)), key=lambda node: node.start_mark.index):
+        for node in sorted(_scalars(*self.fields.nodes[name]), key=lambda node: node.start_mark.index):
             start, behind = node.start_mark.index, content_end(self.front, node)
             if node.style in ("|", ">"):
                 # PyYAML's span of a block scalar includes the comment on its first line.
@@ -160,13 +154,8 @@ class Layout(Struct, frozen=True):
         """Return the error for a patch that would delete a comment of a key."""
         return self.refusal(f"has a comment in `{name}` that would be lost", "change it by hand")
 
-    def too_wide(self) -> UnpatchableError:
-        """Return the error for a patch whose result differs from what was asked for."""
-        return self.refusal("would change in more places than asked", "write the change by hand")
-
 
 def _scalars(*nodes: Any) -> Iterator[yaml.ScalarNode]:
-    """Yield the texts in some nodes, including nested texts."""
     for node in nodes:
         if is_scalar(node):
             yield node
@@ -192,7 +181,7 @@ def layout_of(document: Document) -> Layout:
     front = handler().split(document.text)[0]
     opening = document.text[len("---") : document.text.index("\n") + 1]
     layout = Layout(document.path, front, document.fields, opening)
-    nodes = [document.fields.nodes(name)[0] for name in document.fields]
+    nodes = [document.fields.nodes[name][0] for name in document.fields]
     above = front[: nodes[0].start_mark.index] if nodes else front
     indents = {front[layout.line_start(key.start_mark.index) : key.start_mark.index] for key in nodes}
     if not _BETWEEN_KEYS.match(above) or len(indents) > 1 or "".join(indents).strip():

@@ -120,32 +120,24 @@ def parse_document(path: str, data: bytes) -> Document:
         found = fields.findings
     except FrontMatterError as error:
         found = error.findings
-    findings = (*conflict, *map(placed, found), *_second_front_matter(path, body, body_line))
-    return Document(path, data, text, fields, body, body_line, findings)
+    second = _SECOND.match(body) if _RULE.match(body) else None
+    # Two horizontal rules with `Note: …` between them are Markdown. A front matter has at least one of these keys.
+    if second is not None and not _TYPICAL.isdisjoint(line.split(":")[0] for line in second[1].splitlines()):
+        place, help_ = Place("", body_line + body.count("\n", 0, body.index("---")), 1, 3), "merge the two into one"
+        found = (*found, Finding("second-front-matter", "a second front matter follows the first", place, help_))
+    return Document(path, data, text, fields, body, body_line, (*conflict, *map(placed, found)))
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    start, first = 0, -1
+    marks: list[re.Match[str]] = []
     for mark in _CONFLICT if "<<<<<<<" in text else ():
-        found = mark.search(text, start)
-        if found is None:
-            return ()
-        start, first = found.end(), found.start() if first < 0 else first
-    if first < 0:
+        found = mark.search(text, marks[-1].end() if marks else 0)
+        marks += [found] if found else []
+    if len(marks) < len(_CONFLICT):
         return ()
-    place = Place(path, text.count("\n", 0, first) + 1, 1, 7)
+    place = Place(path, text.count("\n", 0, marks[0].start()) + 1, 1, 7)
     help_ = "`mdmem resolve` shows how to decide it"
     return (Finding("merge-marker", "the file has an unresolved merge conflict", place, help_),)
-
-
-def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding, ...]:
-    found = _SECOND.match(body) if _RULE.match(body) else None
-    # Two horizontal rules with `Note: …` between them are Markdown. A front matter has at least one of these keys.
-    if found is None or not any(line.split(":")[0] in _TYPICAL for line in found[1].splitlines()):
-        return ()
-    place = Place(path, body_line + body.count("\n", 0, body.index("---")), 1, 3)
-    message = "a second front matter follows the first"
-    return (fault("second-front-matter", message, place, "merge the two into one"),)
 
 
 def first_heading(body: str) -> str | None:
@@ -153,9 +145,7 @@ def first_heading(body: str) -> str | None:
     found = _HEADING.search(body)
     if found is not None and _CODE_FENCE.search(body, 0, found.start()):
         found = _HEADING.search(without_fenced(body))
-    if found is None:
-        return None
-    return without_closing(found[1])
+    return without_closing(found[1]) if found is not None else None
 
 
 def without_closing(heading: str) -> str:
@@ -214,8 +204,7 @@ def blank(text: str) -> str:
 
 def rationale_of(prose: str) -> str:
     """Return the text after `Rationale:` or a heading of that name, up to the next heading, or else the whole text."""
-    start, end = rationale_span(prose)
-    return prose[start:end].strip()
+    return prose[slice(*rationale_span(prose))].strip()
 
 
 def rationale_span(prose: str) -> tuple[int, int]:
@@ -265,7 +254,7 @@ def body_links(prose: str) -> Iterator[BodyLink]:
     """Yield the links of a body whose code is blanked out, in order, except images, web links and links to headings."""
     # Searching every line for a definition takes as long as everything else together.
     patterns = (_REFERENCE, _DEFINITION) if "]:" in prose else (_REFERENCE,)
-    found = [link for pattern in patterns for one in pattern.finditer(prose) for link in _links_of(one)]
+    found = (link for pattern in patterns for one in pattern.finditer(prose) for link in _links_of(one))
     yield from sorted(found, key=lambda link: link.offset)
 
 
@@ -310,12 +299,11 @@ def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> 
         if len(kept) == len(links):
             continue
         written = body[one.start() : one.end()]
+        # A link definition has no visible words.
+        rest = written.removeprefix("!").removeprefix("[").rpartition("](")[0]
         if one.lastgroup == "see":
             rest = f"[see: {', '.join(kept)}]" if kept else ""
         elif one.lastgroup == "wiki":
             rest = written[2:-2].partition("|")[2]
-        else:
-            # A link definition has no visible words.
-            rest = written.removeprefix("!").removeprefix("[").rpartition("](")[0]
         body = body[: one.start()] + rest + body[one.end() :]
     return body

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,7 +88,7 @@ def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
 def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tuple[Edit, ...]:
     """Return the edits that change items of a list, by index; raises LookupError for a missing list or item."""
     layout = layout_of(document)
-    items, node = _listed(layout.fields[name]), layout.fields.nodes(name)[1]
+    items, node = _listed(layout.fields[name]), layout.fields.nodes[name][1]
     slots = [_Slot(place) for place in range(len(items))]
     for place, text in texts.items():
         if not 0 <= place < len(items):
@@ -104,7 +105,7 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
         return ()
     if new in layout.fields:
         raise layout.refusal(f"has both `{old}` and `{new}`", "keep one of the two")
-    key = layout.fields.nodes(old)[0]
+    key = layout.fields.nodes[old][0]
     change = _Change(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
     meant = {new if name == old else name: value for name, value in layout.fields.items()}
     return _proved(document, layout, [change], lambda after: after.body == document.body and after.fields == meant)
@@ -113,7 +114,7 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
 def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
     """Return the edits that change the targets of relations, by index; raises LookupError for a missing relation."""
     layout = layout_of(document)
-    node, meant = layout.fields.nodes(_RELATIONS)[1], _listed(layout.fields[_RELATIONS]).copy()
+    node, meant = layout.fields.nodes[_RELATIONS][1], _listed(layout.fields[_RELATIONS]).copy()
     changes = []
     for place, to in targets.items():
         mapping = node.value[place] if is_sequence(node) else node
@@ -128,7 +129,7 @@ def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[E
 def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Edit, ...]:
     """Return the edits that append relations to the existing relations."""
     layout = layout_of(document)
-    node = layout.fields.nodes(_RELATIONS)[1] if _RELATIONS in layout.fields else None
+    node = layout.fields.nodes[_RELATIONS][1] if _RELATIONS in layout.fields else None
     old, sources = _listed(layout.fields.get(_RELATIONS)), [relation_item(one) for one in relations]
     if is_sequence(node):
         slots = [*map(_Slot, range(len(old))), *(_Slot(None, source=source) for source in sources)]
@@ -170,12 +171,12 @@ def _proved(
     if not edits:
         return ()
     edits.sort(key=lambda edit: (edit.start, edit.end))
-    try:
+    after = None
+    # Edits that overlap are a ValueError.
+    with suppress(ValueError):
         after = parse_document(document.path, apply_edits(document.data, edits))
-    except ValueError as error:
-        raise layout.too_wide() from error
-    if not is_meant(after):
-        raise layout.too_wide()
+    if after is None or not is_meant(after):
+        raise layout.refusal("would change in more places than asked", "write the change by hand")
     for name in filter(None, (one.keeps for one in changes)):
         if Counter(layout.comments(name)) - Counter(layout_of(after).comments(name)):
             raise layout.comment_lost(name)
@@ -183,9 +184,7 @@ def _proved(
 
 
 def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _has_value(fields: Fields, name: str, value: Any) -> bool:
@@ -196,13 +195,13 @@ def _has_value(fields: Fields, name: str, value: Any) -> bool:
     if not isinstance(value, str):
         return _listed(current) == list(value)
     if current == f"{value}\n":
-        return getattr(fields.nodes(name)[1], "style", None) in ("|", ">")
+        return getattr(fields.nodes[name][1], "style", None) in ("|", ">")
     return current == value or (name in LISTS and current == [value])
 
 
 def _changed(layout: Layout, name: str, value: Value) -> _Change:
     """Return the change that gives a key a new value in the style (quotes, list form) of the old value."""
-    node, old = layout.fields.nodes(name)[1], _listed(layout.fields[name])
+    node, old = layout.fields.nodes[name][1], _listed(layout.fields[name])
     if not value and value != "":
         return _Change(*layout.lines(name), "")
     if isinstance(value, str) and is_scalar(node):
@@ -240,7 +239,7 @@ def _with_slots(document: Document, layout: Layout, name: str, slots: Sequence[_
 
 def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
     """Return the change that replaces the items of a list by the wanted items, or removes the key if there are none."""
-    node: Any = layout.fields.nodes(name)[1]
+    node: Any = layout.fields.nodes[name][1]
     if not slots:
         return _Change(*layout.lines(name), "")
     old = layout.fields[name]
@@ -276,23 +275,14 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
     is_moved = any(slot.old is None and slot.text in texts_removed for slot in slots)
     # A removed line may lose its comment, unless the same item is added again at another place.
     keeps = None if removed and parts.by_line and not is_moved else name
-    return _smallest(layout, parts.start, parts.end, parts.joined(items, foot), keeps)
-
-
-def _smallest(layout: Layout, start: int, end: int, new: str, keeps: str | None) -> _Change:
-    """Return a change without the characters at both ends that are the same before and after."""
-    old = layout.front[start:end]
-    limit = min(len(old), len(new))
-    above = next((at for at in range(limit) if old[at] != new[at]), limit)
-    below = next((at for at in range(limit - above) if old[-1 - at] != new[-1 - at]), limit - above)
-    return _Change(start + above, end - below, new[above : len(new) - below], keeps)
+    return parts.change(layout.front, items, foot, keeps)
 
 
 def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> _Item:
     """Return a list item with a new text, in the style of the old item."""
     if not isinstance(layout.fields[name][place], str | None):
         raise layout.refusal(f"has a nested value as an item of `{name}`", "change the item by hand")
-    value: Any = layout.fields.nodes(name)[1]
+    value: Any = layout.fields.nodes[name][1]
     node = value.value[place]
     if not is_scalar(node):
         if "#" in item.source:
@@ -320,9 +310,6 @@ def _value_change(layout: Layout, node: yaml.ScalarNode, source: str, keeps: str
         return _Change(start, end, source + header[1], keeps)
     if start < end:
         return _Change(start, end, source, keeps)
-    rest = layout.front[end : layout.next_line(end)].rstrip("\r\n")
-    if rest and not rest.strip():
-        return _Change(end + len(rest), end + len(rest), source, keeps)
     return _Change(end, end, f" {source}", keeps)
 
 
@@ -368,12 +355,17 @@ class _ListSource(Struct):
     last_comma: str = ""
     foot: str = ""
 
-    def joined(self, items: Sequence[_Item], below: str) -> str:
-        """Return the source of the list with other items, and with `below` as the comment lines after them."""
+    def change(self, front: str, items: Sequence[_Item], below: str, keeps: str | None) -> _Change:
+        """Return the change to other items, with `below` as the comment lines after them."""
         commas = [*[self.comma] * (len(items) - 1), self.last_comma]
         pairs = zip(items, commas, strict=True)
         lines = (f"{one.above}{one.lead}{one.source}{comma}{one.rest}" for one, comma in pairs)
-        return "".join((self.head, *lines, below, self.foot))
+        old, new = front[self.start : self.end], "".join((self.head, *lines, below, self.foot))
+        # Leave out the characters at both ends that are the same before and after.
+        limit = min(len(old), len(new))
+        first = next((at for at in range(limit) if old[at] != new[at]), limit)
+        last = next((at for at in range(limit - first) if old[-1 - at] != new[-1 - at]), limit - first)
+        return _Change(self.start + first, self.end - last, new[first : len(new) - last], keeps)
 
 
 def _parse_lines(layout: Layout, node: yaml.SequenceNode) -> _ListSource | None:

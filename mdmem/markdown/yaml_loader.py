@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
 from frontmatter.default_handlers import BaseHandler
-from msgspec import Struct
 
 from mdmem.markdown.front_matter import (
     FENCE_LINE,
@@ -30,86 +29,70 @@ _FIRST_CHARACTER = re.compile(
 )
 
 
-class _Refusal(Struct, frozen=True):
-    """An error of the YAML parser: its message, the start of the construct, and the place of the error."""
+def _explained(lines: Sequence[str], words: str, since: Any, at: Any) -> Finding | None:
+    """Return a syntax error as a finding in plain words, or None if there is no explanation for such an error.
 
-    text: str
-    words: str
-    since: Any
-    at: Any
+    `words` is the parser's message, `since` the start of the construct, `at` the place of the error.
+    """
+    before, here = lines[at.line][: at.column].rstrip(), lines[at.line][at.column : at.column + 1]
+    opening = lines[since.line][since.column : since.column + 1]
+    if here == "\t" and re.search("cannot start any token|a tab character", words):
+        return _fault(at, "a tab where YAML needs spaces", "indent with spaces", "tab")
+    if re.search("quoted.* unexpected (?:end of stream|document)", words):
+        return _fault(since, f"the quote {opening} is not closed", "close it, or remove it", "open quote")
+    if re.search("quoted.*(?:escape|hex)", words):
+        # The two YAML loaders report different columns: at the backslash, or just after it.
+        column = lines[at.line].rfind("\\", 0, at.column + 1)
+        help_ = "use single quotes, or write two backslashes"
+        return _fault(at, "a backslash in double quotes starts an escape", help_, column=column)
+    if "parsing a flow" in words and at.line == since.line:
+        help_ = "add it, and put an item with a quote or a colon in quotes"
+        return _fault(at, "a comma or the closing bracket is missing", help_)
+    if "parsing a flow" in words:
+        return _fault(since, f"the `{opening}` is not closed", "close it")
+    if "could not find expected ':'" in words:
+        return _no_key(lines, since)
+    if "mapping values are not allowed" in words:
+        return _second_colon(lines, at)
+    if re.search("did not find expected key|expected <block end>", words):
+        if before.endswith(("'", '"')):
+            help_ = "write the quote inside the value twice, or use the other kind of quotes"
+            return _fault(at, "text follows the closing quote", help_)
+        if before.endswith(("]", "}")):
+            return _fault(at, "text follows the closing bracket", "write one list: [first, second]")
+        if here == "-":
+            return _fault(at, "a list item where a key belongs", "write the key of the list above it")
+    is_scanned = words.startswith(("while scanning an a", "while scanning a block"))
+    return _first_character(lines, since if is_scanned else at) if _FIRST_CHARACTER.search(words) else None
 
-    def line(self, mark: Any) -> str:
-        """Return the line that contains a mark, or "" after the last line."""
-        lines = self.text.split("\n")
-        return lines[mark.line].rstrip("\r") if mark.line < len(lines) else ""
 
-    def character(self, mark: Any) -> str:
-        """Return the one character at a mark, or "" at the end of a line."""
-        return self.line(mark)[mark.column : mark.column + 1]
+def _first_character(lines: Sequence[str], mark: Any) -> Finding | None:
+    before, value = lines[mark.line][: mark.column], lines[mark.line][mark.column :].rstrip()
+    if not value or value[0].isspace():
+        return None
+    name = "a backtick" if value[0] == "`" else f"`{value[0]}`"
+    help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
+    return _fault(mark, f"a plain value cannot start with {name}", help_, "first character")
 
-    def explained(self) -> Finding | None:
-        """Return the error as a finding in plain words, or None if there is no explanation for such an error."""
-        words, at, since = self.words, self.at, self.since
-        here, before = self.character(at), self.line(at)[: at.column].rstrip()
-        if here == "\t" and re.search("cannot start any token|a tab character", words):
-            return _fault(at, "a tab where YAML needs spaces", "indent with spaces", "tab")
-        if re.search("quoted.* unexpected (?:end of stream|document)", words):
-            message = f"the quote {self.character(since)} is not closed"
-            return _fault(since, message, "close it, or remove it", "open quote")
-        if re.search("quoted.*(?:escape|hex)", words):
-            # The two YAML loaders report different columns: at the backslash, or just after it.
-            column = self.line(at).rfind("\\", 0, at.column + 1)
-            help_ = "use single quotes, or write two backslashes"
-            return _fault(at, "a backslash in double quotes starts an escape", help_, column=column)
-        if "parsing a flow" in words and at.line == since.line:
-            help_ = "add it, and put an item with a quote or a colon in quotes"
-            return _fault(at, "a comma or the closing bracket is missing", help_)
-        if "parsing a flow" in words:
-            return _fault(since, f"the `{self.character(since)}` is not closed", "close it")
-        if "could not find expected ':'" in words:
-            return self._no_key(since)
-        if "mapping values are not allowed" in words:
-            return self._second_colon()
-        if re.search("did not find expected key|expected <block end>", words):
-            if before.endswith(("'", '"')):
-                help_ = "write the quote inside the value twice, or use the other kind of quotes"
-                return _fault(at, "text follows the closing quote", help_)
-            if before.endswith(("]", "}")):
-                return _fault(at, "text follows the closing bracket", "write one list: [first, second]")
-            if here == "-":
-                return _fault(at, "a list item where a key belongs", "write the key of the list above it")
-        return self._first_character() if _FIRST_CHARACTER.search(words) else None
 
-    def _first_character(self) -> Finding | None:
-        scanned = self.words.startswith(("while scanning an a", "while scanning a block"))
-        mark = self.since if scanned else self.at
-        character = self.character(mark)
-        if not character.strip():
-            return None
-        name = "a backtick" if character == "`" else f"`{character}`"
-        before, value = self.line(mark)[: mark.column], self.line(mark)[mark.column :].rstrip()
-        help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
-        return _fault(mark, f"a plain value cannot start with {name}", help_, "first character")
+def _no_key(lines: Sequence[str], mark: Any) -> Finding:
+    joined = _NO_BLANK.match(lines[mark.line][mark.column :])
+    if joined:
+        return _fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
+    help_ = "write `key: value`, or close the front matter above it with `---`"
+    return _fault(mark, "the line has no `key:`", help_)
 
-    def _no_key(self, mark: Any) -> Finding:
-        joined = _NO_BLANK.match(self.line(mark)[mark.column :])
-        if joined:
-            return _fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
-        help_ = "write `key: value`, or close the front matter above it with `---`"
-        return _fault(mark, "the line has no `key:`", help_)
 
-    def _second_colon(self) -> Finding:
-        line, at = self.line(self.at), self.at
-        key, _, value = line.partition(":")
-        if len(key) == at.column and not line.startswith(" "):
-            # YAML refuses a key at the margin only if the lines above are one plain value without a key.
-            lines = enumerate(self.text.split("\n"))
-            number = next((number for number, one in lines if one.strip() and not one.startswith("#")), 0)
-            return self._no_key(yaml.Mark("", 0, number, 0, None, 0))
-        if len(key) == at.column:
-            return _fault(at, "an indented key under a plain value", "move the key to the margin")
+def _second_colon(lines: Sequence[str], at: Any) -> Finding:
+    key, _, value = lines[at.line].partition(":")
+    if len(key) != at.column:
         help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
         return _fault(at, "a colon and a space inside a plain value", help_, "second colon")
+    if key.startswith(" "):
+        return _fault(at, "an indented key under a plain value", "move the key to the margin")
+    # YAML refuses a key at the margin only if the lines above are one plain value without a key.
+    number = next((number for number, one in enumerate(lines) if one.strip() and not one.startswith("#")), 0)
+    return _no_key(lines, yaml.Mark("", 0, number, 0, None, 0))
 
 
 def _fault(mark: Any, message: str, help_: str, cause: str = "", *, column: int | None = None) -> Finding:
@@ -128,8 +111,10 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Finding:
     if "nesting depth" in words:
         # Since version 0.2.6, libyaml has a limit of its own, and reads ahead up to it.
         return Finding("nested-value", _TOO_DEEP, place, "write plain values")
-    explained = _Refusal(text, words, error.context_mark or at, at).explained()
+    # The parser may report the end of the text as a line of its own.
+    lines = [line.rstrip("\r") for line in text.split("\n")] + [""]
     help_ = "put quotes around the value, or fix the indentation"
+    explained = _explained(lines, words, error.context_mark or at, at)
     return explained or _fault(at, f"the YAML parser says: {problem}", help_)
 
 
@@ -236,16 +221,14 @@ def _mapping(root: yaml.MappingNode, text: str) -> Fields:
         else:
             nodes[key.value] = (key, value)
             may_nest = key.value in _NESTING_FIELDS or key.value.startswith("x-")
-            if not may_nest and isinstance(value, yaml.SequenceNode):
-                for item, link in ((item, _wiki_link(item)) for item in value.value):
-                    if link is not None:
-                        message = f"`[[{link.value}]]` is a list in a list, not a link"
-                        found.append(Finding("wiki-link-value", message, place_of(item), f'write "{link.value}"'))
+            for item in value.value if not may_nest and isinstance(value, yaml.SequenceNode) else ():
+                if link := _wiki_link(item):
+                    message = f"`[[{link.value}]]` is a list in a list, not a link"
+                    found.append(Finding("wiki-link-value", message, place_of(item), f'write "{link.value}"'))
             found += _repeated_inside(value)
-    # If a key appears twice, it is not certain which value was meant, so neither value is used.
-    is_certain = all(one.code not in ("duplicate-key", "non-text-key") for one in found)
     found += _truncated(text, root)
-    if not is_certain:
+    # If a key appears twice, it is not certain which value was meant, so neither value is used.
+    if any(one.code in ("duplicate-key", "non-text-key") for one in found):
         raise FrontMatterError(*found)
     return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, nodes, found)
 
@@ -270,7 +253,6 @@ def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
 
 
 def _repeated_inside(node: yaml.Node) -> Iterator[Finding]:
-    """Report duplicate keys of a mapping inside a value."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from _repeated_inside(item)
@@ -292,7 +274,7 @@ def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Finding]:
     """Report plain values that YAML cuts at a `#`. For example, `title: Update #2 done` means only `Update`."""
     lines = text.splitlines() if " #" in text else []
     values = (one for _, value in root.value for one in (value.value if value.id == "sequence" else (value,)))
-    for value in values if lines else ():
+    for value in values:
         end = value.end_mark
         is_plain = isinstance(value, yaml.ScalarNode) and not value.style and end.line < len(lines)
         cut = re.match(r"\s+(#[^\s#].*)", lines[end.line][end.column :]) if is_plain else None
