@@ -251,9 +251,7 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
         return _value_change(layout, node, _flow([_item_source([node], text, in_flow=True) for text in texts]), name)
     if not is_sequence(node):
         raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
-    parts = (
-        (_parse_lines(layout, node) or _parse_wrapped(layout, node)) if node.flow_style else _parse_block(layout, node)
-    )
+    parts = _parse_flow(layout, node) if node.flow_style else _parse_block(layout, node)
     kept = {slot.old for slot in slots}
     removed = [item for place, item in enumerate(old) if place not in kept]
     texts_removed = {item for item in removed if isinstance(item, str)}
@@ -368,39 +366,31 @@ class _ListSource(Struct):
         return _Change(self.start + first, self.end - last, new[first : len(new) - last], keeps)
 
 
-def _parse_lines(layout: Layout, node: yaml.SequenceNode) -> _ListSource | None:
-    """Split a flow list that has one item on each line. Return None for any other list."""
+def _parse_flow(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
+    """Split a flow list. With an item on each line it keeps its lines, else several lines become one line."""
     front, start, end = layout.front, node.start_mark.index, node.end_mark.index
+    spans = [(item.start_mark.index, content_end(front, item)) for item in node.value]
     head = _LINE_REST.match(front, start + 1, end - 1)
-    if head is None:
-        return None
-    at = head.end()
-    parts = _ListSource(start, end, [], _Item("", lead="  ", rest=layout.line_break(at)), comma=",")
-    parts.head = front[start:at]
-    for item in node.value:
-        first, behind = item.start_mark.index, content_end(front, item)
+    items: list[_Item] = []
+    at, last_comma = head.end() if head else start, ""
+    for first, behind in spans if head else ():
         above, line_end, lead = front[at:first].rpartition("\n")
         comma = _COMMA.match(front, behind, end - 1)
         rest = _LINE_REST.match(front, comma.end() if comma else behind, end - 1)
         if rest is None or lead.strip():
-            return None
-        at, parts.new.lead, parts.last_comma = rest.end(), lead, "," if comma else ""
-        parts.items.append(_Item(front[first:behind], above + line_end, lead, rest[0]))
-    parts.foot = front[at:end]
-    return parts
-
-
-def _parse_wrapped(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
-    """Split any other flow list. A list on one line keeps its blanks. A list on several lines becomes one line."""
-    front, start, end = layout.front, node.start_mark.index, node.end_mark.index
-    spans = [(item.start_mark.index, content_end(front, item)) for item in node.value]
+            break
+        at, last_comma = rest.end(), "," if comma else ""
+        items.append(_Item(front[first:behind], above + line_end, lead, rest[0]))
+    if head and len(items) == len(spans):
+        new = _Item("", "", items[-1].lead if items else "  ", layout.line_break(head.end()))
+        head_, foot = front[start : head.end()], front[at:end]
+        return _ListSource(start, end, items, new, head=head_, comma=",", last_comma=last_comma, foot=foot)
     items = [_Item(front[first:behind]) for first, behind in spans]
     if not items or "\n" in front[start:end]:
         return _ListSource(start, end, items, _Item(""), by_line=False, head="[", comma=", ", foot="]")
-    comma = front[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
-    parts = _ListSource(start, end, items, _Item(""), by_line=False, comma=comma)
-    parts.head, parts.foot = front[start : spans[0][0]], front[spans[-1][1] : end]
-    return parts
+    between = front[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
+    head_, foot = front[start : spans[0][0]], front[spans[-1][1] : end]
+    return _ListSource(start, end, items, _Item(""), by_line=False, head=head_, comma=between, foot=foot)
 
 
 def _parse_block(layout: Layout, node: yaml.SequenceNode) -> _ListSource:

@@ -53,7 +53,15 @@ def _explained(lines: Sequence[str], words: str, since: Any, at: Any) -> Finding
     if "could not find expected ':'" in words:
         return _no_key(lines, since)
     if "mapping values are not allowed" in words:
-        return _second_colon(lines, at)
+        key, _, value = lines[at.line].partition(":")
+        if len(key) != at.column:
+            help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
+            return _fault(at, "a colon and a space inside a plain value", help_, "second colon")
+        if key.startswith(" "):
+            return _fault(at, "an indented key under a plain value", "move the key to the margin")
+        # YAML refuses a key at the margin only if the lines above are one plain value without a key.
+        number = next((number for number, one in enumerate(lines) if one.strip() and not one.startswith("#")), 0)
+        return _no_key(lines, yaml.Mark("", 0, number, 0, None, 0))
     if re.search("did not find expected key|expected <block end>", words):
         if before.endswith(("'", '"')):
             help_ = "write the quote inside the value twice, or use the other kind of quotes"
@@ -81,18 +89,6 @@ def _no_key(lines: Sequence[str], mark: Any) -> Finding:
         return _fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
     help_ = "write `key: value`, or close the front matter above it with `---`"
     return _fault(mark, "the line has no `key:`", help_)
-
-
-def _second_colon(lines: Sequence[str], at: Any) -> Finding:
-    key, _, value = lines[at.line].partition(":")
-    if len(key) != at.column:
-        help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
-        return _fault(at, "a colon and a space inside a plain value", help_, "second colon")
-    if key.startswith(" "):
-        return _fault(at, "an indented key under a plain value", "move the key to the margin")
-    # YAML refuses a key at the margin only if the lines above are one plain value without a key.
-    number = next((number for number, one in enumerate(lines) if one.strip() and not one.startswith("#")), 0)
-    return _no_key(lines, yaml.Mark("", 0, number, 0, None, 0))
 
 
 def _fault(mark: Any, message: str, help_: str, cause: str = "", *, column: int | None = None) -> Finding:
@@ -226,7 +222,17 @@ def _mapping(root: yaml.MappingNode, text: str) -> Fields:
                     message = f"`[[{link.value}]]` is a list in a list, not a link"
                     found.append(Finding("wiki-link-value", message, place_of(item), f'write "{link.value}"'))
             found += _repeated_inside(value)
-    found += _truncated(text, root)
+    # YAML cuts a plain value at a `#`: `title: Update #2 done` means only `Update`.
+    lines = text.splitlines() if " #" in text else []
+    items = (one for _, value in root.value for one in (value.value if value.id == "sequence" else (value,)))
+    for item in items:
+        end = item.end_mark
+        is_plain = isinstance(item, yaml.ScalarNode) and not item.style and end.line < len(lines)
+        cut = re.match(r"\s+(#[^\s#].*)", lines[end.line][end.column :]) if is_plain else None
+        if cut:
+            kept = f"ends at `{item.value}`" if item.value else "is empty"
+            message = f"the value {kept}: YAML reads `{cut[1].rstrip()}` as a comment"
+            found.append(Finding("comment-truncates-value", message, place_of(item), "put the whole value in quotes"))
     # If a key appears twice, it is not certain which value was meant, so neither value is used.
     if any(one.code in ("duplicate-key", "non-text-key") for one in found):
         raise FrontMatterError(*found)
@@ -268,17 +274,3 @@ def _repeated_inside(node: yaml.Node) -> Iterator[Finding]:
 def _repeated(key: yaml.Node, first: yaml.Node) -> Finding:
     message = f"`{key.value}` appears twice, first in line {place_of(first).line}"
     return Finding("duplicate-key", message, place_of(key), "keep one of the two")
-
-
-def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Finding]:
-    """Report plain values that YAML cuts at a `#`. For example, `title: Update #2 done` means only `Update`."""
-    lines = text.splitlines() if " #" in text else []
-    values = (one for _, value in root.value for one in (value.value if value.id == "sequence" else (value,)))
-    for value in values:
-        end = value.end_mark
-        is_plain = isinstance(value, yaml.ScalarNode) and not value.style and end.line < len(lines)
-        cut = re.match(r"\s+(#[^\s#].*)", lines[end.line][end.column :]) if is_plain else None
-        if cut:
-            kept = f"ends at `{value.value}`" if value.value else "is empty"
-            message = f"the value {kept}: YAML reads `{cut[1].rstrip()}` as a comment"
-            yield Finding("comment-truncates-value", message, place_of(value), "put the whole value in quotes")
