@@ -24,7 +24,7 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.site.build import SiteRequest, build, site_of
 from mdmem.site.markup import render_markdown
 from mdmem.site.pages import asset_text
-from mdmem.site.serve import LiveSite, SiteServer
+from mdmem.site.serve import SiteServer
 from mdmem.store.workspace.workspace import Workspace
 
 EXAMPLES = Path(__file__).parents[1] / "example-wings"
@@ -391,7 +391,7 @@ def test_markdown_leads_to_entries(text: str, html: str) -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[SiteServer]:
-    with SiteServer(LiveSite(opened(folder), SiteRequest(out=folder)), 0) as server:
+    with SiteServer(opened(folder), SiteRequest(out=folder), 0) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         yield server
         server.shutdown()

@@ -165,11 +165,11 @@ def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None
     """Serve the same pages live, to this machine alone: an open page follows the files."""
     require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
-    from mdmem.site.serve import LiveSite, SiteServer
+    from mdmem.site.serve import SiteServer
 
     workspace = given.open()
     request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
-    with SiteServer(LiveSite(workspace, request), port) as server:
+    with SiteServer(workspace, request, port) as server:
         given.remark(f"{server.address} shows the memory; Ctrl-C ends it")
         # `main` disabled garbage collection, but a server runs for a long time.
         gc.freeze()

@@ -16,7 +16,7 @@ from mdmem.model.access import Access
 from mdmem.site.facts import SiteFacts
 from mdmem.site.pages import SitePages
 from mdmem.store.git.process import may_be_tracked
-from mdmem.store.state.files import leads_away, write_whole
+from mdmem.store.state.files import default_mode, leads_away, write_whole
 from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import get_wing
 from mdmem.store.workspace.workspace import Workspace
@@ -158,16 +158,11 @@ def _write(folder: Path, path: str, content: bytes) -> None:
         raise EnvironmentFaultError(f"{target} is a symbolic link, or is reached through one; remove the link")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists():
-            write_whole(target, content, durable=False)
-            return
-        with target.open("xb") as stream:
-            try:
-                stream.write(content)
-                stream.flush()
-            except OSError:
-                target.unlink(missing_ok=True)
-                raise
+        is_new = not target.exists()
+        write_whole(target, content, durable=False)
+        if is_new:
+            # Without this, a web server of another user could not read the file.
+            target.chmod(default_mode())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise EnvironmentFaultError(f"{target} cannot be written: {reason}") from error

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import cached_property
 from urllib.parse import quote
@@ -55,17 +56,12 @@ def page_of_wing(wing: str) -> str:
 
 def link_to_room(wing: str, room: str) -> str:
     """Return the link to a room in the page of its wing, with percent-encoding."""
-    return f"{quoted(page_of_wing(wing))}#{quote(room)}"
+    return f"{quote(page_of_wing(wing))}#{quote(room)}"
 
 
 def up_from(page: str) -> str:
     """Return the relative path from a page to the folder of the site."""
     return "../" * page.count("/")
-
-
-def quoted(page: str) -> str:
-    """Return the path of a page with percent-encoding, for a link."""
-    return quote(page, safe="/")
 
 
 _LONGEST_TITLE, _LONGEST_REASON = 300, 600
@@ -146,7 +142,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
             address = entry.address
             found[address] = Row(
                 address,
-                quoted(page_of(address)),
+                quote(page_of(address)),
                 with_code(cut_at_word(entry.title, _LONGEST_TITLE)),
                 entry.type.value,
                 state_of(self.catalog, address, today=self.workspace.today),
@@ -169,20 +165,16 @@ class SiteFacts(Struct, frozen=True, dict=True):
         """Return the relations between entries, which the diagrams of the site show."""
         return Relations(self.catalog)
 
-    def body(self, address: str) -> str:
-        """Return the body of an entry; empty if its file was removed meanwhile."""
-        try:
-            return self.catalog.body(address)
-        except MdmemError:
-            return ""
-
     @cached_property
     def bodies(self) -> Mapping[str, str]:
-        """Return the bodies of all entries, reduced to the text that the caller may see."""
-        addresses = list(self.catalog.entries)
-        if self.workspace.access.is_narrow:
-            return {address: self.body(address) for address in addresses}
-        return {address: body for address, body, _ in self.catalog.bodies(addresses)}
+        """Return the bodies of all entries that can still be read, reduced to the text that the caller may see."""
+        addresses, found = list(self.catalog.entries), dict[str, str]()
+        if not self.workspace.access.is_narrow:
+            return {address: body for address, body, _ in self.catalog.bodies(addresses)}
+        for address in addresses:
+            with suppress(MdmemError):
+                found[address] = self.catalog.body(address)
+        return found
 
     @cached_property
     def linked_from(self) -> Mapping[str, Sequence[tuple[str, str]]]:
@@ -293,14 +285,6 @@ class SiteFacts(Struct, frozen=True, dict=True):
         successors = self.catalog.lineage.successors.get(entry.address, ())
         reasons = [entry.why_replaced(self.catalog.entries[one]) for one in successors]
         return _joined(reasons or [entry.why_ended])
-
-    @cached_property
-    def counts(self) -> Mapping[str, Counter[str]]:
-        """Return the numbers of entries, by type and then by state."""
-        counted: dict[str, Counter[str]] = defaultdict(Counter)
-        for row in self.rows.values():
-            counted[row.type][row.state] += 1
-        return counted
 
 
 def with_code(text: str) -> Markup:

@@ -32,7 +32,6 @@ from mdmem.site.facts import (
     link_to_room,
     page_of,
     page_of_wing,
-    quoted,
     shown_reason,
     up_from,
     with_code,
@@ -80,22 +79,21 @@ class SitePages(Struct, frozen=True, dict=True):
             pages[path] = render
 
         add("index.html", "start.html", "Current rules", self._start)
-        add("all.html", "all.html", "All entries", self._all)
+        add("all.html", "all.html", "All entries", dict)
         add("lineage.html", "lineage.html", "Lineage", self._lineage)
-        add("timeline.html", "timeline.html", "Timeline", self._timeline)
+        add("timeline.html", "timeline.html", "Timeline", timeline_context, facts)
         add("code.html", "code.html", "Rules for code", code_context, facts)
         add("board.html", "board.html", "Board", board_context, facts)
         if self.base is not None:
             add("diff.html", "diff.html", "This change", change_context, facts, self.base)
         for wing in facts.wings:
-            add(page_of_wing(wing.name), "wing.html", wing.name, self._wing, wing)
+            add(page_of_wing(wing.name), "wing.html", wing.name, wing_context, facts, wing)
         for entry in facts.entries:
             page = page_of(entry.address)
             add(page, "entry.html", entry.title, self._entry, entry, page)
-        feed, events = self._templates.get_template("feed.xml"), facts.events[:_FEED_EVENTS]
         data = (("assets/search.js", _search), ("assets/rules.js", _rules), ("entries.json", _entries))
         pages |= {path: partial(made, facts) for path, made in data}
-        pages["feed.xml"] = lambda: feed.render(events=events, facts=facts)
+        pages["feed.xml"] = self._templates.get_template("feed.xml").render
         return pages | {f"assets/{asset}": partial(asset_text, asset) for asset in ASSETS}
 
     @cached_property
@@ -109,11 +107,11 @@ class SitePages(Struct, frozen=True, dict=True):
             # Invisible and control characters are made visible in each text; HTML is escaped afterwards.
             finalize=lambda value: visible(value) if type(value) is str else value,
         )
-        made.filters["code"] = with_code
+        made.filters |= {"code": with_code, "day": day_of, "reason": shown_reason}
         menu = _MENU if self.base is None else (*_MENU, ("diff.html", "This change"))
-        shared = {"name": self.name, "live": self.live, "menu": menu, "rows": self.facts.rows}
-        made.globals |= {"count": count, "entries": entries, **shared}
-        made.globals["page_of_wing"] = lambda wing: quoted(page_of_wing(wing))
+        shared = {"name": self.name, "live": self.live, "menu": menu, "facts": self.facts, "rows": self.facts.rows}
+        made.globals |= {"count": count, "entries": entries, "link_to_room": link_to_room, **shared}
+        made.globals["page_of_wing"] = lambda wing: quote(page_of_wing(wing))
         return made
 
     def _start(self) -> Mapping[str, Any]:
@@ -131,19 +129,14 @@ class SitePages(Struct, frozen=True, dict=True):
                 )
             invariants = facts.rows_of(one for one in current if one.type is EntryType.INVARIANT)
             wings.append({"wing": wing, "invariants": invariants, "rooms": rooms, "total": len(current)})
+        counted = Counter((row.type, row.state) for row in facts.rows.values())
         return {
             "wings": wings,
-            "table": [(kind.value, [facts.counts[kind.value][state] for state in BoxState]) for kind in EntryType],
+            "table": [(kind.value, [counted[kind.value, state] for state in BoxState]) for kind in EntryType],
             "states": list(BoxState),
-            "total": len(facts.current),
-            "problems": len(facts.problems),
             "events": facts.events[:_RECENT_EVENTS],
             "stamp": f"As of {newest.when[:10]}, commit {newest.digest}. " if newest is not None else "",
         }
-
-    def _all(self) -> Mapping[str, Any]:
-        rooms = self.facts.rooms.items()
-        return {"rooms": [("/".join(at), link_to_room(*at), self.facts.rows_of(some)) for at, some in rooms]}
 
     def _lineage(self) -> Mapping[str, Any]:
         facts = self.facts
@@ -156,26 +149,12 @@ class SitePages(Struct, frozen=True, dict=True):
             "number": len(others),
         }
 
-    def _timeline(self) -> Mapping[str, Any]:
-        months = groupby(self.facts.events, key=lambda event: event.day.isoformat()[:7])
-        return {"months": [(month, list(events)) for month, events in months]}
-
-    def _wing(self, wing: Wing) -> Mapping[str, Any]:
-        broken = [(path, one.findings[0].message) for path, one in self.facts.catalog.broken.items()]
-        unread = [(path, message) for path, message in broken if path.startswith(f"{wing.name}/")]
-        shared = [one for one in wing.shared_wings or () if one in self.facts.catalog.wings]
-        rooms = [
-            (room, self.facts.rows_of(some)) for (name, room), some in self.facts.rooms.items() if name == wing.name
-        ]
-        return {"wing": wing, "shared": shared, "rooms": rooms, "unread": unread}
-
     def _entry(self, entry: Entry, page: str) -> Mapping[str, Any]:
         facts, address, up = self.facts, entry.address, up_from(page)
         lineage, row = facts.catalog.lineage, facts.rows[entry.address]
         heads = [one for one in lineage.heads(address) if one != address]
         # A stated reason explains only the direct successor, not a later one in the chain.
         is_one_step = {*heads} <= {*lineage.successors.get(address, ())}
-        matched, commits = facts.matched_files.get(address), facts.commits.get(address, ())
 
         def href(other: str) -> str | None:
             return up + facts.rows[other].page if other in facts.rows else None
@@ -185,12 +164,8 @@ class SitePages(Struct, frozen=True, dict=True):
             if value := getattr(entry, name):
                 texts, is_link = value if isinstance(value, tuple) else (value,), name in LINK_FIELDS
                 fields.append((name.replace("_", " "), [(str(one), href(one) if is_link else None) for one in texts]))
-        chain, members = [], lineage.chain(address)
+        members = lineage.chain(address)
         at = members.index(address)
-        for one in members[max(0, at - _MOST_OF_CHAIN) : at + _MOST_OF_CHAIN + 1] if len(members) > 1 else ():
-            other = facts.catalog.entries[one]
-            day = other.created_at.isoformat()[:10] if other.created_at else ""
-            chain.append((one, day, shown_reason(other.reason)))
         file = f"{facts.workspace.location.prefix}{entry.path}"
         url = (facts.workspace.settings.files_url or "").rstrip("/")
         views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url else ()
@@ -200,18 +175,13 @@ class SitePages(Struct, frozen=True, dict=True):
         return {
             "row": row,
             "entry": entry,
-            "room_link": link_to_room(entry.wing, entry.room),
             "superseded_by": heads if not row.is_current else [],
             "why_ended": shown_reason(facts.why_ended(entry)) if is_one_step and not row.is_current else "",
             "unreplaced": UNREPLACED,
-            "claimants": lineage.claimed_by(address),
-            "body": render_markdown(without_title(facts.body(address), entry.title), href, near=address),
+            "body": render_markdown(without_title(facts.bodies.get(address, ""), entry.title), href, near=address),
             "fields": fields,
-            "matched": matched[:_MOST_FILES] if matched else [],
-            "matched_number": len(matched) if matched is not None else 0,
-            "linked_from": facts.linked_from.get(address, ()),
-            "chain": chain,
-            "commits": [(one.when[:10], one.subject, one.author, one.digest) for one in commits],
+            "most_files": _MOST_FILES,
+            "chain": members[max(0, at - _MOST_OF_CHAIN) : at + _MOST_OF_CHAIN + 1] if len(members) > 1 else (),
             "most_commits": _MOST_COMMITS,
             "file": file,
             # Links to a host such as GitHub, if the setting `site.files_url` is set.
@@ -230,7 +200,23 @@ def asset_text(name: str) -> str:
     return files("mdmem.site").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-_FEED_EVENTS = 60
+def timeline_context(facts: SiteFacts) -> Mapping[str, Any]:
+    """Return the template context of the timeline: the events of each month."""
+    months = groupby(facts.events, key=lambda event: event.day.isoformat()[:7])
+    return {"months": [(month, list(events)) for month, events in months]}
+
+
+def wing_context(facts: SiteFacts, wing: Wing) -> Mapping[str, Any]:
+    """Return the template context of the page of a wing: its rooms, and its files that cannot be parsed."""
+    broken = facts.catalog.broken.items()
+    return {
+        "wing": wing,
+        "shared": [one for one in wing.shared_wings or () if one in facts.catalog.wings],
+        "rooms": [(room, facts.rows_of(some)) for (name, room), some in facts.rooms.items() if name == wing.name],
+        "unread": [(path, one.findings[0].message) for path, one in broken if path.startswith(f"{wing.name}/")],
+    }
+
+
 # The most characters of the excerpt that is shown below a search result, and of a title.
 _EXCERPT, _TITLE = 600, 200
 _WORD = re.compile(r"[^\W_]{2,40}")
@@ -357,30 +343,11 @@ def board_context(facts: SiteFacts) -> Mapping[str, Any]:
             "`mdmem verify` records that they are still true.",
         ),
     )
-    shown = []
-    for title, some, help_ in groups:
-        lines = []
-        for one in some[:_MOST_LINES]:
-            day = day_of(one.created_at) if one.created_at else None
-            lines.append((facts.rows[one.address], ", ".join(str(it) for it in (day, one.owner) if it)))
-        shown += [(title, lines, len(some), with_code(help_))] if some else []
     pairs = contradictions_among(facts.catalog, frozenset(entry.address for entry in facts.current))
-    problems = [
-        {
-            "severity": one.weight.value,
-            "place": f"{one.place.path}:{one.place.line}",
-            "row": facts.rows.get(one.address or ""),
-            "message": with_code(one.message),
-            "code": one.code,
-            "help": with_code(one.help),
-        }
-        for one in facts.problems[:_MOST_LINES]
-    ]
     return {
-        "groups": shown,
+        "groups": [group for group in groups if group[1]],
         "pairs": [(one.a, one.b) for one in pairs if one.a in entries and one.b in entries],
-        "problems": problems,
-        "number": len(facts.problems),
+        "most": _MOST_LINES,
     }
 
 

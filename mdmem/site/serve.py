@@ -27,14 +27,24 @@ _TYPES = {
 _STATE = "state"
 
 
-class LiveSite:
-    """The pages of a workspace, rendered again when its files change."""
+class SiteServer(ThreadingHTTPServer):
+    """A local server of the pages of a workspace, which are rendered again when its files change.
 
-    def __init__(self, workspace: Workspace, request: SiteRequest) -> None:
-        """Store the arguments; the memory is read at the first request."""
+    It answers only requests whose Host header is this machine.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, workspace: Workspace, request: SiteRequest, port: int) -> None:
+        """Listen on a port, or on any free one for port 0; raises EnvironmentFaultError if the port cannot be used."""
         self._workspace, self._request = workspace, request
         self._lock = threading.Lock()
         self._site: SitePages | None = None
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise EnvironmentFaultError(f"port {port} cannot be used: {reason}; choose another with --port") from error
 
     def get(self, path: str) -> str | None:
         """Return a file of the site, or None; for the path `state`, a hash that changes when the memory changes."""
@@ -48,21 +58,6 @@ class LiveSite:
             if path == _STATE:
                 return state
             return self._site.files[path]() if path in self._site.files else None
-
-
-class SiteServer(ThreadingHTTPServer):
-    """A local server of the pages, which answers only requests whose Host header is this machine."""
-
-    daemon_threads = True
-
-    def __init__(self, site: LiveSite, port: int) -> None:
-        """Listen on a port, or on any free one for port 0; raises EnvironmentFaultError if the port cannot be used."""
-        self.site = site
-        try:
-            super().__init__(("127.0.0.1", port), _Handler)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise EnvironmentFaultError(f"port {port} cannot be used: {reason}; choose another with --port") from error
 
     @property
     def address(self) -> str:
@@ -92,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             path = unquote(urlsplit(self.path).path).lstrip("/") or "index.html"
-            text = self.server.site.get(path)
+            text = self.server.get(path)
         except ValueError:
             self._send(HTTPStatus.BAD_REQUEST, "this is not a valid address")
         except MdmemError as error:
