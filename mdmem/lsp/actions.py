@@ -103,6 +103,14 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
         return
     workspace, address = document.memory.workspace, entry.address
     steps = list[tuple[str, Callable[[], ChangeSet]]]()
+
+    def plan_draft() -> ChangeSet:
+        """Plan a draft that supersedes the entry, with its title, and its address with a number."""
+        place = next(one for number in count(2) if (one := f"{address}-{number}") not in workspace.catalog.addresses)
+        draft = Draft(type=entry.type, place=place, title=entry.title)
+        new, text = new_text(workspace, draft, today=document.memory.today(), old=address, reason=REASON)
+        return plan_new(workspace, new, text, old=address, reason=REASON)
+
     named = document.resolve(token) if token is not None and token.kind is TokenKind.ADDRESS else None
     if named is not None and named != address:
         supersede = partial(plan_supersession, workspace, named, by=address, reason=REASON)
@@ -114,7 +122,7 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
     elif entry.is_in_force:
         steps.append(("Verify: still true today", partial(plan_verification, workspace, [address])))
         steps.append(("Put under review", partial(plan_review, workspace, address, reason=REASON)))
-        steps.append(("Supersede with a new draft", partial(_succession, document, address)))
+        steps.append(("Supersede with a new draft", plan_draft))
     steps.append(("Deprecate", partial(plan_deprecation, workspace, address, reason=REASON)))
     for title, plan in steps:
         try:
@@ -123,13 +131,3 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
             continue
         if edit is not None:
             yield types.CodeAction(title, types.CodeActionKind.Refactor, edit=edit)
-
-
-def _succession(document: Document, address: str) -> ChangeSet:
-    """Plan a draft that supersedes an entry, with its title, and its address with a number."""
-    workspace = document.memory.workspace
-    entry = workspace.catalog.entries[address]
-    place = next(one for number in count(2) if (one := f"{address}-{number}") not in workspace.catalog.addresses)
-    draft = Draft(type=entry.type, place=place, title=entry.title)
-    new, text = new_text(workspace, draft, today=document.memory.today(), old=address, reason=REASON)
-    return plan_new(workspace, new, text, old=address, reason=REASON)

@@ -114,8 +114,7 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
     usual = {name: kind for kind, name in memory.settings.rooms.items()}.get(room)
     number = document.position_at(offset).line
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
-    end = "\n" if number + 1 < document.line_count else ""
-
+    end = "\n" if "\n" in document.text[offset:] else ""
     snippets = memory.abilities.snippets
 
     def blank(word: str) -> str:

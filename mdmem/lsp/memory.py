@@ -37,7 +37,7 @@ from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import stamp_of
 from mdmem.store.settings import Settings
-from mdmem.store.tree import FileKind, Tree, TreeView, Unreadable, read_one
+from mdmem.store.tree import FileKind, TreeView, Unreadable, read_one
 from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import Workspace
 
@@ -55,10 +55,9 @@ _FROM_DISK = ("_overlay", "tracked_files", "_facts")
 
 
 class Abilities(Struct, frozen=True):
-    """The features for completion, hover and edits that an editor supports."""
+    """The features for completion and edits that an editor supports."""
 
     snippets: bool = True
-    markdown: bool = True
     versioned_edits: bool = True
     creates_files: bool = True
     renames_files: bool = True
@@ -66,13 +65,11 @@ class Abilities(Struct, frozen=True):
 
 def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
     """Return the features that an editor says it supports."""
-    formats = get_capability(capabilities, "text_document.hover.content_format") or ()
     operations = get_capability(capabilities, "workspace.workspace_edit.resource_operations") or ()
     has_versions = get_capability(capabilities, "workspace.workspace_edit.document_changes") is True
     snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
     return Abilities(
         snippets=snippets is True,
-        markdown=types.MarkupKind.Markdown in formats,
         # Neovim only says that it can move files, but that also means that it accepts versioned edits.
         versioned_edits=bool(operations) or has_versions,
         creates_files=types.ResourceOperationKind.Create in operations,
@@ -122,11 +119,6 @@ class Document(Struct, frozen=True, dict=True):
     def _place_starts(self) -> list[int]:
         # In places of findings, only a line feed ends a line.
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
-
-    @property
-    def line_count(self) -> int:
-        """Return the number of lines; if the text ends with a line ending, an empty last line counts, too."""
-        return len(self._line_starts)
 
     def line(self, number: int) -> str:
         """Return a line without its ending; the first line is 0, and lines beyond the last are empty."""
@@ -281,10 +273,7 @@ class OpenMemory:
     @cached_property
     def case(self) -> Case:
         """Return the input for the checks."""
-        return self._case_of(self.catalog)
-
-    def _case_of(self, catalog: Catalog) -> Case:
-        return self._file_cache.with_facts(Case(catalog, self.settings, self.today(), self._facts))
+        return self._file_cache.with_facts(Case(self.catalog, self.settings, self.today(), self._facts))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -305,7 +294,7 @@ class OpenMemory:
         if not contents:
             return self.findings
         catalog = self.workspace.over(TreeView(self.workspace.whole_tree, changed=contents)).catalog
-        return self._findings_of(self._case_of(catalog))
+        return self._findings_of(self._file_cache.with_facts(replace(self.case, catalog=catalog, cached={})))
 
     def _findings_of(self, case: Case) -> tuple[Finding, ...]:
         chosen = chosen_codes(case.settings)
@@ -329,10 +318,6 @@ class OpenMemory:
         if path in self.documents:
             return self.documents[path].uri
         return from_fs_path(str(self.location.root / path)) or ""
-
-    def uri_of_code(self, path: str) -> str:
-        """Return the URI of a code file, whose path is relative to the top of the repository."""
-        return from_fs_path(str(self.location.base / path)) or ""
 
     def location_of(self, address: str) -> types.Location:
         """Return the LSP location of an entry: the start of its file."""
@@ -380,8 +365,7 @@ class OpenMemory:
         """Read changes on disk and in git, and the new date, and return whether anything changed."""
         stamp = self._git_stamp()
         fresh = replace(self.disk.reread(), today=self.today())
-        is_same = stamp == self._stamp and fresh.tree.files() == self.disk.tree.files()
-        if is_same and fresh.today == self.disk.today and _digests(fresh.tree) == _digests(self.disk.tree):
+        if (stamp, _state_of(fresh)) == (self._stamp, _state_of(self.disk)):
             return False
         self._stamp, self.disk = stamp, fresh
         self._forget(*_FROM_TEXTS, *_FROM_DISK)
@@ -397,8 +381,9 @@ class OpenMemory:
             self.__dict__.pop(name, None)
 
 
-def _digests(tree: Tree) -> Mapping[str, str]:
-    return tree.digests([file for file in tree.files() if file.kind is FileKind.FILE])
+def _state_of(workspace: Workspace) -> object:
+    files = workspace.tree.files()
+    return workspace.today, files, workspace.tree.digests([file for file in files if file.kind is FileKind.FILE])
 
 
 class Memories:

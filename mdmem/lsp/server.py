@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any
@@ -65,59 +65,6 @@ _OPTIONS: Mapping[str, Any] = {
 }
 _WATCHED = ("**/*.md", f"**/{SETTINGS_NAME}")
 
-Publish = Callable[[types.PublishDiagnosticsParams], None]
-
-
-class Publisher:
-    """Publishes the findings of each file as diagnostics, if they changed since they were last published."""
-
-    def __init__(self, publish: Publish, guard: Callable[[str, Callable[[], object]], object]) -> None:
-        """Take the function that publishes, and a function that runs the check and reports its errors."""
-        self._publish, self._guard = publish, guard
-        self._published: dict[OpenMemory, dict[str, list[types.Diagnostic]]] = {}
-        self._timers: dict[OpenMemory, asyncio.TimerHandle] = {}
-
-    def schedule(self, memory: OpenMemory | None) -> None:
-        """Check a memory after 0.3 seconds without further changes; do nothing for None."""
-        if memory is None:
-            return
-        if memory in self._timers:
-            self._timers[memory].cancel()
-        loop = asyncio.get_running_loop()
-        self._timers[memory] = loop.call_later(_DELAY, self._guard, "the check", lambda: self.publish(memory))
-
-    def publish(self, memory: OpenMemory) -> None:
-        """Check a memory with the unsaved texts in the editor, and publish the diagnostics that changed."""
-        if not memory.is_there:
-            self.withdraw(memory)
-            return
-        memory.refresh()
-        found: dict[str, list[Finding]] = {path: [] for path in memory.documents}
-        for finding in memory.findings:
-            # Like `mdmem check`, do not report infos about files that are not open.
-            if finding.place.path in memory.documents or finding.weight is not Severity.INFO:
-                found.setdefault(finding.place.path, []).append(finding)
-        before, now = self._published.get(memory, {}), dict[str, list[types.Diagnostic]]()
-        for path, findings in list(found.items())[: len(memory.documents) + _MOST_CLOSED_FILES]:
-            # An unreadable folder has no text in which a place could be shown.
-            document = memory.document(path)
-            diagnostics = diagnostics_of(document, findings) if document is not None else []
-            uri = memory.uri_of(path)
-            now[uri] = diagnostics
-            if uri not in before or before[uri] != diagnostics:
-                version = document.version if document is not None else None
-                self._publish(types.PublishDiagnosticsParams(uri, diagnostics, version))
-        for uri in before.keys() - now.keys():
-            self._publish(types.PublishDiagnosticsParams(uri, []))
-        self._published[memory] = now
-
-    def withdraw(self, memory: OpenMemory) -> None:
-        """Remove the diagnostics of a memory that was deleted."""
-        if memory in self._timers:
-            self._timers.pop(memory).cancel()
-        for uri in self._published.pop(memory, {}):
-            self._publish(types.PublishDiagnosticsParams(uri, []))
-
 
 def diagnostics_of(document: Document, findings: Sequence[Finding]) -> list[types.Diagnostic]:
     """Return the findings about one document as LSP diagnostics, in the same order."""
@@ -167,20 +114,20 @@ class Server(LanguageServer):
         """Take the list of memories without reading any file."""
         super().__init__("mdmem", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self.memories, self.options = memories, Options()
-        self.publisher = Publisher(self.text_document_publish_diagnostics, self.guarded)
+        self._published: dict[OpenMemory, dict[str, list[types.Diagnostic]]] = {}
+        self._timers: dict[OpenMemory, asyncio.TimerHandle] = {}
         self._has_failed = False
         for method, answer in DOCUMENT_FEATURES.items():
             self._register(method, partial(self._answer_about_document, method, answer))
-        self._register(types.WORKSPACE_WILL_RENAME_FILES, partial(will_rename, memories))
-        self._register(types.INITIALIZE, self._initialize)
-        self._register(types.INITIALIZED, self._initialized)
-        self._register(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
-        schedule = self.publisher.schedule
         for method in (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE):
-            self._register(method, lambda it: schedule(memories.update(it.text_document.uri)))
-        self._register(types.TEXT_DOCUMENT_DID_CLOSE, lambda it: schedule(memories.close(it.text_document.uri)))
+            self._register(method, lambda it: self._schedule(memories.update(it.text_document.uri)))
+        self._register(types.INITIALIZE, self._initialize)
+        self._register(types.INITIALIZED, lambda _: self._watch_files())
+        self._register(types.WORKSPACE_WILL_RENAME_FILES, partial(will_rename, memories))
+        self._register(types.TEXT_DOCUMENT_DID_CLOSE, lambda it: self._schedule(memories.close(it.text_document.uri)))
         self._register(types.TEXT_DOCUMENT_DID_SAVE, lambda it: self._read_changes([it.text_document.uri]))
-        changed = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        configured, changed = types.WORKSPACE_DID_CHANGE_CONFIGURATION, types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        self._register(configured, lambda it: self._configure(it.settings))
         self._register(changed, lambda it: self._read_changes([one.uri for one in it.changes]))
 
     def _register(self, method: str, handle: Callable[[Any], Any]) -> None:
@@ -221,12 +168,12 @@ class Server(LanguageServer):
     def _initialize(self, params: types.InitializeParams) -> None:
         self.memories.abilities = abilities_of(params.capabilities)
         self.memories.workspace = self.workspace
-        self.options = options_from(params.initialization_options, self.options)
+        self._configure(params.initialization_options)
 
-    def _did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
-        self.options = options_from(params.settings, self.options)
+    def _configure(self, sent: Any) -> None:
+        self.options = options_from(sent, self.options)
 
-    def _initialized(self, _: types.InitializedParams) -> None:
+    def _watch_files(self) -> None:
         """Ask the editor to watch the files of memories, if the editor can do that."""
         if get_capability(self.client_capabilities, "workspace.did_change_watched_files.dynamic_registration"):
             options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in _WATCHED])
@@ -236,9 +183,50 @@ class Server(LanguageServer):
     def _read_changes(self, uris: list[str]) -> None:
         if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in uris):
             for memory in self.memories.locate_again():
-                self.publisher.withdraw(memory)
+                self._withdraw(memory)
         for memory in self.memories.opened.values():
-            self.publisher.schedule(memory)
+            self._schedule(memory)
+
+    def _schedule(self, memory: OpenMemory | None) -> None:
+        """Check a memory after 0.3 seconds without further changes; do nothing for None."""
+        if memory is None:
+            return
+        if memory in self._timers:
+            self._timers[memory].cancel()
+        loop = asyncio.get_running_loop()
+        self._timers[memory] = loop.call_later(_DELAY, self.guarded, "the check", lambda: self.publish(memory))
+
+    def publish(self, memory: OpenMemory) -> None:
+        """Check a memory with the unsaved texts in the editor, and publish the diagnostics that changed."""
+        if not memory.is_there:
+            self._withdraw(memory)
+            return
+        memory.refresh()
+        found: dict[str, list[Finding]] = {path: [] for path in memory.documents}
+        for finding in memory.findings:
+            # Like `mdmem check`, do not report infos about files that are not open.
+            if finding.place.path in memory.documents or finding.weight is not Severity.INFO:
+                found.setdefault(finding.place.path, []).append(finding)
+        before, now = self._published.get(memory, {}), dict[str, list[types.Diagnostic]]()
+        for path, findings in list(found.items())[: len(memory.documents) + _MOST_CLOSED_FILES]:
+            # An unreadable folder has no text in which a place could be shown.
+            document, uri = memory.document(path), memory.uri_of(path)
+            now[uri] = diagnostics_of(document, findings) if document is not None else []
+            if before.get(uri) != now[uri]:
+                version = document.version if document is not None else None
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, now[uri], version))
+        self._clear(before.keys() - now.keys())
+        self._published[memory] = now
+
+    def _withdraw(self, memory: OpenMemory) -> None:
+        """Remove the diagnostics of a memory that was deleted."""
+        if memory in self._timers:
+            self._timers.pop(memory).cancel()
+        self._clear(self._published.pop(memory, {}))
+
+    def _clear(self, uris: Iterable[str]) -> None:
+        for uri in uris:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
 
 def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:

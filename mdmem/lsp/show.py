@@ -9,7 +9,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from itertools import islice
 
 from lsprotocol import types
@@ -19,7 +18,7 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.ask.retrieve import reading_of
 from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
-from mdmem.lsp.memory import START, Abilities, Document, OpenMemory
+from mdmem.lsp.memory import START, Document, OpenMemory
 from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.model.entry import Entry
 from mdmem.model.fields import FIELDS
@@ -45,14 +44,6 @@ def plain_line(line: str) -> str:
 def title_line(entry: Entry) -> str:
     """Return the type and title of an entry."""
     return f"{entry.type}: {plain(entry.title, _LINE)}"
-
-
-def markup(abilities: Abilities, lines: Iterable[str]) -> types.MarkupContent:
-    """Return plain lines as a hover text, in a fenced code block if the editor shows Markdown."""
-    text = "\n".join(map(plain_line, lines))
-    if not abilities.markdown:
-        return types.MarkupContent(types.MarkupKind.PlainText, text)
-    return types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```")
 
 
 def state_in(memory: OpenMemory, address: str) -> BoxState:
@@ -83,12 +74,6 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
         yield from ("", *textwrap.wrap(summary, _WIDTH, break_on_hyphens=False))
 
 
-@lru_cache(maxsize=512)
-def files_matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the sorted tracked files that match at least one glob."""
-    return tuple(sorted(all_matches(globs, tracked)))
-
-
 def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
     """Return the rules for a saved code file, and a text with the number of rules that apply to all files, or ""."""
     workspace, path = document.memory.disk, document.code_path
@@ -104,12 +89,14 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
     """Return the hover text for the token at a position, or on line 1 of code for the rules of the file; else None."""
-    token, abilities = document.token_at(params.position), document.memory.abilities
-    if document.is_code and token is None:
-        rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
-        return types.Hover(markup(abilities, filter(None, (*map(title_line, rules), more)))) if rules else None
-    lines = [*_token_lines(document, token)] if token is not None else []
-    return types.Hover(markup(abilities, lines), document.range_of_token(token)) if token and lines else None
+    token, lines, where = document.token_at(params.position), list[str](), None
+    if token is not None:
+        lines, where = [*_token_lines(document, token)], document.range_of_token(token)
+    elif document.is_code and params.position.line == 0:
+        rules, more = rules_for_code(document)
+        lines = [*map(title_line, rules), *filter(None, [more])]
+    text = "\n".join(map(plain_line, lines))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```"), where) if text else None
 
 
 def _token_lines(document: Document, token: Token) -> Iterator[str]:
@@ -163,8 +150,8 @@ def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
         verb = "mentions" if len(linking) == 1 else "mention"
         add(f"{entries(len(linking))} {verb} this", files_of(linking))
     if entry.is_in_force and entry.applies_to:
-        files = files_matching(memory.tracked_files, entry.applies_to)
-        add(f"applies to {count(len(files), 'file')}", ((path, memory.uri_of_code(path)) for path in files))
+        files, base = sorted(all_matches(entry.applies_to, memory.tracked_files)), memory.location.base
+        add(f"applies to {count(len(files), 'file')}", ((path, (base / path).as_uri()) for path in files))
     return found
 
 

@@ -20,7 +20,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.lsp.edit import edit_of, text_edits_to
 from mdmem.lsp.memory import SETTINGS_CODE, Abilities, Document, OpenMemory
-from mdmem.lsp.server import Publisher
+from mdmem.lsp.server import Server
 from mdmem.lsp.tokens import TokenKind, parse_text
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Kind
@@ -160,15 +160,16 @@ def test_a_memory_that_goes_away_is_let_go_and_one_that_comes_is_found(hand: Han
     assert codes(hand) == []
 
 
-def test_only_diagnostics_that_changed_are_published(hand: Hand, tmp_path: Path) -> None:
+def test_only_diagnostics_that_changed_are_published(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     write_entry(hand.folder / "memory", "nav/rules/closed", title="Closed", status="actve")
     memory = hand.open(RULE).memory
     hand.type(RULE, "active", "actve")
     published: list[PublishDiagnosticsParams] = []
-    publisher = Publisher(published.append, lambda _, work: work())
+    server = Server(hand.memories)
+    monkeypatch.setattr(server, "text_document_publish_diagnostics", published.append)
 
     def newly() -> dict[str, int]:
-        publisher.publish(memory)
+        server.publish(memory)
         found = {one.uri: len(one.diagnostics) for one in published}
         published.clear()
         return found
@@ -204,7 +205,7 @@ def test_a_place_without_a_width_is_the_rest_of_its_line() -> None:
 
 def test_lines_end_where_an_editor_ends_them() -> None:
     found = document("a\u2028b\fc\rd\r\ne\n")
-    assert [found.line(number) for number in range(found.line_count)] == ["a\u2028b\fc", "d", "e", ""]
+    assert [found.line(number) for number in range(4)] == ["a\u2028b\fc", "d", "e", ""]
     # The lines of a place end at line feeds alone.
     assert found.range_of_place(Place("a.md", 1, 7, 1)).start == Position(1, 0)
     assert found.range_of_place(Place("a.md", 2, 2, 1)).start == Position(2, 1)

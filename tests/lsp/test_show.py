@@ -10,7 +10,6 @@ from editors import Hand
 from lsprotocol import types
 from memories import CLOCKS, DRAFT, NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.memory import Abilities
 from mdmem.lsp.server import Options, options_from
 from mdmem.lsp.show import definition, hover, implementation, lenses, references
 
@@ -67,14 +66,6 @@ def test_what_a_hostile_entry_says_stays_within_the_fence(reader: Hand) -> None:
     assert ("```" in inner, "\u202e" in inner) == (False, False)
     assert re.search(r"<[/!?A-Za-z]", inner) is None
     assert "command:rm" in inner, "it is shown, as text"
-
-
-def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
-    document = reader.document(THREADS)
-    document.memory.abilities = Abilities(markdown=False)
-    said = told(reader, "[see: nav/architecture/|threads]")
-    document.memory.abilities = Abilities()
-    assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 
 def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(reader: Hand) -> None:
