@@ -26,7 +26,7 @@ def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]
     address, lineage, derived = entry.address, catalog.lineage, catalog.derived
     stance = catalog.stance(address)
     proposed = stance.amended_by if stance is not None else ()
-    claimed, claims = lineage.claimed_by(address), lineage.claims(address)
+    claimed, claims = lineage.claimed_by(address), lineage.claims.get(address, ())
     if not (proposed or claimed or claims or address in derived.with_amendments):
         return _NONE
     found = {

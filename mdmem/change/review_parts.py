@@ -255,7 +255,7 @@ class _Comparison:
 
         def relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
             for address in catalog.entries:
-                yield from ((address, CLAIMS, old) for old in catalog.lineage.claims(address))
+                yield from ((address, CLAIMS, old) for old in catalog.lineage.claims.get(address, ()))
                 amended = filter(catalog.lineage.is_current, catalog.derived.amends(address))
                 yield from ((address, AMENDS, old) for old in amended)
 

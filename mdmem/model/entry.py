@@ -90,13 +90,6 @@ class Field(Struct, frozen=True):
         """Return whether the manifest of a wing may have this field."""
         return self.in_manifest or self.holder is Holder.WING
 
-    @property
-    def is_list(self) -> bool:
-        """Return whether the value is a list. A list of one item may be written without brackets."""
-        return self.kind in _LISTS
-
-
-_LISTS = frozenset({Kind.TEXTS, Kind.WINGS, Kind.LINKS, Kind.GLOBS, Kind.RELATIONS})
 
 Text: TypeAlias = Annotated[str | None, Kind.TEXT]
 Texts: TypeAlias = Annotated[tuple[str, ...], Kind.TEXTS]
@@ -379,21 +372,17 @@ class NodeLabel(StrEnum):
     @property
     def type(self) -> EntryType:
         """Return the type of every entry with this label."""
-        return _TYPES.get(self, EntryType.NOTE)
+        return next((one for one in EntryType if one == self.lower()), EntryType.NOTE)
 
 
-_TYPES = {
-    NodeLabel.DECISION: EntryType.DECISION,
-    NodeLabel.PATTERN: EntryType.PATTERN,
-    NodeLabel.INVARIANT: EntryType.INVARIANT,
-}
-_BY_TYPE = {kind: label for label, kind in _TYPES.items()}
 _NOTES = {"context": NodeLabel.CONTEXT, "session": NodeLabel.SESSION, "entity": NodeLabel.ENTITY_FACT}
 
 
 def label_of(entry: Entry) -> NodeLabel:
     """Return the contract's name for the kind of an entry. A note without a known label is a `Note`."""
-    return _BY_TYPE.get(entry.type) or _NOTES.get(entry.label or "", NodeLabel.NOTE)
+    if entry.type is not EntryType.NOTE:
+        return NodeLabel(entry.type.capitalize())
+    return _NOTES.get(entry.label or "", NodeLabel.NOTE)
 
 
 class Freshness(StrEnum):

@@ -132,7 +132,8 @@ def searched_as(*ways: Searched) -> tuple[str, ...]:
 WING_FIELDS = frozenset(field.name for field in FIELDS if field.is_of_wings)
 KNOWN_FIELDS = frozenset(field.name for field in FIELDS if field.holder is not Holder.WING)
 REQUIRED = tuple(field.name for field in FIELDS if field.required)
-LISTS = frozenset(field.name for field in FIELDS if field.is_list)
+# A list of one item may be written without brackets.
+LISTS = frozenset(names_of(Kind.TEXTS, Kind.WINGS, Kind.LINKS, Kind.GLOBS, Kind.RELATIONS))
 LINK_FIELDS = names_of(Kind.LINKS)
 DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
 # The fields, besides title and links, that say what an entry demands and where it applies.

@@ -50,10 +50,23 @@ def script_pattern(glob: str) -> list[str | None] | None:
     The four parts are: the plain path, the prefix of all paths below it, the literal start, and the regular expression
     for the rest (None if there is none). The script compares paths as UTF-8 bytes, one character for each byte.
     """
-    rule = _rule(glob)
+    rule, ends, groups = _rule(glob), list[str](), count(1)
     if rule is _NOTHING:
         return None
-    source = None if rule.pattern is None else _for_browsers(rule.pattern.pattern.decode("latin-1"))
+
+    def turned(found: re.Match[str]) -> str:
+        # JavaScript has no atomic groups, so each becomes a lookahead and a reference to its group.
+        if found[0] == "(?>":
+            ends.append(f"))(?:\\{next(groups)})")
+            return "(?=("
+        if found[0] == ")":
+            return ends.pop()
+        ends.extend([")"] * found[0].startswith("("))
+        return found[0]
+
+    source = None
+    if rule.pattern is not None:
+        source = re.sub(r"\\.|\(\?.|\)", turned, rule.pattern.pattern.decode("latin-1"), flags=re.DOTALL)
     return [*(os.fsencode(part).decode("latin-1") for part in (rule.plain, rule.below, rule.literal)), source]
 
 
@@ -114,8 +127,7 @@ def _rule(glob: str) -> _Rule:
 
 
 _NEVER = b"(?!)"
-_STAR, _DEEP, _FOLDERS = b"[^/]*?", b".*?", b"(?:.*?/)??"
-_FIXED = {"folders": _FOLDERS, "deep": _DEEP, "star": _STAR, "any": b"[^/]", "never": _NEVER}
+_FIXED = {"folders": b"(?:.*?/)??", "deep": b".*?", "star": b"[^/]*?", "any": b"[^/]", "never": _NEVER}
 _TOKEN = re.compile(
     rb"(?:(?<=/)|\A)\*\*+(?:(?P<folders>/)|(?P<deep>(?=\\/|\Z)))"
     rb"|(?P<star>\*+)|(?P<any>\?)|(?P<set>\[)|(?P<never>\\\Z)|\\?(?P<plain>.)",
@@ -130,10 +142,18 @@ def _regex(glob: bytes) -> bytes:
     exponential time.
     """
     blocks: list[list[bytes]] = [[b""]]
-    for token in _tokens(glob):
-        if token in (_DEEP, _FOLDERS):
+    at = 0
+    while at < len(glob):
+        found = _TOKEN.match(glob, at)
+        assert found is not None
+        kind, at = found.lastgroup or "plain", found.end()
+        if kind == "set":
+            token, at = _set(glob, at)
+        else:
+            token = _FIXED.get(kind) or re.escape(found["plain"])
+        if kind in ("deep", "folders"):
             blocks.append([token])
-        elif token is _STAR:
+        elif kind == "star":
             blocks[-1].append(token)
         else:
             blocks[-1][-1] += token
@@ -143,36 +163,6 @@ def _regex(glob: bytes) -> bytes:
 
 def _atomic(pattern: bytes) -> bytes:
     return b"(?>%s)" % pattern
-
-
-def _for_browsers(pattern: str) -> str:
-    """Replace each atomic group by a lookahead and a reference to its group, since JavaScript has no atomic groups."""
-    ends: list[str] = []
-    groups = count(1)
-
-    def turned(found: re.Match[str]) -> str:
-        if found[0] == "(?>":
-            ends.append(f"))(?:\\{next(groups)})")
-            return "(?=("
-        if found[0] == ")":
-            return ends.pop()
-        ends.extend([")"] * found[0].startswith("("))
-        return found[0]
-
-    return re.sub(r"\\.|\(\?.|\)", turned, pattern, flags=re.DOTALL)
-
-
-def _tokens(glob: bytes) -> Iterator[bytes]:
-    at = 0
-    while at < len(glob):
-        found = _TOKEN.match(glob, at)
-        assert found is not None
-        kind, at = found.lastgroup or "plain", found.end()
-        if kind == "set":
-            members, at = _set(glob, at)
-            yield members
-        else:
-            yield _FIXED.get(kind) or re.escape(found["plain"])
 
 
 _ITEM = re.compile(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)

@@ -164,10 +164,6 @@ class Lineage(Struct, frozen=True, dict=True):
         """Return the one-sided successors of a current entry, or the current entries that superseded those, sorted."""
         return self._claimed_by.get(address, ())
 
-    def claims(self, address: str) -> tuple[str, ...]:
-        """Return the entries that have this entry in their `claimed_by`, sorted."""
-        return self._claims.get(address, ())
-
     @property
     def claimed(self) -> Set[str]:
         """Return the addresses of the current entries for which `claimed_by` returns other entries."""
@@ -184,7 +180,8 @@ class Lineage(Struct, frozen=True, dict=True):
         return in_order(found)
 
     @cached_property
-    def _claims(self) -> dict[str, tuple[str, ...]]:
+    def claims(self) -> dict[str, tuple[str, ...]]:
+        """Return for each one-sided successor the sorted entries that have it in their `claimed_by`."""
         return turned(self._claimed_by)
 
     @cached_property

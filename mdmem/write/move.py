@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from shlex import quote
 
 from msgspec.structs import replace
@@ -15,16 +13,14 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import baseline_bytes, read_baseline
 from mdmem.checks.case import Case
 from mdmem.checks.fixes import MoveFix, below
-from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, MdmemError, NotFoundError, SettingsError, UsageError, taken
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
 from mdmem.model.finding import Edit
 from mdmem.store.catalog.addresses import number_in
 from mdmem.store.settings import parse_settings
-from mdmem.store.state.files import leads_away
 from mdmem.store.tree import Unreadable, read_one
-from mdmem.store.workspace.addresses import find_by_handle, from_root, iter_origins, resolve_name
+from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import require_names, require_wing
@@ -58,23 +54,7 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
     under = workspace.location.under if workspace.location.repository is not None else None
     change_set = plan_moves(case, places, under=under)
-    remarks = (*change_set.remarks, *_stale_pointers(workspace, change_set.actions))
-    return replace(change_set, changes=(*made.values(), *change_set.changes), remarks=remarks)
-
-
-def _stale_pointers(workspace: Workspace, moves: Sequence[WriteAction]) -> Iterator[str]:
-    """Yield a remark for each file that `import --pointer` left and that does not point to the new place."""
-    base, moved = workspace.location.base, {one.address: one.other for one in moves}
-    for old, origin in iter_origins(workspace, moved):
-        # The path may be anything that somebody wrote, also one that leads out of the project or cannot exist.
-        if origin.path.startswith("/") or ".." in origin.path.split("/"):
-            continue
-        with suppress(OSError, ValueError):
-            left = b"" if leads_away(base, origin.path) else read_regular(base / origin.path, follow=False)
-            place = os.path.relpath(workspace.location.root / f"{moved[old]}.md", (base / origin.path).parent)
-            place = Path(place).as_posix()
-            if left.startswith(b"Moved to [") and left.count(b"\n") == 1 and f"(<{place}>)".encode() not in left:
-                yield f"{origin.path} points to the old place, and stays as it is: write `{place}` into it"
+    return replace(change_set, changes=(*made.values(), *change_set.changes))
 
 
 def _new_place(workspace: Workspace, old: str, to: str) -> str:

@@ -242,19 +242,12 @@ def test_mv_says_what_to_commit_together(folder: Path, run: Run) -> None:
     assert run("mv", "nav/architecture/more", "nav/rules/more").err == together
 
 
-def test_mv_to_another_room_names_the_room_and_the_pointer_of_an_import(folder: Path, run: Run) -> None:
+def test_mv_to_another_room_names_the_room(folder: Path, run: Run) -> None:
     name = "0006-every-write-has-an-idempotency-key"
-    write(folder, f"docs/adr/{name}.md", "# 6. Keys\n\n## Status\n\nAccepted\n\n## Decision\n\nKeys.\n")
+    write_entry(folder / "memory", f"nav/rules/{name}")
     commit_all(folder)
-    run("import", "--move", "--pointer", "--commit")
-    ran = run("mv", "6", "nav/contracts/", "--commit")
+    run("mv", "6", "nav/contracts/", "--commit")
     assert git(folder, "log", "-1", "--format=%s") == f"Move {name} to nav/contracts/"
-    place = f"../../memory/nav/contracts/{name}.md"
-    said = f"docs/adr/{name}.md points to the old place, and stays as it is: write `{place}` into it\n"
-    assert said in ran.err
-    write(folder, f"docs/adr/{name}.md", f"Moved to [Keys](<{place}>).\n")
-    run("mv", "6", "nav/rules/")
-    assert said not in run("mv", "6", "nav/contracts/").err
 
 
 def test_mv_takes_no_number_of_a_record_for_an_entry_id(root: Path, run: Run) -> None:
