@@ -34,6 +34,7 @@ from mdmem.model.entry import (
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import all_matches, fixed_part
+from mdmem.record import record_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import Blocked, PendingWrite, record_hygiene
@@ -293,10 +294,10 @@ def _examine(
 def _report(
     workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str], **parts: Any
 ) -> HygieneReport:
-    """Return the report: the given parts, and the writes that failed or that a similar entry stopped."""
+    """Return the given parts, and the writes of the project, in any scope, that failed or that were stopped."""
     found = WaitingSaves()
     try:
-        found = waiting_saves(workspace, project=wing, scope=scope)
+        found = waiting_saves(workspace, project=wing)
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
     remarks += [f"{path} cannot be read; it may be a pending write" for path in found.unreadable]
@@ -349,18 +350,15 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
         "entity_groups": [list(group) for group in hygiene.drifted],
         "pending_writes": [
             {
-                "id": one.id,
-                "verb": one.verb,
+                **record_json(one, "id", "verb"),
                 "project_id": one.arguments.get("project_id"),
                 "created": one.created.isoformat(),
-                "attempts": one.attempts,
-                "error": one.error,
+                **record_json(one, "attempts", "error"),
             }
             for one in hygiene.unresolved
         ],
         "findings": [
-            {"code": one.code, "address": one.address, "path": one.place.path, "line": one.place.line}
-            | {"message": one.message, "help": one.help}
+            record_json(one, "code", "address", "place.path", "place.line", "message", "help")
             for one in hygiene.findings
         ],
     }

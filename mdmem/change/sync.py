@@ -15,6 +15,7 @@ from mdmem.checks.engine import is_incomplete, mark_new
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding
+from mdmem.model.text import first_of
 from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of, settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
@@ -124,11 +125,10 @@ def _bring_together(
     if base not in (ours, theirs):
         commit, conflicts = rebase(repository, ours, theirs)
     if conflicts:
-        listed = ", ".join(f"`{path}`" for path in conflicts[:_SHOWN])
-        more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
+        listed = first_of([f"`{path}`" for path in conflicts], _SHOWN)
         pull, operation = _pull(repository, ours, theirs)
         steps = f"type `{pull}`, resolve each file and `git add` it, `git {operation} --continue`,"
-        message = f"git cannot merge {listed}{more} with {upstream.name}"
+        message = f"git cannot merge {listed} with {upstream.name}"
         raise _stopped(message, steps, "then `mdmem sync` again")
     # The ref may move in the meantime, so the check compares with the fetched commit.
     report = check(workspace.at(Snapshot(revision=commit)), CheckRequest(base=upstream.name))

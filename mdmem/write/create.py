@@ -199,23 +199,6 @@ def refuse_taken(workspace: Workspace, address: str) -> None:
         raise LostRaceError(taken(address))
 
 
-def compose(draft: Draft, *, today: date, inherited: Mapping[str, Value] | None = None) -> str:
-    """Return the text of a new entry; the fields of the draft override the `inherited` ones.
-
-    Raises UsageError if the draft has no valid address.
-    """
-    address = address_of(draft)
-    fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
-    fields["title"] = " ".join(draft.title.split()) or title_of(address)
-    text = entry_text(fields, draft.body.strip("\n") or BODIES[draft.type])
-    more = {**(inherited or {}), **draft.fields}
-    if draft.applies_to:
-        # An empty glob means that the entry is about no files in particular.
-        more["applies_to"] = [glob for glob in draft.applies_to if glob.strip()]
-    document = parse_document(f"{address}.md", _as_bytes(text))
-    return apply_edits(document.data, set_fields(document, more)).decode()
-
-
 def _as_bytes(text: str) -> bytes:
     try:
         return text.encode()
@@ -429,16 +412,24 @@ def new_text(
             f"the new entry would have the address of the old one, {old}; give it another --title or --place"
         )
     refuse_taken(workspace, address)
-    if old is None:
-        return address, compose(draft, today=today)
-    entry, why = catalog.entries[old], required_reason(reason, "say why it is superseded")
-    meant = Entry(address=address, type=draft.type, status=draft.status, title=draft.title)
-    refuse_unfit(catalog, entry, meant, instead=_INSTEAD)
-    inherited = inherited_fields(entry, draft.type)
-    if draft.status is Status.ACTIVE:
-        # Nobody else has seen the text of a new active entry, so do not name the older owner as responsible for it.
-        inherited.pop("owner", None)
-    return address, compose(draft, today=today, inherited={**inherited, "supersedes": [old], "reason": why})
+    more = dict[str, Value]()
+    if old is not None:
+        entry, why = catalog.entries[old], required_reason(reason, "say why it is superseded")
+        meant = Entry(address=address, type=draft.type, status=draft.status, title=draft.title)
+        refuse_unfit(catalog, entry, meant, instead=_INSTEAD)
+        more = inherited_fields(entry, draft.type) | {"supersedes": [old], "reason": why}
+        if draft.status is Status.ACTIVE:
+            # Nobody else has seen the text of a new active entry, so do not name the older owner as responsible for it.
+            more.pop("owner", None)
+    more |= draft.fields
+    if draft.applies_to:
+        # An empty glob means that the entry is about no files in particular.
+        more["applies_to"] = [glob for glob in draft.applies_to if glob.strip()]
+    fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
+    fields["title"] = " ".join(draft.title.split()) or title_of(address)
+    text = entry_text(fields, draft.body.strip("\n") or BODIES[draft.type])
+    document = parse_document(f"{address}.md", _as_bytes(text))
+    return address, apply_edits(document.data, set_fields(document, more)).decode()
 
 
 def plan_new(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from shlex import quote
 
@@ -109,7 +109,7 @@ class Saving(Struct, frozen=True, kw_only=True):
         outcome: DedupOutcome | None,
         *,
         old: str | None = None,
-        ends: tuple[Change, ...] = (),
+        ends: Sequence[Change] = (),
         key: str | None = None,
     ) -> PlannedSave:
         """Return the plan for a new entry, which supersedes `old`. `ends` are the changes to the older entry."""
@@ -180,22 +180,19 @@ class Saving(Struct, frozen=True, kw_only=True):
             if blocked is None or not blocked.lets_pass(record.confidence):
                 return PlannedSave(_for_a_person(catalog, self.wing, verdict), blocked_key=key)
         elif is_stated or verdict.outcome is DedupOutcome.SUPERSEDE:
-            return self._successor(record, catalog.entries[supersedes or verdict.candidate or ""], key)
+            old = catalog.entries[supersedes or verdict.candidate or ""]
+            new = self._composed(**inherited_fields(old, record.type), supersedes=(old.address,))
+            try:
+                # Check the result of the approval. An entry that nobody could approve is refused now.
+                refuse_unfit(catalog, old, new[0].with_changes(status=Status.ACTIVE), instead="supersede that one")
+            except LostRaceError as error:
+                head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
+                again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"
+                return PlannedSave(replace(failed(str(error), again), candidate_id=head))
+            ends = [patch_superseded(catalog, old, new[0].address, today=workspace.today)]
+            ends = ends if self.status is not Status.DRAFT else []
+            return self._new(new, DedupOutcome.SUPERSEDE, old=old.address, ends=ends, key=key)
         return self._new(new, DedupOutcome.NEW, key=key)
-
-    def _successor(self, record: Decision, old: Entry, key: str) -> PlannedSave:
-        catalog, is_draft = self.workspace.catalog, self.status is Status.DRAFT
-        new = self._composed(**inherited_fields(old, record.type), supersedes=(old.address,))
-        try:
-            # Check the result of the approval. An entry that nobody could approve is refused now.
-            refuse_unfit(catalog, old, new[0].with_changes(status=Status.ACTIVE), instead="supersede that one")
-        except LostRaceError as error:
-            head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
-            again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"
-            return PlannedSave(replace(failed(str(error), again), candidate_id=head))
-        today, address = self.workspace.today, new[0].address
-        ends = () if is_draft else (patch_superseded(catalog, old, address, today=today),)
-        return self._new(new, DedupOutcome.SUPERSEDE, old=old.address, ends=ends, key=key)
 
     def _pattern(self, record: Pattern) -> PlannedSave:
         """Plan a new pattern, unless a current pattern or draft of the wing has the same trigger and the same steps."""

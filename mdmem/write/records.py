@@ -19,6 +19,7 @@ from mdmem.markdown.parse import Document, parse_document, rationale_of
 from mdmem.markdown.patch import relation_item
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
+from mdmem.record import record_json
 from mdmem.store.catalog.addresses import interpret
 from mdmem.store.state.local_records import Blocked, id_of
 from mdmem.write.similar import DedupOutcome
@@ -395,10 +396,5 @@ class BatchSaveResult(Struct, frozen=True, kw_only=True):
 
 def blocked_fields(blocked: Blocked) -> dict[str, Any]:
     """Return the JSON values for a save that a similar entry stopped."""
-    return {
-        "id": blocked.id,
-        "wing": blocked.wing,
-        "title": blocked.title,
-        "candidate_id": blocked.candidate,
-        "since": blocked.at.isoformat(),
-    }
+    since = blocked.at.isoformat()
+    return {**record_json(blocked, "id", "wing", "title", candidate_id="candidate"), "since": since}

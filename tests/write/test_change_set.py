@@ -231,7 +231,6 @@ def test_file_is_removed_only_as_it_was_read(root: Path, monkeypatch: Patch, is_
 
 
 ROOM = {A: "app/laws/a.md", B: "app/laws/b.md"}
-WING = {A: "web/rules/a.md", B: "web/rules/b.md", MOVED: "web/other/c.md"}
 
 
 def moving(root: Path, renames: dict[str, str]) -> tuple[Change, ...]:
@@ -252,28 +251,16 @@ def test_left_over_of_a_killed_writer_does_not_hold_a_folder_back(root: Path) ->
     assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md"]
 
 
-def failing_rename(patch: Patch, fails: Callable[[Path], bool], number: int) -> None:
-    whole = writing.rename_new
-
-    def rename(old: Path, new: Path) -> None:
-        if fails(old):
-            raise OSError(number, os.strerror(number))
-        whole(old, new)
-
-    patch.setattr(writing, "rename_new", rename)
-
-
-def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, monkeypatch: Patch) -> None:
-    write(root, MOVED, "c\n")
-    failing_rename(monkeypatch, Path.is_dir, errno.EXDEV)
-    applied(root, *moving(root, WING))
-    assert sorted(snapshot(root)) == ["web/other/c.md", "web/rules/a.md", "web/rules/b.md"]
-
-
 def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(root: Path, monkeypatch: Patch) -> None:
     write(root, MOVED, "c\n")
-    before = snapshot(root)
-    failing_rename(monkeypatch, lambda old: old.name == "c.md", errno.EIO)
+    before, whole = snapshot(root), writing.rename_new
+
+    def rename(old: Path, new: Path) -> None:
+        if old.name == "c.md":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        whole(old, new)
+
+    monkeypatch.setattr(writing, "rename_new", rename)
     says = r"cannot write `app/d.md`: Input/output error; nothing was changed"
     refused(root, *moving(root, {**ROOM, MOVED: "app/d.md"}), says=says, kind=EnvironmentFaultError)
     assert snapshot(root) == before
