@@ -12,10 +12,9 @@ import click
 from mdmem.ask.question import Question
 from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options, with_options
 from mdmem.hub.connection import init, open_hub, transaction
-from mdmem.hub.push import push
-from mdmem.hub.repositories import Grant, drop_token, forget, grant, grants, make_token, rename, revoke
+from mdmem.hub.push import push, verify
+from mdmem.hub.repositories import Grant, drop_token, forget, grant, grants, make_token, rename, revoke, status
 from mdmem.hub.search import search_hub, who
-from mdmem.hub.verify import status, verify
 from mdmem.record import record_json
 from mdmem.render import hub as rendered
 from mdmem.store.workspace.scope import Filters

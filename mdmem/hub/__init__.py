@@ -3,7 +3,7 @@
 `connection` connects to the server and keeps its tables up to date (`migrations`). `repositories` finds a repository,
 and says who sees what.
 
-To send: `contents` reads a commit, `push` updates the rows of a repository to that commit, and `verify` compares them.
+To send: `contents` reads a commit, and `push` updates or verifies the rows of a repository.
 
 To ask: `search` finds entries in all repositories, with their owners and dependents. `copy` opens the hub's copy of one
 repository as a memory, to ask which rules apply there.

@@ -37,14 +37,11 @@ from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.load import settings_bytes, settings_of
 from mdmem.store.catalog.model import known_addresses
 from mdmem.store.git.status import list_revision
-from mdmem.store.index.analysis import VERSION, text_terms
+from mdmem.store.index.analysis import text_terms
 from mdmem.store.settings import WingSettings
 from mdmem.store.tree import FileKind, GitTree, TreeFile, TreeView, Unreadable, has_file
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace, document_of
-
-FORMAT = f"words {VERSION}"
-"""The version of the analysis that made the words of a row. The next push renews the words of another version."""
 
 COLUMNS = (
     *("path", "kind", "blob", "content", "type", "status", "title", "room", "label", "owner", "focus", "tags"),

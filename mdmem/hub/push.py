@@ -1,8 +1,8 @@
-"""Send a commit to the hub: everything that changed since the hub's last commit, in one transaction."""
+"""Send a commit to the hub: what changed since the hub's last commit, in one transaction; and compare its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,9 +10,20 @@ from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.connection import FORBIDDEN, HubError, one_row, retried
-from mdmem.hub.contents import COLUMNS, FORMAT, Contents, HubWing, WingSource, narrow_settings, plain_text
-from mdmem.hub.repositories import HubRepository, checked_name, find_repository, not_to_push, own_names, remote_place
+from mdmem.hub.connection import FORBIDDEN, REBUILD, HubError, one_row, retried, transaction
+from mdmem.hub.contents import COLUMNS, Contents, HubWing, WingSource, narrow_settings, plain_text
+from mdmem.hub.repositories import (
+    FORMAT,
+    HubRepository,
+    checked_name,
+    find_repository,
+    not_to_push,
+    own_names,
+    own_repository,
+    remote_place,
+)
+from mdmem.model.entry import Wing
+from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.git.history import committed_at, is_ancestor_of_any, is_shallow
 from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, is_ancestor, resolve
@@ -86,9 +97,18 @@ def push(
             return PushResult(stored.name, commit, had or commit, had, how)
         counts = _transfer(cursor, stored.id, contents, is_whole=is_whole)
         result = PushResult(stored.name, commit, commit, had, how, *counts, missing=contents.missing_sentences)
-        is_noted = (stored.format, stored.url) == (FORMAT, remote_place(contents.remote)) and not is_whole
-        if not (result.is_unchanged and is_noted):
-            _note(cursor, stored, contents)
+        place, settings = remote_place(contents.remote), contents.settings
+        if result.is_unchanged and (stored.format, stored.url) == (FORMAT, place) and not is_whole:
+            return result
+        location, tracked = contents.workspace.location, list(map(plain_text, contents.tracked))
+        stated = (location.under, place, commit, committed_at(git, commit), FORMAT, tracked)
+        cursor.execute(
+            "UPDATE repository SET root = %s, url = %s, commit = %s, committed_at = %s, format = %s, tracked = %s,"
+            " settings = %b, narrow_settings = %b, pushed_at = now(), serial = serial + 1 WHERE id = %s",
+            (*stated, settings, narrow_settings(settings), stored.id),
+        )
+        noted = "INSERT INTO push (repository_id, serial, commit) SELECT id, serial, commit FROM repository"
+        cursor.execute(f"{noted} WHERE id = %s", (stored.id,))
         return result
 
     return retried(connection, send)
@@ -151,32 +171,6 @@ def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str
         hint = "`git pull` first, or add `--rewritten` if the history was rewritten"
         raise UsageError(f"{where}, and {commit[:10]} {why}; {hint}")
     return Succession.REWRITTEN
-
-
-def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
-    """Write the commit, the settings and the address of the remote into the repository's row."""
-    location = contents.workspace.location
-    stated = {
-        "id": stored.id,
-        "root": location.under,
-        "url": remote_place(contents.remote),
-        "commit": contents.commit,
-        "committed": committed_at(location.get_repository(), contents.commit),
-        "format": FORMAT,
-        "settings": contents.settings,
-        "tracked": list(map(plain_text, contents.tracked)),
-        "narrow": narrow_settings(contents.settings),
-    }
-    cursor.execute(
-        "UPDATE repository SET root = %(root)s, url = %(url)s, commit = %(commit)s,"
-        " committed_at = %(committed)s, pushed_at = now(), serial = serial + 1, format = %(format)s,"
-        " settings = %(settings)b, narrow_settings = %(narrow)b, tracked = %(tracked)s WHERE id = %(id)s",
-        stated,
-    )
-    cursor.execute(
-        "INSERT INTO push (repository_id, serial, commit) SELECT id, serial, commit FROM repository WHERE id = %(id)s",
-        stated,
-    )
 
 
 class _Listed(NamedTuple):
@@ -303,3 +297,96 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
         else:
             kept.append(name)
     return len(changed | stale), tuple(kept) if is_whole else ()
+
+
+class VerifyReport(Struct, frozen=True):
+    """The differences between the rows of a repository and its commit.
+
+    `checked` is the number of files that were compared. `missing` has a sentence for each wing that was not compared.
+    """
+
+    repository: str
+    commit: str
+    checked: int
+    findings: tuple[Finding, ...]
+    missing: tuple[str, ...] = ()
+
+
+def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
+    """Compare every row of a repository with the commit that was pushed last; raises NotFoundError if there is none."""
+    with transaction(connection, is_snapshot=True) as cursor:
+        stored = own_repository(cursor, workspace.location, given=repository)
+        commit = stored.commit or ""
+        if not has_commit(workspace.location.get_repository(), commit):
+            raise EnvironmentFaultError(
+                f"the hub has `{stored.name}` at commit {commit[:10]}, which is not in this clone; `git fetch` first"
+            )
+        contents = Contents(workspace, commit)
+        findings = sorted(_compare(cursor, stored.id, contents), key=lambda finding: finding.sort_key)
+    skipped = {one.place.path for one in findings if one.code in ("wing-missing", "other-format")}
+    checked = sum(len(wing.files) for name, wing in contents.wings.items() if name not in skipped)
+    return VerifyReport(stored.name, commit, checked, tuple(findings), contents.missing_sentences)
+
+
+_WING = "name, id, source, source_path, wing.commit, wing.format, documents, is_shared, owners"
+_OWN = f"SELECT {_WING} FROM wing WHERE repository_id = %s"
+_PINNED = f"SELECT pin.{_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id WHERE pin.repository_id = %s"
+_FILES = (
+    f"SELECT path, {', '.join(COLUMNS[1:-1])},"
+    " words IS NOT DISTINCT FROM wanted::tsvector || array_to_tsvector(ARRAY[' w' || wing_id]),"
+    " (SELECT array_agg(ARRAY[field, target]) FROM link WHERE link.wing_id = file.wing_id AND file_id = file.id)"
+    " FROM unnest(%s::text[], %s::text[]) AS one (named, wanted) JOIN file ON path = named AND wing_id = %s"
+)
+
+
+def _compare(cursor: Any, repository: int, contents: Contents) -> Iterator[Finding]:
+    """Yield a finding for every difference between the rows of a repository and a commit."""
+    place = remote_place(contents.remote)
+    asked = "SELECT root, url, tracked, narrow_settings, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
+    root, url, tracked, narrow, is_whole, settings = one_row(cursor.execute(asked, (repository,)))
+    if is_whole and settings != contents.settings:
+        yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
+    stated = (contents.workspace.location.under, list(map(plain_text, contents.tracked)))
+    # A clone without a remote does not know the URL of the repository.
+    if (root, tracked, narrow) != (*stated, narrow_settings(contents.settings)) or place not in (None, url):
+        yield _finding("row-differs", ".", "the row of the repository differs")
+    wings, pins = ({row[0]: row[1:] for row in cursor.execute(asked, (repository,))} for asked in (_OWN, _PINNED))
+    for name, wing in contents.wings.items():
+        source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
+        if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):
+            yield _finding("wing-missing", name, "the hub does not have this wing, or has it at another pin")
+        elif had[4] != FORMAT:
+            yield _finding("other-format", name, "another version of mdmem sent it", "`mdmem hub push` sends it again")
+        else:
+            yield from _compare_wing(cursor, contents, wing, had[0], had[5:])
+    for name in (wings.keys() | pins.keys()) - contents.tree.missing_wings.keys():
+        yield _finding("wing-left-over", name, "the commit has no such wing")
+
+
+def _compare_wing(
+    cursor: Any, contents: Contents, wing: HubWing, id_: int, had: tuple[object, ...]
+) -> Iterator[Finding]:
+    entries, stated = 0, Wing(name=wing.name)
+    paths = {path for (path,) in cursor.execute("SELECT path FROM file WHERE wing_id = %s", (id_,))}
+    for path in sorted(paths - wing.files.keys()):
+        yield _finding("row-left-over", f"{wing.name}/{path}", "the commit has no such file")
+    for batch in contents.batches(wing, wing.files.keys()):
+        entries += sum(file.entry is not None for file in batch)
+        stated = next((file.wing for file in batch if file.wing is not None), stated)
+        rows = cursor.execute(_FILES, ([file.path for file in batch], [file.words for file in batch], id_))
+        stored = {row_path: rest for row_path, *rest in rows}
+        for file in batch:
+            path = f"{wing.name}/{file.path}"
+            if file.path not in stored:
+                yield _finding("row-missing", path, "the hub has no row of this file")
+                continue
+            *columns, has_words, links = stored[file.path]
+            in_row = (*columns, has_words, {(field, target) for field, target in links or ()})
+            if in_row != (*file.columns[1:-1], True, file.links):
+                yield _finding("row-differs", path, "the row differs from the file")
+    if had != (entries, stated.is_shared, list(map(plain_text, stated.owners))):
+        yield _finding("figures-differ", wing.name, "the row of the wing differs from its files")
+
+
+def _finding(code: str, path: str, message: str, help_: str = REBUILD) -> Finding:
+    return Finding(code, message, Place(path), help_, None)

@@ -1,4 +1,4 @@
-"""The repositories of a hub: their names and upkeep, and who may read and push which of them.
+"""The repositories of a hub: their names, state and upkeep, and who may read and push which of them.
 
 The owner of the hub changes grants, and the database enforces them.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.connection import one_row, transaction
+from mdmem.hub.connection import EXPECTED, SCHEMA, named_rows, one_row, transaction
 from mdmem.store.git.process import Repository, setting
+from mdmem.store.index.analysis import VERSION
 from mdmem.store.settings import is_path
 from mdmem.store.workspace.location import Location
 
@@ -47,6 +49,9 @@ class HubRepository(Struct, frozen=True):
     format: str
     url: str | None
 
+
+FORMAT = f"words {VERSION}"
+"""The version of the analysis that makes the search words. The next push renews the words of another version."""
 
 _COLUMNS = ", ".join(HubRepository.__struct_fields__)
 
@@ -186,6 +191,71 @@ def _get_locked(cursor: Any, name: str) -> HubRepository:
     if stored is None:
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists them")
     return stored
+
+
+class RepositoryState(Struct, frozen=True):
+    """One repository in the hub. `commit` is None if nothing was pushed yet. The age is measured by the server's clock.
+
+    `is_ours` says that the search words were made by the same version of the analysis as in this program.
+    """
+
+    name: str
+    root: str
+    url: str | None
+    commit: str | None
+    committed_at: datetime | None
+    pushed_at: datetime | None
+    age_seconds: int | None
+    pushes: int
+    wings: int
+    entries: int
+    pins: list[str]
+    former_names: list[str]
+    is_ours: bool
+
+
+class HubReport(Struct, frozen=True):
+    """The visible repositories, sorted by name; `version` is that of the tables.
+
+    `bytes` is the size of all tables on disk, or None if the caller is not the hub's owner.
+    """
+
+    version: int
+    repositories: tuple[RepositoryState, ...]
+    bytes: int | None
+
+
+def status(connection: HubConnection) -> HubReport:
+    """Return the state of the hub, with the repositories that the caller may see."""
+    with transaction(connection, is_snapshot=True) as cursor:
+        rows = named_rows(cursor.execute(_REPOSITORIES, (FORMAT,), binary=True))
+        # Only the owner may see the size, because it tells how much other repositories have.
+        (size,) = one_row(
+            cursor.execute(
+                "SELECT CASE WHEN pg_has_role(nspowner, 'MEMBER') THEN (SELECT sum(pg_total_relation_size(one.oid))"
+                " FROM pg_class AS one WHERE relnamespace = pg_namespace.oid AND relkind = 'r') END"
+                " FROM pg_namespace WHERE nspname = %s",
+                (SCHEMA,),
+            )
+        )
+    return HubReport(EXPECTED, tuple(RepositoryState(**row) for row in rows), None if size is None else int(size))
+
+
+_REPOSITORIES = """
+SELECT repository.name, root, url, commit, committed_at, pushed_at,
+    -- A clock may be set back, but nothing was pushed in the future.
+    CASE WHEN pushed_at <= now() THEN floor(extract(epoch FROM now() - pushed_at))::bigint
+        WHEN pushed_at > now() THEN 0 END AS age_seconds,
+    serial AS pushes, coalesce(wings, 0) AS wings, coalesce(entries, 0)::bigint AS entries,
+    coalesce(pins, '{}') AS pins, coalesce(former, '{}') AS former_names,
+    format = %s AS is_ours
+FROM repository
+LEFT JOIN (SELECT repository_id, count(*), sum(documents) FROM wing GROUP BY 1) AS one (id, wings, entries) USING (id)
+LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM visible_pin() GROUP BY 1) AS two (id, pins)
+    USING (id)
+LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM former_name GROUP BY 1) AS three (id, former)
+    USING (id)
+ORDER BY repository.name"""
 
 
 _TOKEN_BYTES = 32

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC
 from typing import Any
 
-from mdmem.hub.push import PushResult, Succession
-from mdmem.hub.repositories import Grant
+from mdmem.hub.push import PushResult, Succession, VerifyReport
+from mdmem.hub.repositories import Grant, HubReport
 from mdmem.hub.search import HubEntry, HubResult
-from mdmem.hub.verify import HubReport, VerifyReport
 from mdmem.model.text import first_of
 from mdmem.record import record_json
 from mdmem.render.text import Style, count, entries, one_line

@@ -16,9 +16,8 @@ from pushes import Typed, pushed, rows, state
 import mdmem.guide
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import EXPECTED, HubError, connected, init, require
-from mdmem.hub.push import Succession, push
-from mdmem.hub.repositories import forget, grant, grants, make_token, rename
-from mdmem.hub.verify import status, verify
+from mdmem.hub.push import Succession, push, verify
+from mdmem.hub.repositories import forget, grant, grants, make_token, rename, status
 
 
 def found(dsn: str, root: Path) -> list[tuple[str, str]]:
