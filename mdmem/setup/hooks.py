@@ -73,7 +73,7 @@ def missing_install(top: Path, missing: Collection[str]) -> str | None:
     return " ".join(["pre-commit install", *(f"-t {stage}" for stage in missing)]) if missing else ""
 
 
-_HEAD = "#!/bin/sh\n# mdmem hook {digest}: `mdmem hooks uninstall` removes it; with any change it is yours.\n"
+_HEAD = "#!/bin/sh\n# mdmem hook : `mdmem hooks uninstall` removes it; with any change it is yours.\n"
 _SIGNED = re.compile(rb"\A#!/bin/sh\n# mdmem hook ([0-9a-f]{16}): ")
 # With `-P`, modules in the working directory (the repository) cannot replace mdmem's modules.
 _FIND = """\
@@ -122,8 +122,8 @@ def hook_text(stage: str, program: Program) -> bytes:
     """Return the text of mdmem's hook for a stage."""
     python, package = shlex.quote(program.python), shlex.quote(program.package)
     find = _FIND.format(stage=stage, python=python, package=package)
-    body = find + (_RUN_FOR_EACH if stage == "pre-push" else _RUN)
-    unsigned = (_HEAD + body).replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
+    run = _RUN_FOR_EACH if stage == "pre-push" else _RUN
+    unsigned = f"{_HEAD}{find}{run}".encode("utf-8", "surrogateescape")
     return unsigned.replace(b"mdmem hook :", b"mdmem hook " + _digest(unsigned) + b":", 1)
 
 

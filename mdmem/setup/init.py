@@ -27,10 +27,9 @@ from mdmem.setup.hooks import (
     shown_from,
 )
 from mdmem.setup.installation import this_installation
-from mdmem.setup.records import is_translation, record_folders, records_in
+from mdmem.setup.records import original_of, record_folders, records_in
 from mdmem.store.catalog.load import load
 from mdmem.store.git.process import Repository, find_repository
-from mdmem.store.git.status import list_tracked_named
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import leads_away, write_new
 from mdmem.store.tree import WorkingTree
@@ -74,12 +73,12 @@ def init(
     # In a memory with several projects, people choose the default wing themselves.
     is_open = own is None and len(wings) > 1
     settings = f"# default_wing: one of {', '.join(wings)}\n" if is_open else f'default_wing = "{name}"\n'
-    steps = [*_nested_memories(root, repository), _write(root, SETTINGS_NAME, settings, base)]
+    steps = [_write(root, SETTINGS_NAME, settings, base)]
     if not is_open:
         steps.append(_write(root, f"{name}/README.md", manifest_text(name, repository), base))
-    hook_steps = list(_install_hooks(repository, root)) if repository is not None and hook else []
-    if repository is None:
-        hook_steps = ["not in a git repository: no hook; `git init` and run this again"]
+    hook_steps = ["not in a git repository: no hook; `git init` and run this again"]
+    if repository is not None:
+        hook_steps = list(_install_hooks(repository, root)) if hook else []
     if is_joining:
         yield f"the memory in `{shown_from(base, root)}` stays as it is"
         steps, hook_steps = ([one for one in some if not one.endswith(_STAYS)] for some in (steps, hook_steps))
@@ -100,21 +99,13 @@ def init(
 
 def _foreign_records(base: Path) -> str:
     """Return a sentence about decision records of other tools and how to import them, or an empty text."""
-    folders = {one: sum(not is_translation(path) for path in records_in(base / one)) for one in record_folders(base)}
-    if not folders:
-        return ""
-    listed = " and ".join(f"{number} in {folder}" for folder, number in folders.items())
-    return f"there are decision records, {listed}: `mdmem import --dry-run` shows how to import them"
-
-
-def _nested_memories(root: Path, repository: Repository | None) -> Iterator[str]:
-    """Yield a sentence for each memory inside or around this one. Nested memories would read each other's files."""
-    paths = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
-    others = [(repository.top / path).parent.resolve() for path in paths] if repository is not None else []
-    for other in others:
-        if other != root and (root.is_relative_to(other) or other.is_relative_to(root)):
-            where = "around" if root.is_relative_to(other) else "inside of"
-            yield f"there is a memory {where} this one, {other}: each reads the other's files as its own; keep one"
+    listed = []
+    for folder in record_folders(base):
+        # A translation counts together with its original.
+        names = {original_of(str(path)) or str(path) for path in records_in(base / folder)}
+        listed.append(f"{len(names)} in {folder}")
+    said = f"there are decision records, {' and '.join(listed)}: `mdmem import --dry-run` shows how to import them"
+    return said if listed else ""
 
 
 def _memory_for(cwd: Path, *, is_server: bool) -> str | None:
@@ -124,10 +115,8 @@ def _memory_for(cwd: Path, *, is_server: bool) -> str | None:
     """
     try:
         found = locate(None, {}, cwd).root
-    except RootNotFoundError:
-        return None
-    except SeveralRootsError:
-        if is_server:
+    except (RootNotFoundError, SeveralRootsError) as error:
+        if is_server and isinstance(error, SeveralRootsError):
             raise
         return None
     return str(found) if is_server or cwd.resolve().is_relative_to(found) else None
@@ -171,7 +160,6 @@ def _repository(root: Path) -> Repository | None:
 
 
 def _settings(root: Path) -> Settings:
-    """Return the settings of an existing memory, or the defaults."""
     try:
         return parse_settings(read_regular(root / SETTINGS_NAME))
     except (OSError, SettingsError):

@@ -72,12 +72,6 @@ def original_of(path: str) -> str | None:
     return f"{found[1]}.md" if found is not None else None
 
 
-def is_translation(path: Path) -> bool:
-    """Return whether a file is a translation and its original is in the same folder."""
-    original = original_of(path.name)
-    return original is not None and path.with_name(original).exists()
-
-
 def instruction_files(base: Path) -> tuple[str, ...]:
     """Return the files with instructions for agents, as paths relative to `base`."""
     found = (path for pattern in _INSTRUCTIONS for path in sorted(base.glob(pattern)))
