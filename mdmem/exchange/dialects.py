@@ -84,7 +84,8 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
             keys.fields[key] = day[0]
         else:
             foreign = f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"
-            keys.fields[key if key.startswith("x-") else foreign] = _plain(value)
+            # A list stays a list. Other values that are no text become JSON.
+            keys.fields[key if key.startswith("x-") else foreign] = tuple(items) if isinstance(value, list) else text
     return keys
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -31,10 +30,9 @@ from mdmem.exchange.record import (
     number_of,
     with_whole_labels,
 )
-from mdmem.markdown.front_matter import scalar
 from mdmem.markdown.parse import BodyLink, body_links, image_links, without_code
-from mdmem.model.entry import Entry, Kind, Status, title_of
-from mdmem.model.fields import FIELDS, ORIGIN, Origin, content_digest
+from mdmem.model.entry import Entry, Status, title_of
+from mdmem.model.fields import ORIGIN, Origin, content_digest
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.git.history import first_days
@@ -42,6 +40,7 @@ from mdmem.store.git.status import list_tracked
 from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
+from mdmem.write.records import entry_text
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 
 
@@ -158,10 +157,7 @@ def _move(
     return gone, old, messages
 
 
-_ORDER = {field.name: number for number, field in enumerate(FIELDS)}
-_MOMENTS = frozenset(field.name for field in FIELDS if field.kind is Kind.MOMENT)
 _PASSIVE = {ClaimKind.SUPERSEDED_BY: "supersedes", ClaimKind.AMENDED_BY: "amends"}
-_Fields = dict[str, str | tuple[str, ...]]
 
 
 def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, ChangeSet]:
@@ -204,7 +200,8 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
             fields.setdefault("deprecated_reason", f"{IMPORTED_STATUS}{record.reading.text or record.status.value}")
         if request.approved_by and record.status is Status.ACTIVE and record.type.is_rule:
             fields["approved_by"] = request.approved_by
-        files[f"{address}.md"] = _compose(fields, body, newline=record.source.newline).encode()
+        front = entry_text(fields, "").replace("\n", record.source.newline)
+        files[f"{address}.md"] = f"{front}{record.source.newline}{body}".encode()
     order = {one.path: number for number, one in enumerate(intake.found)}
     intake.rows = sorted([*intake.rows, *records.values()], key=lambda row: order[row.path])
     changes = tuple(Change(path, path, None, content) for path, content in files.items())
@@ -291,23 +288,6 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
             ended, reason = str(record.created_at), "the date of the record"
         record.fields |= {"deprecated_at": ended} if ended else {}
         record.guesses |= {"deprecated_at": Guess(reason)} if reason else {}
-
-
-def _compose(fields: _Fields, body: str, *, newline: str) -> str:
-    """Return a file with its fields in mdmem's order. Unknown fields come last."""
-    lines = []
-    for name in sorted((name for name in fields if fields[name]), key=lambda name: _ORDER.get(name, len(_ORDER))):
-        value = fields[name]
-        if isinstance(value, tuple):
-            text = f"[{', '.join(map(scalar, value))}]"
-        else:
-            text = value if name in _MOMENTS else scalar(value)
-            # The value of an unknown key may have been a list or a mapping.
-            if name.startswith("x-") and value[:1] in ("[", "{"):
-                with suppress(ValueError, RecursionError):
-                    text = value if isinstance(json.loads(value), (list, dict)) else text
-        lines.append(f"{name}: {text}")
-    return newline.join(["---", *lines, "---", "", body])
 
 
 _NUMBER = re.compile(rf"(?:(?:{WORDS_BEFORE_NUMBER}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})\Z", re.IGNORECASE)

@@ -255,7 +255,7 @@ def test_records_say_what_superseded_them_and_link_to_one_another(tmp_path: Path
         (other / f"memory/nav/architecture/{name}.md").read_text()
         for name in ("0001-one-thread", "0005-zz-four-threads")
     )
-    assert "superseded_by: [nav/architecture/0002-threads]\n" in old
+    assert "superseded_by:\n  - nav/architecture/0002-threads\n" in old
     assert "deprecated_at: 2026-03-02\n" in back
     assert 'deprecated_reason: "status of the imported record: deprecated"\n' in back
 
