@@ -21,7 +21,6 @@ from mdmem.exchange.record import (
     ForeignRecord,
     Guess,
     SourceFile,
-    comments_in,
     number_of,
     read_date,
     without_comments,
@@ -30,7 +29,6 @@ from mdmem.exchange.statements import (
     banners_in,
     claims_in,
     claims_of,
-    is_of_template,
     kind_of_key,
     read_status,
 )
@@ -146,7 +144,7 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
         whole = _value(found["value"])
         value, *others = _NEXT_KEY.split(whole)
         pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
-        pairs = [(_key(key), _value(value)) for key, value in pairs]
+        pairs = [(" ".join(re.sub(r"[*_`-]+", " ", key).lower().split()), _value(value)) for key, value in pairs]
         # Further facts must be certain. Otherwise a status keeps the whole line.
         if not all(_is_fact(*pair) for pair in pairs[1:]):
             pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHERS else whole)]
@@ -158,10 +156,6 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
         rest += [text[at : found.start()], "\n" * (found.end() - found.start())]
         at = found.end()
     return facts, _ROW.sub(lambda row: " " * len(row[0]), "".join([*rest, text[at:]]))
-
-
-def _key(written: str) -> str:
-    return " ".join(re.sub(r"[\s*_`-]+", " ", written).lower().split())
 
 
 def _value(written: str) -> str:
@@ -323,16 +317,12 @@ def _give_status(record: ForeignRecord, unstated: Status) -> None:
         # The status is only about a part of the record. The rest is active.
         record.status = Status.ACTIVE
     else:
-        record.status, guess = Status.ACTIVE, Guess("no status is stated", "a guess")
-        if not record.type.is_rule:
-            why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
-            guess = Guess(f"{why}, and a {record.type} is not a rule")
-        elif in_records:
-            guess = Guess("no status is stated; a decision record counts as accepted")
-        elif unstated is Status.ACTIVE:
-            guess = Guess("no status is stated; it contains a decision")
-        else:
-            record.status = Status.DRAFT
+        why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
+        record.status, guess = Status.ACTIVE, Guess(f"{why}, and a {record.type} is not a rule")
+        if record.type.is_rule:
+            guess = Guess(f"{why}; a decision record counts as accepted")
+            if not in_records and unstated is not Status.ACTIVE:
+                record.status, guess = Status.DRAFT, Guess(why, "a guess")
         record.guesses["status"] = guess
 
 
@@ -374,8 +364,8 @@ def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
         below = next((one for one in outline.sections if one.span[0] == section.span[1]), None)
         is_end = below is None or below.level <= section.level
         inside = (one for one in outline.facts if section.start <= one.start < section.span[1])
-        # A person's comment would be lost with the section.
-        is_said = all(map(is_of_template, comments_in(section.text))) and all(one.is_line for one in inside)
+        # A comment would be lost with the section.
+        is_said = without_comments(section.text) == section.text and all(one.is_line for one in inside)
         if stated.is_whole and is_end and is_said:
             yield Cut(*section.span, stated.claims)
 

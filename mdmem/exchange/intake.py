@@ -206,10 +206,7 @@ class Intake:
         if (other := self._given.get(address.lower())) is not None:
             raise UnfitError(f"would get the address `{address}`, and so would `{other}`; rename one of them")
         if (there := self._existing.get(f"{address}.md".lower())) is not None:
-            there = there.removesuffix(".md")
-            raise UnfitError(
-                f"would get the address `{address}`, but the entry `{there}` exists already and is not overwritten"
-            )
+            raise UnfitError(f"would get the address `{address}`, but {there} exists already and is not overwritten")
         self._given[address.lower()] = source.path
         return address
 

@@ -232,11 +232,6 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(lambda found: blank(found[0]), text[:end]) + text[end:]
 
 
-def comments_in(text: str) -> list[str]:
-    """Return the HTML comments in a text."""
-    return _COMMENT.findall(text[: text.rfind("-->") + 3])
-
-
 def with_whole_labels(text: str) -> str:
     """Return a text with blanks for line breaks inside link labels; all characters keep their offset."""
     return _LONG_LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)

@@ -261,7 +261,6 @@ _MEANINGS = {
 _WORDS = {word: status for status, words in _MEANINGS.items() for word in words.split(", ")}
 _REFUSALS = frozenset(_REFUSED.split(", "))
 _ANY_WORD = "|".join(one.replace(" ", r"\s+") for one in sorted(_WORDS, key=len, reverse=True))
-_TEMPLATE = re.compile(rf"(?:\W|\b(?:{_ANY_WORD})\b)*", re.IGNORECASE)
 _PARTLY = r"(?:in\s+parts?|partly|partial|partially|half|mostly|largely|only)\b\s*"
 _KNOWN = re.compile(
     rf"(?P<before>{_PARTLY})?(?P<word>{_ANY_WORD})\b(?P<rest>(?P<after>[ (]*{_PARTLY})?.*)", re.IGNORECASE | re.DOTALL
@@ -381,11 +380,6 @@ def read_status(written: str) -> StatusReading:
         is_refused=bool(chosen) and not is_replaced and _REFUSALS.issuperset(chosen),
         doubts=tuple(one.doubt for one in clauses if one.doubt),
     )
-
-
-def is_of_template(comment: str) -> bool:
-    """Return whether a comment only lists statuses, as in a template."""
-    return _TEMPLATE.fullmatch(comment) is not None
 
 
 def banners_in(written: str) -> Iterator[str]:

@@ -116,7 +116,7 @@ def test_successor_that_comes_later_supersedes_what_was_imported_before(tmp_path
     write(folder, "docs/adr/0002-database.md", record(2, "Database"))
     run("import", cwd=folder)
     text = (folder / "memory/nav/architecture/0002-database.md").read_text()
-    assert "supersedes: [nav/architecture/0001-files]\n" in text
+    assert "supersedes:\n  - nav/architecture/0001-files\n" in text
 
 
 def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(pair: Path, run: Run) -> None:
@@ -184,7 +184,7 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
     ran = run("import", cwd=folder, unchanged=folder / "docs")
     assert ran.code == 0
     assert any(one.startswith(sentence) for one in said_of(ran.out, path)), ran.out
-    assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
+    assert "superseded_by:\n  - nav/architecture/0002-database\n" in entry(folder, "0001-files")
     git(folder, "add", "-A")
     # What cannot be carried over stays in the text, and what is imported is no error.
     assert run("check", cwd=folder).code == 0
@@ -230,8 +230,8 @@ def test_records_of_two_parts_of_a_project_may_have_one_name(pair: Path, run: Ru
     write(pair, "web/adr/0002-database.md", record(2, "Database of the web"))
     assert run("import").code == 0
     web = (pair / "memory/nav/web-adr/0001-files.md").read_text()
-    assert "superseded_by: [nav/web-adr/0002-database]" in web
-    assert "superseded_by: [nav/architecture/0002-database]" in entry(pair, "0001-files")
+    assert "superseded_by:\n  - nav/web-adr/0002-database\n" in web
+    assert "superseded_by:\n  - nav/architecture/0002-database\n" in entry(pair, "0001-files")
 
 
 def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: Path, run: Run) -> None:
@@ -245,7 +245,7 @@ def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: P
     ]
     third = "nav/architecture/0003-third"
     assert said_of(ran.out, "docs/adr/0003-third.md") == [
-        f"would get the address `{third}`, but the entry `{third}` exists already and is not overwritten"
+        f"would get the address `{third}`, but {third}.md exists already and is not overwritten"
     ]
     assert (folder / PLACE / "0003-third.md").read_bytes() == before
     assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == ["0001-files.md", "0003-third.md"]
@@ -335,7 +335,7 @@ def test_remarks_of_a_plain_import_name_commands_that_work(tmp_path: Path, run: 
     assert "the old files stay in notes; `mdmem import --move --from adr-tools notes` removes them\n" in ran.err
     assert run("import", "--move", "--from", "adr-tools", "notes", cwd=folder).code == 0
     assert not (folder / "notes").exists()
-    assert "amends: [nav/architecture/0009-disk]\n" in entry(folder, "0007-cache")
+    assert "amends:\n  - nav/architecture/0009-disk\n" in entry(folder, "0007-cache")
     assert "reason: Partially supersedes ADR-0009\n" in entry(folder, "0007-cache")
     commit_all(folder)
     approved = run("approve", "ADR-7", "ADR-9", cwd=folder)

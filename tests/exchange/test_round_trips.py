@@ -58,7 +58,7 @@ def test_record_does_not_take_the_place_of_an_entry_of_a_whole_memory(
     root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
     write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
     ran = run_here(capsys, "import", "whole.json", "adr", "--root", "memory", cwd=tmp_path)
-    assert "but the entry `app/architecture/0001-one` exists already and is not overwritten" in ran.out
+    assert "but app/architecture/0001-one.md exists already and is not overwritten" in ran.out
     assert "Of the memory." in (root / "app/architecture/0001-one.md").read_text()
 
 
