@@ -75,7 +75,8 @@ def _offers(document: Document, offset: int) -> Iterable[types.CompletionItem]:
     if document.address is not None and len(text) < _LONGEST_WORD and _EMPTY.fullmatch(text):
         return _new_entries(document, offset)
     line_start = text.rfind("\n", 0, offset) + 1
-    if not document.parsed.is_in_front(offset):
+    front = document.parsed.front
+    if front is None or not front[0] <= offset <= front[1]:
         found = _REFERENCE.search(text, max(line_start, offset - _LONGEST_WORD), offset)
         return _addresses(document, _word_around(document, found.start("begun"), offset)) if found else ()
     field, token = document.parsed.field_at(offset), document.parsed.token_at(offset)
@@ -107,11 +108,9 @@ def _word_around(document: Document, start: int, offset: int, key: str = "") -> 
 
 
 def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionItem]:
-    """Yield a template for each type, for an empty file; the most frequent type in the room comes first."""
-    wing, room, _ = document.near.split("/", 2)
+    """Yield a template for each type, for an empty file; first the type for which the settings have this room."""
     memory = document.memory
-    in_room = Counter(one.type for one in memory.catalog.entries.values() if (one.wing, one.room) == (wing, room))
-    usual = {name: kind for kind, name in memory.settings.rooms.items()}.get(room)
+    usual = {name: kind for kind, name in memory.settings.rooms.items()}.get(document.near.split("/")[1])
     number = document.position_at(offset).line
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
     end = "\n" if "\n" in document.text[offset:] else ""
@@ -121,7 +120,7 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
         escaped = _SNIPPET_SIGNS.sub(r"\\\g<0>", word)
         return f"${{{next(numbers)}:{escaped}}}" if snippets else word
 
-    for kind in sorted(EntryType, key=lambda kind: (-in_room[kind], kind.value != usual, kind.rank)):
+    for kind in sorted(EntryType, key=lambda kind: (kind.value != usual, kind.rank)):
         numbers = count_from(1)
         fields = (
             f"type: {kind.value}",

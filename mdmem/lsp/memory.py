@@ -345,9 +345,8 @@ class OpenMemory:
         """Store the newest version of an open document."""
         if document.path is None:
             return
-        before = self.documents.get(document.path)
-        self.documents[document.path] = document.compared_with(self.bytes_on_disk(document.path))
-        if before is not None or self.documents[document.path].saved is None:
+        stored = self.documents[document.path] = document.compared_with(self.bytes_on_disk(document.path))
+        if stored.saved is None:
             self._forget(*_FROM_TEXTS)
 
     def drop(self, path: str) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any
@@ -66,26 +66,15 @@ _OPTIONS: Mapping[str, Any] = {
 _WATCHED = ("**/*.md", f"**/{SETTINGS_NAME}")
 
 
-def diagnostics_of(document: Document, findings: Sequence[Finding]) -> list[types.Diagnostic]:
-    """Return the findings about one document as LSP diagnostics, in the same order."""
-    diagnostics = []
-    for finding in findings:
-        place, related = finding.other, None
-        other = document.memory.document(place.path) if place is not None else None
-        if place is not None and other is not None:
-            location = types.Location(other.uri, other.range_of_place(place))
-            related = [types.DiagnosticRelatedInformation(location, "the other end")]
-        diagnostics.append(
-            types.Diagnostic(
-                range=document.range_of_place(finding.place),
-                message=f"{finding.message}\n{finding.help}" if finding.help else finding.message,
-                severity=_SEVERITIES[finding.weight],
-                code=finding.code,
-                source="mdmem",
-                related_information=related,
-            )
-        )
-    return diagnostics
+def diagnostic_of(document: Document, finding: Finding) -> types.Diagnostic:
+    """Return a finding about a document as an LSP diagnostic."""
+    return types.Diagnostic(
+        range=document.range_of_place(finding.place),
+        message=f"{finding.message}\n{finding.help}" if finding.help else finding.message,
+        severity=_SEVERITIES[finding.weight],
+        code=finding.code,
+        source="mdmem",
+    )
 
 
 class Options(Struct, frozen=True):
@@ -211,7 +200,7 @@ class Server(LanguageServer):
         for path, findings in list(found.items())[: len(memory.documents) + _MOST_CLOSED_FILES]:
             # An unreadable folder has no text in which a place could be shown.
             document, uri = memory.document(path), memory.uri_of(path)
-            now[uri] = diagnostics_of(document, findings) if document is not None else []
+            now[uri] = [diagnostic_of(document, one) for one in findings] if document is not None else []
             if before.get(uri) != now[uri]:
                 version = document.version if document is not None else None
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, now[uri], version))

@@ -48,14 +48,13 @@ class FieldBlock(Struct, frozen=True):
 
 
 class ParsedText(Struct, frozen=True):
-    """The fields of the front matter, the offsets of its start and end, the start of the body, and the body's links.
+    """The fields of the front matter, the offsets of its start and end, and the links in the body.
 
     `front` is None if there is no front matter. In code, `links` are the addresses of entries.
     """
 
     fields: tuple[FieldBlock, ...] = ()
     front: tuple[int, int] | None = None
-    body: int = 0
     links: tuple[Token, ...] = ()
 
     @property
@@ -74,10 +73,6 @@ class ParsedText(Struct, frozen=True):
         """Return the field whose lines contain an offset, or None."""
         number = bisect_right(self.fields, offset, key=lambda field: field.start) - 1
         return self.fields[number] if number >= 0 and offset < self.fields[number].end else None
-
-    def is_in_front(self, offset: int) -> bool:
-        """Return whether an offset is inside the front matter."""
-        return self.front is not None and self.front[0] <= offset <= self.front[1]
 
 
 # A key, or a word at the start of a line that may become a key. Both end the value of the key above.
@@ -125,7 +120,7 @@ def parse_text(text: str) -> ParsedText:
         if name is not None:
             token = Token(TokenKind.KEY, *key.span("key"), name, name)
             fields.append(FieldBlock(token, key.start(), following, tuple(_items(text, name, key.end(), following))))
-    return ParsedText(tuple(fields), (start, end), body, tuple(_body_tokens(text, body)))
+    return ParsedText(tuple(fields), (start, end), tuple(_body_tokens(text, body)))
 
 
 def _body_tokens(text: str, body: int) -> Iterator[Token]:

@@ -16,16 +16,17 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from mdmem.ask.question import Question
-from mdmem.ask.show import in_full, list_entries
+from mdmem.ask.show import in_full, list_entries, stance_notes
 from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
 from mdmem.hub.search import search_hub, who
 from mdmem.mcp.calls import AnswerOfRoot, ToolCall, with_remarks
 from mdmem.mcp.tools import tools_of
-from mdmem.mcp.tools.core import Widened, list_text, question_of
+from mdmem.mcp.tools.core import Widened, question_of
 from mdmem.mcp.tools.tool import AT, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
 from mdmem.model.entry import EntryType
+from mdmem.render.entries import entry_list
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
 from mdmem.render.json import entries_json
 from mdmem.render.text import Style
@@ -57,7 +58,10 @@ def _list(
     more = max(0, len(found) - limit)
 
     def text() -> str:
-        listed = list_text(workspace, found[:limit]) if found else "No entry passes these filters."
+        if not found:
+            return "No entry passes these filters."
+        # Entries that are only proposed or not approved are marked.
+        listed = entry_list(found[:limit], Style(), stance_notes(workspace, found[:limit]))
         return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
 
     return ToolResult(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})

@@ -137,15 +137,10 @@ class MemoryServer(MCPServer[Any]):
         remembers: bool = False,
         hub: HubAnswers | None = None,
     ) -> None:
-        """Create the server of one root.
+        """Create the server of one root; without `profile`, the settings decide which tools are listed.
 
-        Args:
-            provider: Creates the workspaces of calls.
-            profile: The profile, which decides which tools are listed; None for the one in the settings.
-            access: Returns the access of the caller; it is called for each call.
-            is_warming: Whether to bring the index up to date after the first reply.
-            remembers: Whether there is a single client, to which an unchanged entry is shown in full only once.
-            hub: Answers calls for other repositories; None without a hub.
+        `access` returns the access of the caller of a call. With `is_warming`, the index is brought up to date after
+        the first reply. With `remembers`, there is a single client, to which an unchanged entry is shown in full once.
         """
         handler = logging.StreamHandler()
         handler.setFormatter(_LogFormatter())

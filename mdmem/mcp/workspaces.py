@@ -45,13 +45,11 @@ class _Cached(Struct):
     made: dict[Any, tuple[object, Any]] = field(default_factory=dict)
 
 
-class CatalogCache:
+class CatalogCache(Struct):
     """A cache of the last loaded catalog for each root and caller."""
 
-    def __init__(self) -> None:
-        """Start with an empty cache."""
-        self._lock = threading.Lock()
-        self._known: dict[tuple[Path, Access], _Cached] = {}
+    _lock: Any = field(default_factory=threading.Lock)
+    _known: dict[tuple[Path, Access], _Cached] = field(default_factory=dict)
 
     def get(self, workspace: Workspace) -> _Cached:
         """Return the catalog of the current files and values computed from it. Both are kept until a file changes."""

@@ -16,7 +16,7 @@ from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import show, show_about, stance_notes
+from mdmem.ask.show import show, show_about
 from mdmem.ask.synthesis import SynthesisRequest, plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
@@ -45,11 +45,11 @@ from mdmem.mcp.tools.tool import (
     tool,
     without_memory,
 )
-from mdmem.model.entry import Entry, EntryType
+from mdmem.model.entry import EntryType
 from mdmem.render import findings
 from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_markdown
-from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, shown_text
+from mdmem.render.entries import excerpts_json, excerpts_text, search_text, shown_text
 from mdmem.render.history import why_text
 from mdmem.render.json import agents_json, entries_json, search_json, why_json
 from mdmem.render.text import Style, one_line
@@ -222,11 +222,6 @@ def _get_entry(
         facts=lambda: entries_json(entries),
         shown={one.entry.address: one.digest for one in entries},
     )
-
-
-def list_text(workspace: Workspace, listed: Sequence[Entry]) -> str:
-    """Return one line for each entry, with a mark if it is only proposed or not approved."""
-    return entry_list(listed, Style(), stance_notes(workspace, listed))
 
 
 @tool("History of an entry")
