@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,59 +21,46 @@ _SECONDS = 120
 RULE = "Amounts are integers in minor units"
 TASK = "Change src/pay.py"
 
-Files = Callable[[Path, Path, str], Mapping[Path, object]]
-
 
 @dataclass(frozen=True)
 class Program:
-    """How one program is run once without a person: its arguments, its variables, and the files of its user."""
+    """How one program is run once without a person: its arguments, its variables, and the files of its user's home."""
 
     name: str
     arguments: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
-    files: Files = lambda _home, _folder, _address: {}
+    files: Mapping[str, object] = field(default_factory=dict)
 
 
-def _claude(home: Path, folder: Path, _: str) -> Mapping[Path, object]:
-    trusted = {"hasTrustDialogAccepted": True, "enabledMcpjsonServers": ["mdmem"]}
-    return {home / ".claude.json": {"hasCompletedOnboarding": True, "projects": {str(folder): trusted}}}
-
-
-def _gemini(home: Path, _: Path, __: str) -> Mapping[Path, object]:
-    return {home / ".gemini/settings.json": {"security": {"auth": {"selectedType": "gemini-api-key"}}}}
-
-
-def _opencode(home: Path, _: Path, address: str) -> Mapping[Path, object]:
-    options = {"baseURL": f"{address}/v1", "apiKey": "none"}
-    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"fake": {}}}
-    wanted = {"provider": {"fake": provider}, "model": "fake/fake", "autoupdate": False}
-    return {home / ".config/opencode/opencode.json": wanted}
-
-
-def _copilot(home: Path, folder: Path, _: str) -> Mapping[Path, object]:
-    return {home / ".copilot/config.json": {"trusted_folders": [str(folder)]}}
-
-
-def _continue(home: Path, folder: Path, address: str) -> Mapping[Path, object]:
-    # It reads YAML, of which JSON is a part.
-    model = {"name": "fake", "provider": "openai", "model": "fake", "apiBase": f"{address}/v1", "apiKey": "none"}
-    server = {"name": "mdmem", "command": "mdmem", "args": ["mcp"], "cwd": str(folder)}
-    wanted = {"name": "test", "version": "1.0.0", "schema": "v1", "models": [model | {"roles": ["chat"]}]}
-    return {home / "config.yaml": wanted | {"mcpServers": [server]}}
-
-
+_TRUSTED = {"hasTrustDialogAccepted": True, "enabledMcpjsonServers": ["mdmem"]}
+_PROVIDER = {
+    "npm": "@ai-sdk/openai-compatible",
+    "options": {"baseURL": "{address}/v1", "apiKey": "none"},
+    "models": {"fake": {}},
+}
+_OPENCODE = {"provider": {"fake": _PROVIDER}, "model": "fake/fake", "autoupdate": False}
+_MODEL = {"name": "fake", "provider": "openai", "model": "fake", "apiBase": "{address}/v1", "apiKey": "none"}
+# Continue reads YAML, of which JSON is a part.
+_CONTINUE = {
+    "name": "test",
+    "version": "1.0.0",
+    "schema": "v1",
+    "models": [_MODEL | {"roles": ["chat"]}],
+    "mcpServers": [{"name": "mdmem", "command": "mdmem", "args": ["mcp"], "cwd": "{folder}"}],
+}
+# `{address}`, `{folder}` and `{home}` are filled in where a program is run.
 PROGRAMS = {
     "claude-code": Program(
         "claude",
         ("-p", TASK, "--model", "sonnet", "--allowedTools", "mcp__mdmem__retrieve"),
         {"ANTHROPIC_BASE_URL": "{address}", "ANTHROPIC_API_KEY": "none", "DISABLE_TELEMETRY": "1"},
-        _claude,
+        {".claude.json": {"hasCompletedOnboarding": True, "projects": {"{folder}": _TRUSTED}}},
     ),
     "codex": Program(
         "codex",
         (
             *("exec", "--json", "--trust", "-c", 'model_provider="fake"', "-c", 'model="fake"', "-c"),
-            'model_providers.fake={{name="f",base_url="{address}/v1",wire_api="responses",env_key="FAKE_KEY"}}',
+            'model_providers.fake={name="f",base_url="{address}/v1",wire_api="responses",env_key="FAKE_KEY"}',
             TASK,
         ),
         {"FAKE_KEY": "none"},
@@ -82,9 +69,9 @@ PROGRAMS = {
         "gemini",
         ("-p", TASK, "--yolo", "--model", "fake"),
         {"GOOGLE_GEMINI_BASE_URL": "{address}", "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
-        _gemini,
+        {".gemini/settings.json": {"security": {"auth": {"selectedType": "gemini-api-key"}}}},
     ),
-    "opencode": Program("opencode", ("run", TASK), {}, _opencode),
+    "opencode": Program("opencode", ("run", TASK), files={".config/opencode/opencode.json": _OPENCODE}),
     "copilot": Program(
         "copilot",
         ("-p", TASK, "--allow-all-tools"),
@@ -94,14 +81,16 @@ PROGRAMS = {
             "COPILOT_PROVIDER_API_KEY": "none",
             "COPILOT_MODEL": "fake",
         },
-        _copilot,
+        {".copilot/config.json": {"trusted_folders": ["{folder}"]}},
     ),
     "qwen": Program(
         "qwen",
         ("-p", TASK, "--yolo", "--auth-type", "openai"),
         {"OPENAI_BASE_URL": "{address}/v1", "OPENAI_API_KEY": "none", "OPENAI_MODEL": "fake"},
     ),
-    "continue": Program("cn", ("-p", TASK, "--config", "{home}/config.yaml", "--auto"), {}, _continue),
+    "continue": Program(
+        "cn", ("-p", TASK, "--config", "{home}/config.yaml", "--auto"), files={"config.yaml": _CONTINUE}
+    ),
 }
 
 
@@ -109,8 +98,9 @@ PROGRAMS = {
 _FINISHING = ("@anthropic-ai/claude-code/install.cjs", "opencode-ai/postinstall.mjs")
 
 
-def node_with_programs(request: pytest.FixtureRequest) -> Node:
-    """Return Node with the programs, ready to run."""
+@pytest.fixture(scope="module")
+def node(request: pytest.FixtureRequest) -> Node:
+    """Return Node with the programs; the test is skipped with a word where they cannot be had."""
     node = installed(request.config.cache.mkdir("agents"), _WANTED, with_optional=True)
     ready = node.modules / "ready"
     for script in () if ready.exists() else _FINISHING:
@@ -118,12 +108,6 @@ def node_with_programs(request: pytest.FixtureRequest) -> Node:
         subprocess.run([node.binary, path], cwd=path.parent, check=True, capture_output=True, timeout=_SECONDS)
     ready.touch()
     return node
-
-
-@pytest.fixture(scope="module")
-def node(request: pytest.FixtureRequest) -> Node:
-    """Return Node with the programs; the test is skipped with a word where they cannot be had."""
-    return node_with_programs(request)
 
 
 @pytest.mark.parametrize("client", PROGRAMS)
@@ -142,19 +126,23 @@ def test_rule_reaches_the_model_of(client: str, node: Node, tmp_path: Path) -> N
 
 def run_program(program: Program, model: FakeModel, node: Node, folder: Path, *, home: Path) -> str:
     said = {"address": model.address, "folder": str(folder), "home": str(home)}
+
+    def filled(text: str) -> str:
+        for name, value in said.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text
+
     home.mkdir()
-    for path, content in program.files(home, folder, model.address).items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content))
+    for path, content in program.files.items():
+        write(home, path, filled(json.dumps(content)))
     variables = {
         "HOME": str(home),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(node.binary.parent), os.environ["PATH"]]),
         "CI": "1",
         "IS_SANDBOX": "1",
-        **{name: value.format(**said) for name, value in program.variables.items()},
+        **{name: filled(value) for name, value in program.variables.items()},
     }
-    arguments = [one.format(**said) if "{" in one else one for one in program.arguments]
-    command = [str(node.modules / ".bin" / program.name), *arguments]
+    command = [str(node.modules / ".bin" / program.name), *map(filled, program.arguments)]
     done = subprocess.run(
         command,
         cwd=folder,

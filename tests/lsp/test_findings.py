@@ -52,17 +52,13 @@ def test_an_open_document_counts_in_place_of_its_file_also_if_it_cannot_be_parse
     assert memory.catalog.entries["nav/rules/callbacks"].title == "Callbacks do not block"
 
 
-def test_code_of_the_project_belongs_to_the_memory_and_other_files_to_none(hand: Hand) -> None:
+def test_code_of_the_project_belongs_to_the_memory_and_other_files_and_uris_to_none(hand: Hand) -> None:
     document = hand.open("src/nav.py", "print()\n")
     assert (document.memory.location.root.name, document.path, document.code_path) == ("memory", None, "src/nav.py")
-    assert hand.memories.document((hand.folder.parent / "other.md").as_uri()) is None
     # This machine may be named in a URI.
     assert hand.memories.document(hand.uri(RULE).replace("file://", "file://localhost")) is not None
-
-
-def test_a_uri_that_names_no_file_belongs_to_no_memory(hand: Hand) -> None:
-    here = hand.uri("memory/nav")
-    others = ("untitled:Untitled-1", "file://[/x.md", f"file:///{'a' * 300}/x.md", "file://else/x.md")
+    here, other = hand.uri("memory/nav"), (hand.folder.parent / "other.md").as_uri()
+    others = (other, "untitled:Untitled-1", "file://[/x.md", f"file:///{'a' * 300}/x.md", "file://else/x.md")
     for named in (*others, f"{here}/a%00.md", f"{here}/a\ud800.md"):
         assert hand.memories.document(named) is None, named
         assert hand.memories.update(named) is None, named
@@ -120,6 +116,13 @@ def test_settings_that_cannot_be_parsed_are_the_finding(hand: Hand) -> None:
     assert places(hand) == []
 
 
+def test_a_merge_in_progress_is_told(hand: Hand) -> None:
+    text = (hand.folder / RULE).read_text(encoding="utf-8")
+    merge_conflict(hand.folder, RULE, text.replace("stops", "halts"), text.replace("stops", "waits"))
+    hand.open(RULE)
+    assert codes(hand) == ["merge-marker"]
+
+
 def test_what_is_no_text_or_too_much_of_it_is_a_finding(hand: Hand) -> None:
     write(hand.folder, RULE, b"---\ntype: decision\n\x00\xff\xfe\n---\n")
     hand.open(RULE)
@@ -129,13 +132,6 @@ def test_what_is_no_text_or_too_much_of_it_is_a_finding(hand: Hand) -> None:
     assert codes(hand) == ["file-too-large"]
     hand.type(RULE, "x: 😀 ein", "y")
     assert codes(hand) == ["file-too-large"]
-
-
-def test_a_merge_in_progress_is_told(hand: Hand) -> None:
-    text = (hand.folder / RULE).read_text(encoding="utf-8")
-    merge_conflict(hand.folder, RULE, text.replace("stops", "halts"), text.replace("stops", "waits"))
-    hand.open(RULE)
-    assert codes(hand) == ["merge-marker"]
 
 
 def test_nearest_memory_of_two_is_meant(hand: Hand) -> None:
@@ -197,10 +193,11 @@ def test_columns_count_in_the_units_that_the_editor_chose(encoding: str, column:
     assert found.offset_at(Position(0, column)) == 4
 
 
-def test_a_place_without_a_width_is_the_rest_of_its_line() -> None:
+def test_a_place_without_a_width_is_the_rest_of_its_line_and_beyond_the_text_its_end() -> None:
     assert document("ab\r\ncd\r\n").range_of_place(Place("a.md", 2, 1)) == Range(Position(1, 0), Position(1, 2))
     assert document("").range_of_place(Place("a.md", 1, 1)) == Range(Position(0, 0), Position(0, 0))
     assert document("ab").range_of_place(Place("a.md", 9, 9)) == Range(Position(0, 2), Position(0, 2))
+    assert [document("ab 😀\ncd").offset_at(one) for one in (Position(0, 99), Position(9, 9))] == [4, 7]
 
 
 def test_lines_end_where_an_editor_ends_them() -> None:
@@ -211,17 +208,8 @@ def test_lines_end_where_an_editor_ends_them() -> None:
     assert found.range_of_place(Place("a.md", 2, 2, 1)).start == Position(2, 1)
 
 
-def test_a_position_beyond_the_text_is_its_end() -> None:
-    found = document("ab 😀\ncd")
-    assert [found.offset_at(Position(0, 99)), found.offset_at(Position(9, 9))] == [4, 7]
-
-
 EXAMPLES = Path(__file__).parents[2] / "example-wings"
 _LISTS = {field.name for field in FIELDS if field.kind in (Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS)}
-
-
-def tokens(text: str) -> str:
-    return "; ".join(f"{token.kind.value} {token.key}={token.text}" for token in parse_text(text).tokens)
 
 
 def test_lists_are_read_as_the_parser_reads_them() -> None:
@@ -255,7 +243,8 @@ def test_lists_are_read_as_the_parser_reads_them() -> None:
     ],
 )
 def test_broken_and_odd_texts_are_parsed(text: str, expected: str) -> None:
-    assert tokens(text) == expected
+    found = parse_text(text).tokens
+    assert "; ".join(f"{token.kind.value} {token.key}={token.text}" for token in found) == expected
 
 
 def test_the_offsets_of_a_token_are_those_of_its_text() -> None:
@@ -313,21 +302,17 @@ def _documents(edit: types.WorkspaceEdit | None) -> list:
     ],
 )
 def test_marks_and_ends_of_lines_that_an_editor_keeps_for_itself(on_disk: bytes, shown: str, expected: str) -> None:
-    document = text_of(shown).compared_with(on_disk)
-    assert document.data == on_disk
-    assert replace(document, text=expected, saved=None).data.count(b"\xef\xbb\xbf") == on_disk.count(b"\xef\xbb\xbf")
-    assert applied(shown, text_edits_to(document, on_disk.replace(b"1", b"2"))) == expected
+    found = document(shown).compared_with(on_disk)
+    assert found.data == on_disk
+    assert replace(found, text=expected, saved=None).data.count(b"\xef\xbb\xbf") == on_disk.count(b"\xef\xbb\xbf")
+    assert applied(shown, text_edits_to(found, on_disk.replace(b"1", b"2"))) == expected
 
 
 @given(st.text("a\r\n😀\u2028", max_size=12), st.text("a\r\n😀\u2028", max_size=12))
 @settings(max_examples=100, deadline=None)
 def test_edits_lead_from_any_text_to_any_other(before: str, after: str) -> None:
-    edits = text_edits_to(text_of(before), after.encode())
+    edits = text_edits_to(document(before), after.encode())
     assert applied(before, edits) == after
-
-
-def text_of(text: str) -> Document:
-    return Document(SimpleNamespace(codec=PositionCodec()), "file:///a.md", "a.md", text)  # type: ignore[arg-type]
 
 
 def test_a_safe_fix_is_preferred_and_one_that_decides_is_not(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
@@ -386,9 +371,3 @@ def test_an_editor_without_versions_gets_plain_edits(hand: Hand) -> None:
     assert offered.edit is not None
     (edits,) = (offered.edit.changes or {}).values()
     assert [(one.new_text, one.range.start.line) for one in edits] == [("status: active\n", 2)]
-
-
-def test_code_has_no_action(hand: Hand) -> None:
-    write(hand.folder, "src/a.py", "# nav/rules/callbacks\n")
-    hand.open("src/a.py")
-    assert hand.actions("src/a.py") == []

@@ -243,9 +243,10 @@ def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
     assert refused(linked, NEAR, at, "x") == said
 
 
-def test_an_entry_is_not_renamed_from_code(linked: Hand) -> None:
+def test_code_has_no_action_and_renames_no_entry(linked: Hand) -> None:
     write(linked.folder, "src/a.py", "# nav/rules/callbacks\n")
     linked.open("src/a.py")
+    assert linked.actions("src/a.py") == []
     assert renamed(linked, "src/a.py", "nav/ru|les", "rules/quick") is None
 
 

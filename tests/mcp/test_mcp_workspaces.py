@@ -39,24 +39,6 @@ def addresses(provider: Provider, access: Access = EVERYTHING) -> list[str]:
     return list(provider.workspace(access).catalog.entries)
 
 
-def test_how_entries_stand_is_as_the_branches_are_now(root: Path, provider: Provider) -> None:
-    commit_all(root)
-    git(root, "checkout", "-q", "-b", "proposal")
-    write_entry(root, "nav/architecture/threads", title="Use three threads")
-    commit_all(root)
-
-    def titles() -> list[str]:
-        view = view_of(provider.workspace())
-        return [one.catalog.entries["nav/architecture/threads"].title for one in (view.effective, view.checkout)]
-
-    assert titles() == titles() == ["Use two threads", "Use three threads"]
-    git(root, "branch", "-f", "main", "HEAD")
-    assert titles() == ["Use three threads", "Use three threads"]
-    git(root, "checkout", "-q", "main")
-    write_entry(root, "nav/architecture/threads", title="Use four threads")
-    assert titles() == ["Use three threads", "Use four threads"]
-
-
 def edit(path: Path) -> object:
     return path.write_text(f"{path.read_text()} threads more", encoding="utf-8")
 
@@ -76,6 +58,12 @@ _STEPS: dict[str, Callable[[Path], object]] = {
     "the stash again": lambda root: git(root, "stash", "pop", "-q"),
     "the commit before": lambda root: git(root, "checkout", "-qf", "HEAD~1"),
     "a manifest": lambda root: edit(root / "nav/README.md"),
+    "a proposal": lambda root: (
+        git(root, "checkout", "-qfb", "proposal"),
+        edit(root / "nav/rules/callbacks.md"),
+        commit_all(root),
+    ),
+    "a merge of it": lambda root: git(root, "branch", "-f", "main", "HEAD"),
 }
 
 
@@ -188,6 +176,8 @@ def retrieved(server: object, **arguments: object) -> str:
 
 def test_fresh_gives_it_again_and_so_does_a_change_and_a_context(root: Path, server: MemoryServer) -> None:
     assert [RULE in retrieved(server, fresh=fresh) for fresh in (False, True, False)] == [True, True, False]
+    without_session = server_over(root)
+    assert [RULE in retrieved(without_session) for _ in range(2)] == [True, True]
     # A context is handed on, so it is whole each time.
     assert [RULE in text(call(server, "context", goal="threads")) for _ in range(2)] == [True, True]
     write_entry(root, "nav/rules/callbacks", "Callbacks never block.\n\nRationale: x.\n", type="invariant")
@@ -206,11 +196,6 @@ def test_a_cut_answer_is_given_with_its_last_page(tmp_path: Path) -> None:
         pages.append(retrieved(server, cursor=cut[1]))
     assert [number for number in range(4) if f"X{number} must hold" not in "".join(pages)] == []
     assert "must hold" not in retrieved(server)
-
-
-def test_without_a_session_everything_is_given_each_time(root: Path) -> None:
-    server = server_over(root)
-    assert [RULE in retrieved(server) for _ in range(2)] == [True, True]
 
 
 def test_several_questions_are_one_call_and_passages_another(server: MemoryServer) -> None:
@@ -242,7 +227,6 @@ def test_entries_that_were_handed_over_are_counted_and_no_question_is_kept(tmp_p
     assert len(log.read_bytes().splitlines()) == 1
 
 
-Capture = pytest.CaptureFixture[str]
 # Seven decisions that have no words in common.
 WORDS = ("axle", "bolt", "chain", "disc", "edge", "fork", "gear")
 
@@ -264,35 +248,24 @@ def bundle(root: Path, **more: Any) -> Mapping[str, Any]:
     return facts(call(server_over(root), "retrieve_context", project_id="shop", **more))
 
 
-def test_saved_decisions_come_back_as_items_once_they_are_merged(shop: Path) -> None:
-    save(shop, *WORDS)
-    commit_all(shop, "seven decisions")
-    found = bundle(shop, categories=["Decision"])
-    assert [(one["label"], one["status"], one["standing"]) for one in found["items"]] == [
-        ("Decision", "draft", "merged")
-    ] * 7
-    assert (found["retrieval_status"], "proposed" in found) == ("succeeded", False)
-
-
-def test_merged_decisions_have_room_after_patterns_and_before_notes(shop: Path) -> None:
+def test_merged_decisions_are_items_after_patterns_have_room_and_before_notes(shop: Path) -> None:
     for number in range(5):
         write_entry(shop, f"shop/conventions/p{number}", "How.\n", type="pattern")
         write_entry(shop, f"shop/context/n{number}", "Why.\n", type="note")
     save(shop, *WORDS)
     commit_all(shop, "seven decisions")
-    labels = [one["label"] for one in bundle(shop)["items"]]
-    assert labels == ["Decision"] * 5 + ["Pattern"] * 5
+    assert [one["label"] for one in bundle(shop)["items"]] == ["Decision"] * 5 + ["Pattern"] * 5
+    found = bundle(shop, categories=["Decision"])
+    standings = [(one["label"], one["status"], one["standing"]) for one in found["items"]]
+    assert standings == [("Decision", "draft", "merged")] * 7
+    assert (found["retrieval_status"], "proposed" in found) == ("succeeded", False)
 
 
 def test_bundle_of_drafts_alone_says_so_and_has_all_of_the_callers_own(shop: Path) -> None:
-    save(shop, *WORDS)
+    save(shop, *WORDS[:5])
     save(shop, "hub", "idler", agent="robot")
     found = bundle(shop, categories=["Decision"])
-    assert (found["items"], found["retrieval_status"]) == ([], "succeeded")
-    assert found["message"] == (
-        "only drafts were found: they are in `proposed`, and have no effect until a person approves them"
-    )
-    assert sorted(one["title"] for one in found["proposed"]) == [f"Use the {word}" for word in WORDS]
-    assert {one["why"] for one in found["omitted"]} == {"over the 5 drafts that are shown"}
+    message = "only drafts were found: they are in `proposed`, and have no effect until a person approves them"
+    assert (found["items"], found["retrieval_status"], found["message"]) == ([], "succeeded", message)
     own = [one["title"] for one in bundle(shop, agent="robot", categories=["Decision"])["proposed"]]
     assert (sorted(own[:2]), len(own)) == (["Use the hub", "Use the idler"], 5)
