@@ -75,11 +75,9 @@ class Serving:
 def serving(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> Iterator[Serving]:
     """Give a server that listens on a free port, and end it.
 
-    `limits` are other ones than those that hold, `before` is run in it first.
+    `limits` are statements that set other limits, `before` is run in it first.
     """
-    changed = (
-        f"import functools, mdmem.mcp.http as h; h.HttpLimits = functools.partial(h.HttpLimits, {limits}); {before}"
-    )
+    changed = f"import mdmem.mcp.http as h; {limits or 'pass'}; {before}"
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
     program = ("-c", run) if limits or before != "pass" else ("-m", "mdmem")
     command = [sys.executable, *program, "mcp", "--profile", "all", "--http", *(arguments or ("127.0.0.1:0",))]

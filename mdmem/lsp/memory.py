@@ -51,7 +51,7 @@ START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
 # The cached properties to delete after a change in an open document, and those to delete after a change on disk.
 _FROM_TEXTS = ("workspace", "settings", "case", "findings")
-_FROM_DISK = ("_overlay", "tracked_files", "_facts")
+_FROM_DISK = ("tracked_files", "_facts")
 
 
 class Abilities(Struct, frozen=True):
@@ -234,12 +234,9 @@ class OpenMemory:
         self.abilities, self.codec = Abilities(), PositionCodec()
         self.documents: dict[str, Document] = {}
         self.disk = Workspace(location, environment, location.root, today())
+        self._overlay = TreeView(self.disk.tree, changed={})
         self._stamp: object = None
         self._file_cache = FileCache(self.disk.cache_folder, is_written=False)
-
-    @cached_property
-    def _overlay(self) -> TreeView:
-        return TreeView(self.disk.tree, changed={})
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -366,7 +363,7 @@ class OpenMemory:
         fresh = replace(self.disk.reread(), today=self.today())
         if (stamp, _state_of(fresh)) == (self._stamp, _state_of(self.disk)):
             return False
-        self._stamp, self.disk = stamp, fresh
+        self._stamp, self.disk, self._overlay = stamp, fresh, TreeView(fresh.tree, changed={})
         self._forget(*_FROM_TEXTS, *_FROM_DISK)
         for path, document in self.documents.items():
             self.documents[path] = document.compared_with(self.bytes_on_disk(path))

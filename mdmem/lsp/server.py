@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any
@@ -172,7 +172,9 @@ class Server(LanguageServer):
     def _read_changes(self, uris: list[str]) -> None:
         if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in uris):
             for memory in self.memories.locate_again():
-                self._withdraw(memory)
+                if memory in self._timers:
+                    self._timers.pop(memory).cancel()
+                self.publish(memory)
         for memory in self.memories.opened.values():
             self._schedule(memory)
 
@@ -186,13 +188,15 @@ class Server(LanguageServer):
         self._timers[memory] = loop.call_later(_DELAY, self.guarded, "the check", lambda: self.publish(memory))
 
     def publish(self, memory: OpenMemory) -> None:
-        """Check a memory with the unsaved texts in the editor, and publish the diagnostics that changed."""
-        if not memory.is_there:
-            self._withdraw(memory)
-            return
-        memory.refresh()
-        found: dict[str, list[Finding]] = {path: [] for path in memory.documents}
-        for finding in memory.findings:
+        """Check a memory with the unsaved texts in the editor, and publish the diagnostics that changed.
+
+        The diagnostics of a memory that was deleted are removed.
+        """
+        is_there = memory.is_there
+        if is_there:
+            memory.refresh()
+        found: dict[str, list[Finding]] = {path: [] for path in memory.documents if is_there}
+        for finding in memory.findings if is_there else ():
             # Like `mdmem check`, do not report infos about files that are not open.
             if finding.place.path in memory.documents or finding.weight is not Severity.INFO:
                 found.setdefault(finding.place.path, []).append(finding)
@@ -204,18 +208,9 @@ class Server(LanguageServer):
             if before.get(uri) != now[uri]:
                 version = document.version if document is not None else None
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, now[uri], version))
-        self._clear(before.keys() - now.keys())
-        self._published[memory] = now
-
-    def _withdraw(self, memory: OpenMemory) -> None:
-        """Remove the diagnostics of a memory that was deleted."""
-        if memory in self._timers:
-            self._timers.pop(memory).cancel()
-        self._clear(self._published.pop(memory, {}))
-
-    def _clear(self, uris: Iterable[str]) -> None:
-        for uri in uris:
+        for uri in before.keys() - now.keys():
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        self._published[memory] = now
 
 
 def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:

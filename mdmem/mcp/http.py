@@ -10,7 +10,7 @@ import math
 import socket
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -37,17 +37,11 @@ PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 # Seconds to finish requests that are being answered when the server stops.
 _GRACE = 2
+# The requests per second of each token, and how many may come at once.
+_PER_SECOND, _BURST = 100, 1000
+# The most bytes of a request, seconds to send it, and open connections.
+_REQUEST_BYTES, _REQUEST_SECONDS, _CONNECTIONS = 1 << 20, 5, 512
 _NOBODY = Access.to_wings(())
-
-
-class HttpLimits(Struct, frozen=True, kw_only=True):
-    """Limits of the HTTP server: request rate for each token, size and seconds of a request, open connections."""
-
-    per_second: float = 100
-    burst: float = 1000
-    request_bytes: int = 1 << 20
-    request_seconds: float = 5
-    connections: int = 512
 
 
 class ListenAddress(Struct, frozen=True):
@@ -153,11 +147,9 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
 
 
 class RateLimit(Struct):
-    """A middleware that limits the requests of each caller per second, with bursts of up to `burst` requests."""
+    """A middleware that limits the requests of each caller per second, but allows bursts."""
 
     app: ASGIApp
-    per_second: float
-    burst: float
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -165,11 +157,11 @@ class RateLimit(Struct):
         user, app = scope.get("user"), self.app
         if isinstance(user, AuthenticatedUser):
             moment = time.monotonic()
-            left, since = self._left.get(user.display_name, (self.burst, moment))
-            left = min(self.burst, left + (moment - since) * self.per_second)
+            left, since = self._left.get(user.display_name, (_BURST, moment))
+            left = min(_BURST, left + (moment - since) * _PER_SECOND)
             self._left[user.display_name] = (left - 1 if left >= 1 else left, moment)
             if left < 1:
-                seconds = max(1, math.ceil((1 - left) / self.per_second))
+                seconds = max(1, math.ceil((1 - left) / _PER_SECOND))
                 why = f"too many requests; try again in {seconds} s"
                 body = {"error": "too_many_requests", "error_description": why}
                 app = JSONResponse(body, 429, {"retry-after": str(seconds)})
@@ -179,7 +171,6 @@ class RateLimit(Struct):
 class TimedProtocol(H11Protocol):
     """uvicorn's HTTP protocol with a time limit for sending a request; a slow connection is closed."""
 
-    request_seconds: ClassVar[float]
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -201,13 +192,14 @@ class TimedProtocol(H11Protocol):
     def _restart(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self.loop.call_later(self.request_seconds, self._close_unless_answering)
 
-    def _close_unless_answering(self) -> None:
-        is_answering = self.cycle is not None and not self.cycle.response_complete
-        if not is_answering or self.conn.their_state is h11.SEND_BODY:
-            # A normal close would wait for the client to read pending data.
-            self.transport.abort()
+        def close_unless_answering() -> None:
+            is_answering = self.cycle is not None and not self.cycle.response_complete
+            if not is_answering or self.conn.their_state is h11.SEND_BODY:
+                # A normal close would wait for the client to read pending data.
+                self.transport.abort()
+
+        self._timer = self.loop.call_later(_REQUEST_SECONDS, close_unless_answering)
 
 
 class _Uvicorn(uvicorn.Server):
@@ -227,7 +219,7 @@ def serve_http(
     open_access: Access = EVERYTHING,
 ) -> None:
     """Serve until a signal arrives; raises UsageError if strangers could connect without a token."""
-    limits, has_tokens = HttpLimits(), bool(bearers.all())
+    has_tokens = bool(bearers.all())
     if has_tokens and open_access.is_narrow:
         raise UsageError("each token has its own wings; leave out --wing")
     if not has_tokens and not listening.is_loopback:
@@ -238,10 +230,10 @@ def serve_http(
     backend = TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=open_access)
     with listening.bind() as bound:
         host, port = bound.getsockname()[:2]
-        app = _build_app(server, backend, listening.security(port), limits)
+        app = _build_app(server, backend, listening.security(port))
         config = uvicorn.Config(
             app,
-            http=type("Protocol", (TimedProtocol,), {"request_seconds": limits.request_seconds}),
+            http=TimedProtocol,
             ws="none",
             log_level="error",
             # uvicorn's own log configuration would print unescaped text from clients.
@@ -249,8 +241,8 @@ def serve_http(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_keep_alive=int(limits.request_seconds),
-            limit_concurrency=limits.connections,
+            timeout_keep_alive=_REQUEST_SECONDS,
+            limit_concurrency=_CONNECTIONS,
             timeout_graceful_shutdown=_GRACE,
             backlog=128,
         )
@@ -260,20 +252,18 @@ def serve_http(
         anyio.run(lambda: _Uvicorn(config).serve(sockets=[bound]))
 
 
-def _build_app(
-    server: MemoryServer, backend: TokenBackend, security: TransportSecuritySettings, limits: HttpLimits
-) -> ASGIApp:
+def _build_app(server: MemoryServer, backend: TokenBackend, security: TransportSecuritySettings) -> ASGIApp:
     app = server._lowlevel_server.streamable_http_app(
         streamable_http_path=PATH,
         # Calls do not depend on each other: the access of the token is looked up for each call.
         stateless_http=True,
-        max_request_body_size=limits.request_bytes,
+        max_request_body_size=_REQUEST_BYTES,
         transport_security=security,
         # With a verifier, the SDK refuses requests without a user. `backend` is also the middleware that sets the user.
         token_verifier=backend,
     )
     app.add_middleware(AuthContextMiddleware)
-    app.add_middleware(RateLimit, per_second=limits.per_second, burst=limits.burst)
+    app.add_middleware(RateLimit)
     app.add_middleware(
         AuthenticationMiddleware,
         backend=backend,

@@ -6,8 +6,7 @@ A hub is a shared database of the memories of many repositories.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Annotated, Any, Unpack
 
@@ -148,7 +147,11 @@ class HubAnswers:
             raise UsageError("the hub answers only callers whose token opens every wing of this memory")
         if asked.arguments.get(AT) is not None:
             raise UsageError("the hub has only one commit of each repository; leave out `at`")
-        with self._opened() as cursor:
+        # All statements of the transaction read the same moment.
+        with (
+            open_hub(self._dsn, self._token, limits=_LIMITS) as connection,
+            transaction(connection, is_snapshot=True) as cursor,
+        ):
             if named is None or is_over_all:
                 return asked.run(OpenedHub(cursor, (named,) if named else ()))
             key = (copy_key(cursor, named), self._today())
@@ -167,15 +170,6 @@ class HubAnswers:
         # The session remembers shown entries of the local memory. The repository may have the same addresses.
         answer = replace(asked, shown={}).run(copy)
         return replace(with_remarks(answer, copy.snapshot.remarks), shown={})
-
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        """Open a transaction that reads a consistent snapshot of the hub."""
-        with (
-            open_hub(self._dsn, self._token, limits=_LIMITS) as connection,
-            transaction(connection, is_snapshot=True) as cursor,
-        ):
-            yield cursor
 
 
 def _with_repository(asked: ToolCall) -> tuple[ToolCall, str | None]:

@@ -61,9 +61,6 @@ INSTRUCTIONS = (
     "and a `cursor`: repeat the call with the same arguments and that cursor for the rest."
 )
 
-Caller = Callable[[], Access]
-"""Returns the access of the caller; it is called in the task of a call."""
-
 
 class Warmup:
     """Brings the index up to date once, in a thread, after the first reply."""
@@ -132,15 +129,16 @@ class MemoryServer(MCPServer[Any]):
         provider: Provider,
         *,
         profile: str | None = None,
-        access: Caller = lambda: EVERYTHING,
+        access: Callable[[], Access] = lambda: EVERYTHING,
         is_warming: bool = False,
         remembers: bool = False,
         hub: HubAnswers | None = None,
     ) -> None:
         """Create the server of one root; without `profile`, the settings decide which tools are listed.
 
-        `access` returns the access of the caller of a call. With `is_warming`, the index is brought up to date after
-        the first reply. With `remembers`, there is a single client, to which an unchanged entry is shown in full once.
+        `access` is called in the task of a call, and returns the access of its caller. With `is_warming`, the index is
+        brought up to date after the first reply. With `remembers`, there is a single client, to which an unchanged
+        entry is shown in full only once.
         """
         handler = logging.StreamHandler()
         handler.setFormatter(_LogFormatter())

@@ -171,7 +171,7 @@ def test_refused_requests_fill_no_log(guarded: Guarded) -> None:
 def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     eager, other = token_for(root, "eager", "app"), token_for(root, "other", "app")
-    with serving(root, limits="per_second=0.01, burst=3") as server:
+    with serving(root, limits="h._PER_SECOND, h._BURST = 0.01, 3") as server:
         answers = [server.ask(authorization=f"Bearer {eager}") for _ in range(5)]
         assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
         assert 90 <= int(answers[-1].headers["retry-after"]) <= 100
@@ -267,7 +267,7 @@ def token(root: Path) -> str:
 
 @pytest.fixture(scope="module")
 def server(root: Path, token: str) -> Iterator[Serving]:
-    with serving(root, limits="request_seconds=1, connections=16") as server:
+    with serving(root, limits="h._REQUEST_SECONDS, h._CONNECTIONS = 1, 16") as server:
         yield server
 
 
