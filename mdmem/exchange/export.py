@@ -41,11 +41,15 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ExportedFile(Struct, frozen=True):
-    """A file to export, by its path from the export's folder; `text` is the whole file, or a region inside the file."""
+    """A file to export, by its path from the export's folder.
+
+    `text` is the whole file, or a region inside the file; None removes the file. `is_new` says that there is none yet.
+    """
 
     path: str
-    text: str
+    text: str | None
     is_region: bool = False
+    is_new: bool = False
 
 
 _Files = tuple[list[ExportedFile], tuple[str, ...]]
@@ -291,20 +295,12 @@ FORMS: Mapping[str, ExportForm] = {
 }
 
 
-class ExportChange(Struct, frozen=True):
-    """A file that the export changes, with its new text, or None if the file is removed."""
-
-    path: str
-    text: str | None
-    is_new: bool = False
-
-
 class ExportReport(Struct, frozen=True, kw_only=True):
     """The files of an export in a folder, the changes to them, and remarks about omitted entries."""
 
     folder: Path
     files: Sequence[ExportedFile]
-    changes: Sequence[ExportChange]
+    changes: Sequence[ExportedFile]
     remarks: tuple[str, ...] = ()
 
 
@@ -346,10 +342,10 @@ def export(
     return ExportReport(folder=folder, files=files, changes=changes, remarks=remarks)
 
 
-def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportChange]:
+def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportedFile]:
     """Yield the changes to files, and the removal of earlier exports that match `owned`. Raises UsageError."""
     for file in files:
-        before, text = _read(folder, file.path), sealed(file.text)
+        before, text = _read(folder, file.path), sealed(file.text or "")
         if before is not None and file.is_region:
             place = region_of(before)
             if place is None:
@@ -363,14 +359,14 @@ def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterato
         elif before is not None:
             _require_ours(before, file.path)
         if text != before:
-            yield ExportChange(file.path, text, is_new=before is None)
+            yield ExportedFile(file.path, text, is_new=before is None)
     wanted = {file.path for file in files}
     for path in sorted(folder.glob(owned)) if owned else ():
         name = path.relative_to(folder).as_posix()
         old = _read(folder, name) if name not in wanted and path.is_file() and not path.is_symlink() else None
         if old is not None and is_exported(old):
             _require_ours(old, name)
-            yield ExportChange(name, None)
+            yield ExportedFile(name, None)
 
 
 def _read(folder: Path, path: str) -> str | None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import PurePosixPath
 
 from msgspec import Struct
 
@@ -307,7 +308,7 @@ class References:
         """Add a record with the path of its source, the names that other records may use for it, and its number."""
         one = (address, posixpath.dirname(path))
         self.by_path.setdefault(path, address)
-        for name in {_plain(name) for name in (*names, _stem(path)) if name}:
+        for name in {_plain(name) for name in (*names, PurePosixPath(path).stem) if name}:
             self._by_name.setdefault(name, []).append(one)
         if number is not None:
             self._by_number.setdefault(number, []).append(one)
@@ -328,15 +329,10 @@ class References:
         if address:
             return (address,)
         # The title of a record may change, but its number stays.
-        number = number_of(_stem(path))
+        number = number_of(PurePosixPath(path).stem)
         renamed = self._by_number.get(number, []) if number is not None else []
         in_folder = tuple(address for address, place in renamed if place == posixpath.dirname(path))
-        return self.named(_stem(claim.target), folder) or in_folder
-
-
-def _stem(path: str) -> str:
-    stem, _, ending = posixpath.basename(path).rpartition(".")
-    return stem if stem and ending.isalpha() else posixpath.basename(path)
+        return self.named(PurePosixPath(claim.target).stem, folder) or in_folder
 
 
 def _plain(name: str) -> str:

@@ -223,17 +223,16 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
             folders.setdefault(one.folder, []).append(one)
     records: set[str] = set()
     for ones in folders.values():
-        likely = [one for one in ones if _looks_like_record(one)]
+        likely = []
+        for one in ones:
+            outline = Outline(one.body)
+            has_status = "status" in one.fields or outline.status is not None
+            if has_status or _is_numbered(one) or is_madr(one, outline):
+                likely.append(one)
         if ones[0].is_in_records or (is_named and 2 * len(likely) >= len(ones)):
             are_numbered = 2 * sum(map(_is_numbered, ones)) > len(ones)
             records.update(one.path for one in (likely if are_numbered else ones))
     return [replace(one, is_in_records=one.path in records) for one in sources]
-
-
-def _looks_like_record(source: SourceFile) -> bool:
-    outline = Outline(source.body)
-    has_status = "status" in source.fields or outline.status is not None
-    return has_status or _is_numbered(source) or is_madr(source, outline)
 
 
 def _is_numbered(source: SourceFile) -> bool:

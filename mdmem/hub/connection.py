@@ -29,9 +29,7 @@ FORBIDDEN = "the hub does not allow this for this role or token; `mdmem hub gran
 
 _Made = TypeVar("_Made")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
-# The error codes if two transactions conflict and PostgreSQL rolls one of them back.
-_CONFLICTS = ("40001", "40P01")
-_TRIES = 4
+_RETRIES = 3
 _MIGRATIONS = {int(one.name[:4]): one for one in sorted((Path(__file__).parent / "migrations").glob("*.sql"))}
 EXPECTED = max(_MIGRATIONS)
 """The version of the tables that this program reads and writes."""
@@ -140,15 +138,15 @@ def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iter
 
 def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
     """Run a function in a transaction and return its result; repeat it up to three times after a conflict."""
-    psycopg = _psycopg()
-    for left in reversed(range(_TRIES)):
-        try:
-            with transaction(connection) as cursor:
-                return do(cursor)
-        except psycopg.OperationalError as error:
-            if not left or error.sqlstate not in _CONFLICTS:
-                raise
-    raise AssertionError
+    errors = _psycopg().errors
+    for _ in range(_RETRIES):
+        with (
+            suppress(errors.SerializationFailure, errors.DeadlockDetected),
+            transaction(connection) as cursor,
+        ):
+            return do(cursor)
+    with transaction(connection) as cursor:
+        return do(cursor)
 
 
 def one_row(cursor: Any) -> tuple[Any, ...]:
@@ -195,7 +193,7 @@ def init(connection: HubConnection) -> tuple[int, int]:
         )
         before = _version(cursor)
         if before > EXPECTED:
-            raise HubError(_other_version(before))
+            raise _other_version(before)
         # No timeout, because a migration may rewrite a large table.
         cursor.execute("SET LOCAL statement_timeout = 0")
         for number, file in _MIGRATIONS.items():
@@ -212,14 +210,12 @@ def require(connection: HubConnection) -> None:
         raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
     version = _version(connection)
     if version != EXPECTED:
-        raise HubError(_other_version(version))
+        raise _other_version(version)
 
 
-def _other_version(version: int) -> str:
-    version_text = f"the hub has version {version} of its tables, this mdmem"
-    if version > EXPECTED:
-        return f"{version_text} knows {EXPECTED}; install a newer mdmem"
-    return f"{version_text} needs {EXPECTED}; `mdmem hub init` migrates them"
+def _other_version(version: int) -> HubError:
+    advice = "install a newer mdmem" if version > EXPECTED else "`mdmem hub init` migrates them"
+    return HubError(f"the hub has version {version} of its tables, this mdmem needs {EXPECTED}; {advice}")
 
 
 def _version(cursor: Any) -> int:
@@ -239,7 +235,8 @@ def _explained(psycopg: Any) -> Iterator[None]:
             # The library refuses the value before it asks the server.
             raise UsageError(f"the hub cannot store the question: {error}") from error
         state: str | None = error.sqlstate
-        if state in (*_CONFLICTS, "55P03"):
+        # A conflict of two transactions, or a row that another transaction has locked for too long.
+        if state in ("40001", "40P01", "55P03"):
             again = "another process writes the same rows of the hub; nothing was changed, try again"
             raise HubRaceError(again) from error
         words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
