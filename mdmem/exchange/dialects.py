@@ -199,10 +199,7 @@ class Outline:
     """
 
     def __init__(self, body: str) -> None:
-        """Read a body. The title is the first heading of the highest level, unless a heading is above it.
-
-        A heading such as Context, Decision or Status is no title.
-        """
+        """Read a body. The title is the first heading of the highest level, but never one such as Context or Status."""
         sections = self.sections = sections_of(body)
         # A bold line such as `**Rejected**` may count as a heading. It is a banner.
         bold = {
@@ -298,10 +295,7 @@ def decision_record(
 
 
 def _give_status(record: ForeignRecord, unstated: Status) -> None:
-    """Set the status of a record. If none is stated, it is `unstated`, or active for a note and in a folder of records.
-
-    Nobody has to follow a note, so it may become active immediately.
-    """
+    """Set the status of a record. Nobody has to follow a note, so one without a status becomes active immediately."""
     reading, in_records = record.reading, record.source.is_in_records
     if any(one.kind is ClaimKind.SUPERSEDED_BY for one in record.claims):
         record.status = Status.DEPRECATED
@@ -389,10 +383,7 @@ _TYPES = tuple(one.value for one in EntryType)
 
 
 def _plain_record(source: SourceFile, claims: Sequence[Claim] = ()) -> ForeignRecord:
-    """Return a record of the type that the file states. A type that mdmem does not have becomes a note with that label.
-
-    Without a type, its folder decides between decision and note.
-    """
+    """Return a record of the type that the file states, or else of the type that its folder or text suggests."""
     value = next((source.fields[key] for key in ("type", "kind") if isinstance(source.fields.get(key), str)), "")
     stated = " ".join(str(value).lower().split())
     meant = meant_value(stated, _TYPES) if stated else None
@@ -486,9 +477,9 @@ def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
 
 
 def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the globs for a client's file patterns, and messages about omitted patterns. No globs means every file.
+    """Return the globs for a client's file patterns in the folder `below`, and messages about omitted patterns.
 
-    The patterns are relative to the folder `below`. With `anywhere`, a pattern without a slash matches in every folder.
+    No globs means every file. With `anywhere`, a pattern without a slash matches in every folder.
     """
     texts = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
     written = [part.strip().strip("\"'") for text in texts for part in _PATTERN.findall(text)]

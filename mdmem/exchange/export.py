@@ -191,9 +191,8 @@ def _rule_files(form: str, workspace: Workspace, wings: tuple[str, ...]) -> _Fil
 def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return some wings as one JSON document, or all if `wings` is empty, and a remark for each omitted entry.
 
-    `exported` is the seal of the text. Each wing in `wings` has `name` and `readme`, the text of its manifest or null.
-    `entries` are sorted by address. The file of an entry is `head` (its front matter with the fences) and `body`.
-    Raises UsageError if a manifest is not UTF-8.
+    The file of an entry is `head` (its front matter with the fences) and `body`. Raises UsageError if a manifest is not
+    UTF-8.
     """
     catalog = workspace.catalog
     scope = reading_scope(catalog, workspace.settings, Filters(wings=wings, all_wings=not wings))
@@ -241,8 +240,7 @@ def _name(globs: _Globs) -> str:
 def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, list[str]], tuple[str, ...]]:
     """Return the lines of the current rules, grouped by `applies_to`, and remarks about unreadable files.
 
-    Rules that always apply come first. The files on disk count, including proposals, because the export is committed
-    together with them.
+    The files on disk count, including proposals, because the export is committed together with them.
     """
     question = Question(filters=Filters(wings=wings, types=_RULES))
 
@@ -275,10 +273,9 @@ def _client_globs(globs: _Globs) -> str:
 
 
 class ExportForm(Struct, frozen=True):
-    """A format of export, with the function that creates it.
+    """A format of export, with the function that creates it, and the glob of the files that mdmem owns there.
 
-    An earlier export's files that match the glob `owned` are removed if they are no longer needed. `place` is the
-    folder where the tool that uses this format looks, from the top of the project, or None if the user must name one.
+    `place` is the folder where the tool that uses this format looks, from the top of the project, or None.
     """
 
     make: Callable[[Workspace, tuple[str, ...]], _Files]
@@ -309,8 +306,7 @@ def export(
 ) -> ExportReport:
     """Write an export and return the changes. With `is_dry`, only return the changes.
 
-    The folder is `out`, or else the `place` of the format. Raises UsageError if a file that would be replaced is not by
-    mdmem, and EnvironmentFaultError if a file cannot be written.
+    Raises UsageError if a file that would be replaced is not by mdmem, and EnvironmentFaultError for a disk error.
     """
     wanted = FORMS[form]
     files, remarks = wanted.make(workspace, wings)

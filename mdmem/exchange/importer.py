@@ -48,8 +48,7 @@ from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_f
 class ImportReport(Struct, frozen=True, kw_only=True):
     """The plan of an import, the result of the write, and the findings about the new entries.
 
-    `gone` are the old files that were moved. `left` are the folders of the old files if the import was only a copy.
-    `unapproved` counts the active rules that nobody approved.
+    `gone` are old files that were moved, `left` the folders of copied files, `unapproved` counts unapproved rules.
     """
 
     plan: Intake
@@ -65,8 +64,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
 def import_records(workspace: Workspace, request: ImportRequest, options: WriteOptions) -> ImportReport:
     """Import records. No existing entry is overwritten. A file that cannot be imported is listed with the reason.
 
-    Raises UsageError if the place, a path or the person cannot be used, and the errors of `write`. Nothing was written
-    then.
+    Raises UsageError if the place, a path or the person cannot be used, and the errors of `write`.
     """
     if request.leaves_pointer and not request.moves:
         raise UsageError("--pointer needs --move")
@@ -213,8 +211,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
 def settle(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:
     """Turn the relations that records state into links between addresses. Existing `entries` are not changed.
 
-    If a record states its successor, both records get the link. If a record states that it supersedes another record,
-    only this record gets the link. The other record gets it only if it is deprecated and states no successor itself.
+    If only the newer record states a supersession, only that record gets the link, unless the older is deprecated.
     """
     in_part: list[tuple[str, str]] = []
     for address, record in records.items():
@@ -355,8 +352,7 @@ def write_body(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the body for a record's entry, without the `cuts` and with new links, and messages about broken links.
 
-    `place` converts a path relative to the root into a path relative to the top of the project. Cutting a paragraph
-    also cuts the blank lines after it.
+    `place` converts a path relative to the root into a path relative to the top of the project.
     """
     prose = with_whole_labels(without_code(record.body))
     edits: list[_Edit] = [(cut.start, cut.end, None, "") for cut in cuts]

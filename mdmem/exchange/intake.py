@@ -41,10 +41,9 @@ _EXPORTED = re.compile(rf"^{re.escape(BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILIN
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
-    """What to import: paths or the usual places, read as one dialect or as the dialect of each file.
+    """What to import: paths or the usual places, the dialect (None: that of each file), and the place for the entries.
 
-    `place` is the wing or room for the entries. `approved_by` is the person who approves accepted records. `moves`
-    removes the old files, and `leaves_pointer` leaves a line with the new path in each old file.
+    `approved_by` is the person who approves accepted records. `leaves_pointer` leaves a line in each moved file.
     """
 
     paths: tuple[str, ...] = ()
@@ -56,12 +55,11 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
 
 class Intake:
-    """The result of reading all sources of an import.
+    """The result of reading all sources: the future entries by address, the files of exported memories, and other rows.
 
-    `records` are the future entries by address, `files` those of an exported memory, and `rows` report the other
-    sources. `contents` are the sources that are completely in the memory, or will be after the import. `origins` maps
-    file and part to the address and the origin of each entry that was imported before. `before` are the records of
-    these entries, read again because they may state relations to new records.
+    `contents` are the sources that are completely in the memory, or will be after the import. `origins` maps file and
+    part to the address and the origin of each entry that was imported before. `before` are the records of these
+    entries, read again because they may state relations to new records.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
@@ -214,8 +212,8 @@ class Intake:
 def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[SourceFile]:
     """Return the sources, and set `is_in_records` of those that are records in a folder of decision records.
 
-    A folder that the user gave counts as such a folder if at least half of its files look like a record or have a
-    number. If most of its files have a number, a file without a number is a record only if it looks like one.
+    A folder that the user gave counts if half of its files look like records. If most of its files have a number, a
+    file without a number is a record only if it looks like one.
     """
     folders: dict[str, list[SourceFile]] = {}
     for one in sources:
@@ -252,10 +250,9 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
 
 
 def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]:
-    """Return the files that the user gave and the files in given folders.
+    """Return the files that the user gave, those in given folders, or else those in the usual places.
 
-    Without any, return those in the usual places. Files of the memory and files that git ignores are left out. Raises
-    UsageError for a path that does not exist, is outside of the project, or is a memory.
+    Raises UsageError for a path that does not exist, is outside of the project, or is a memory.
     """
     location = workspace.location
     base, repository = location.base, location.repository
@@ -375,9 +372,9 @@ def _unquoted(value: str) -> str:
 
 
 def read_document(data: bytes) -> Iterator[tuple[str, str | None]]:
-    """Yield the path and text of each file in a document of `mdmem export json`, manifests first.
+    """Yield the path and text of each file in a document of `mdmem export json`; the text is None if a part is missing.
 
-    The text is None for an entry that the document has only in part. Raises UnfitError for any other document.
+    Raises UnfitError for any other document.
     """
     try:
         stated = json.loads(data)

@@ -63,10 +63,9 @@ class Cut(Struct, frozen=True):
 class StatusReading(Struct, frozen=True):
     """The status that a text states; `status` is None if the text states no status that mdmem knows.
 
-    `is_whole` says that the text contains nothing else. `text` is the text on one line, and `day` the date of the
-    status. `began` is the date of an earlier status, if the record was deprecated later. `is_unknown` says that the
-    text states an unknown status, and `is_refused` that the record was never accepted. `guess` says why the status is
-    uncertain, or is empty. `doubts` mention records in words that were not understood.
+    `is_whole` says that the text contains nothing else. `day` is the date of the status, and `began` the date of an
+    earlier status. `is_unknown` says that the text states an unknown status, and `is_refused` that the record was never
+    accepted. `guess` says why the status is uncertain. `doubts` mention records in words that were not understood.
     """
 
     status: Status | None = None
@@ -84,8 +83,7 @@ class StatusReading(Struct, frozen=True):
 class SourceFile(Struct, frozen=True):
     """A file to import: its path from the top of the project, and once it was read its bytes, front matter and body.
 
-    `room` is the name of the room that its folder becomes, below the folder that the user gave. `is_in_records` is set
-    if the file is in a folder of decision records.
+    `room` is the room for its folder. `is_in_records` is set if the file is in a folder of decision records.
     """
 
     path: str
@@ -117,10 +115,7 @@ class Outcome(StrEnum):
 
 
 class ImportRow(Struct, kw_only=True):
-    """One line of the import's report: a file or a part of it, and the result.
-
-    `address` is set only if there is an entry. `messages` say what cannot be imported.
-    """
+    """One line of the import's report: a file or a part of it, the result, and the address of the entry, if any."""
 
     path: str
     outcome: Outcome
@@ -143,9 +138,8 @@ class ImportRow(Struct, kw_only=True):
 class ForeignRecord(ImportRow, kw_only=True):
     """A future entry, as its source describes it. The steps of an import fill in the fields.
 
-    `part` is the section, if one file becomes several entries. `name` becomes the entry-id. `fields` are further keys
-    of the front matter. `reading` is the status in the source. `claims` are its relations to other records as the
-    source states them; each ends up in `links` (by field), or in `lost`. `reasons` explain the amendments.
+    `name` becomes the entry-id. `fields` are further keys of the front matter. `claims` are its relations to other
+    records as the source states them; each ends up in `links` (by field), or in `lost`. `reasons` explain amendments.
     """
 
     source: SourceFile
@@ -189,10 +183,7 @@ _LONGEST_DATE = 60
 
 
 def read_date(text: str) -> tuple[str, str] | None:
-    """Return the date at the start of a text as ISO 8601, and the reason if its parts were guessed (or an empty text).
-
-    Return None if there is no valid date.
-    """
+    """Return the date at the start of a text as ISO 8601, and a sentence if it was guessed; None without a date."""
     text = text.strip().strip("*_`\"'").strip()
     with suppress(NotIsoError, NoSuchDayError):
         parse_moment(text)

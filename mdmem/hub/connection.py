@@ -99,8 +99,8 @@ def open_hub(
 ) -> Iterator[HubConnection]:
     """Open the hub. Raises HubError if the tables have another version, or the token is unknown or has no effect.
 
-    With `may_lack`, also open a database without a hub. Raises UsageError if no address is given. The address never
-    comes from a file of the repository, because a clone must not decide where data is sent.
+    With `may_lack`, also open a database without a hub. The address never comes from a file of the repository, because
+    a clone must not decide where data is sent.
     """
     if not dsn:
         raise UsageError("no hub is set: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
@@ -166,8 +166,7 @@ def named_rows(cursor: Any) -> list[dict[str, Any]]:
 def init(connection: HubConnection) -> tuple[int, int]:
     """Create or migrate the tables in one transaction. Return their version before (0 for none) and after.
 
-    Raises HubError if the tables are newer than this program, or belong to another role. The functions of another role
-    would run with the caller's rights.
+    Raises HubError if another role owns the schema. Its functions would run with the caller's rights.
     """
     with transaction(connection) as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_INIT_LOCK,))

@@ -64,10 +64,7 @@ Link = tuple[str, str]
 
 
 class WingSource(Struct, frozen=True):
-    """The origin of a pinned wing (a wing of another repository at a fixed commit): repository, folder and commit.
-
-    `place` is the address of that repository, or empty for a folder of this machine.
-    """
+    """The origin of a pinned wing: the repository's address (empty for a local folder), the folder, and the commit."""
 
     place: str
     path: str
@@ -75,10 +72,7 @@ class WingSource(Struct, frozen=True):
 
 
 class HubWing(Struct, frozen=True, dict=True):
-    """A wing and its files, which are keyed by their path from the wing's folder.
-
-    `source` is None for a wing of this repository. For a pinned wing, it says where the wing comes from.
-    """
+    """A wing and its files by path from the wing's folder; `source` is set only for a pinned wing."""
 
     name: str
     files: Mapping[str, TreeFile]
@@ -152,10 +146,7 @@ class Contents:
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return a tracked file that matches for each shared wing with globs, and the first file of the repository.
-
-        The hub uses these files to decide which shared wings apply.
-        """
+        """Return a tracked file that matches for each shared wing with globs, and the first file of the repository."""
         manifests = [file.path for file in self.tree.files() if is_manifest(file)]
         read = (interpret_manifest(one).wing for one in iter_documents(self.tree, manifests))
         about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
@@ -173,10 +164,7 @@ class Contents:
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
-        """Return the commit's wings by name, without the files that the hub cannot store.
-
-        Raises UsageError if such a file is an entry.
-        """
+        """Return the commit's wings by name; raises UsageError if the hub cannot store an entry's file."""
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")
@@ -265,8 +253,7 @@ def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
     """Return the words of an entry as the text of a `tsvector`, in which the words of the title are also marked.
 
     With `is_sampled`, another mark puts the entry into the sample that counts how common each word is. After one
-    megabyte, further words are left out; the words of the title come first. PostgreSQL's own parsers split neither
-    camelCase nor paths.
+    megabyte, further words are left out; the words of the title come first.
     """
     document = document_of(entry, body, "")
     title, tags = (
@@ -300,10 +287,7 @@ def is_storable(path: str) -> bool:
 
 
 def narrow_settings(content: bytes) -> bytes:
-    """Return the settings without their wings, for callers who may see only some wings.
-
-    Settings that cannot be parsed become empty, because the error message may mention a wing.
-    """
+    """Return the settings without their wings, for callers who may see only some wings; nothing if they are invalid."""
     try:
         stated = tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):

@@ -36,8 +36,7 @@ _MISSING = NotHere("is not in the hub, or you may not read it", "a push of this 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
     """The hub's copy of a repository, opened as a workspace.
 
-    All entries count as approved, because the pushed commit is taken for the default branch. `tracked` are the code
-    files that decide which shared wings apply. `folders` are the cache folders.
+    All entries count as approved, because the pushed commit is taken for the default branch.
     """
 
     tracked: frozenset[str] = frozenset()
@@ -67,8 +66,7 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
 class CopyKey(Struct, frozen=True):
     """The key of a cached copy of a repository: its last pushed state, and the wings that the caller may see.
 
-    `wings` are wings of the repository itself, `pins` are pinned wings of other repositories. Each is a pair of its id
-    in the hub and its name. `is_whole` says that the caller may see all wings of the repository.
+    `wings` are the repository's own, `pins` those of other repositories, each with its id in the hub and its name.
     """
 
     repository: HubRepository

@@ -47,9 +47,8 @@ class Succession(StrEnum):
 class PushResult(Struct, frozen=True):
     """The result of a push of the commit `pushed`; `before` and `commit` are the hub's commit before and after.
 
-    `added`, `changed` and `removed` count files, and `pins` counts changed pins. `kept` are damaged pinned wings that
-    other repositories also read; only the hub's owner may send these wings again. `missing` are sentences about pinned
-    wings that are not fetched.
+    The numbers count files, and `pins` changed pins. `kept` are damaged pinned wings that other repositories also read;
+    only the hub's owner may send these again. `missing` are sentences about pinned wings that are not fetched.
     """
 
     repository: str
@@ -82,8 +81,8 @@ def push(
 ) -> PushResult:
     """Update the hub to a commit of this memory, in one transaction. The hub never goes back to an older commit.
 
-    `repository` is the memory's name in the hub; None means a default name. Raises UsageError if the commit does not
-    descend from the hub's commit, unless `is_rewritten`. With `is_whole`, everything is sent again.
+    Raises UsageError if the commit does not descend from the hub's commit, unless `is_rewritten`. With `is_whole`,
+    everything is sent again.
     """
     git = workspace.location.get_repository()
     commit = resolve(git, commit)
@@ -147,8 +146,7 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> H
 def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
     """Return how a commit relates to the hub's commit.
 
-    Raises UsageError if the commit does not follow the hub's commit, unless `is_rewritten`. Raises
-    EnvironmentFaultError for a shallow clone that cannot tell.
+    Raises UsageError if it does not follow that commit, and EnvironmentFaultError for a shallow clone that cannot tell.
     """
     had = stored.commit
     if had is None:
@@ -259,11 +257,10 @@ _INSERT_LINKS = (
 
 
 def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> tuple[int, tuple[str, ...]]:
-    """Update the pins of a repository to a commit.
+    """Update the pins of a repository to a commit; return how many changed, and the damaged wings that were kept.
 
-    Return how many changed, and the names of damaged wings that were kept. A pinned wing is sent once, by the first
-    repository that pins it, and never changes. With `is_whole`, it is sent again if no other repository reads it, or if
-    the caller is the hub's owner.
+    A pinned wing is sent once, by the first repository that pins it, and never changes. With `is_whole`, it is sent
+    again if no other repository reads it, or if the caller is the hub's owner.
     """
     rows = cursor.execute(
         "SELECT pin.name, source, source_path, commit, tree, format FROM visible_pin() AS pin"
@@ -300,10 +297,7 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
 
 
 class VerifyReport(Struct, frozen=True):
-    """The differences between the rows of a repository and its commit.
-
-    `checked` is the number of files that were compared. `missing` has a sentence for each wing that was not compared.
-    """
+    """The number of compared files, their differences from the commit, and sentences about wings left out."""
 
     repository: str
     commit: str

@@ -37,8 +37,7 @@ _LONGEST = 200
 class HubRepository(Struct, frozen=True):
     """A repository in the hub; `root` is the folder of its memory, from the top of the repository.
 
-    `commit` is None if nothing was pushed yet. `serial` counts the pushes. `format` is the version of the
-    analysis that made the search words. `url` is `host/owner/name`, or None.
+    `commit` is None if nothing was pushed yet. `serial` counts the pushes. `url` is `host/owner/name`, or None.
     """
 
     id: int
@@ -95,8 +94,7 @@ def remote_place(remote: str | None) -> str | None:
 def own_names(location: Location, remote: str | None) -> tuple[str, str]:
     """Return two default names for a memory; the second is used if another memory has the first.
 
-    The first is `owner/name` of the remote, or else the name of the repository's folder. The second also has the folder
-    of the memory.
+    The first is `owner/name` of the remote or the folder's name. The second also has the folder of the memory.
     """
     if remote is not None:
         parts = [part for part in place_name(remote).removesuffix(".git").split("/") if part]
@@ -115,8 +113,7 @@ def require_owner(cursor: Any, does: str) -> None:
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
     """Return the repository that has this name, or had it earlier; None if there is none that the caller may see.
 
-    With `is_locked`, its row stays locked until the transaction ends, and the function raises UsageError if the caller
-    may not push the repository.
+    With `is_locked`, its row stays locked until the transaction ends; raises UsageError if the caller may not push it.
     """
     asked = (
         f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
@@ -158,10 +155,7 @@ def own_repository(cursor: Any, location: Location, *, given: str | None = None)
 
 
 def rename(connection: HubConnection, old: str, new: str) -> str:
-    """Rename a repository and return its old name, which continues to work.
-
-    Raises NotFoundError if no repository is called `old`, and UsageError if `new` is invalid or belongs to another.
-    """
+    """Rename a repository and return its old name, which continues to work; raises UsageError if `new` is taken."""
     checked_name(new)
     with transaction(connection) as cursor:
         require_owner(cursor, "renames a repository")
@@ -194,7 +188,7 @@ def _get_locked(cursor: Any, name: str) -> HubRepository:
 
 
 class RepositoryState(Struct, frozen=True):
-    """One repository in the hub. `commit` is None if nothing was pushed yet. The age is measured by the server's clock.
+    """One repository in the hub. The age is measured by the server's clock.
 
     `is_ours` says that the search words were made by the same version of the analysis as in this program.
     """
@@ -215,10 +209,7 @@ class RepositoryState(Struct, frozen=True):
 
 
 class HubReport(Struct, frozen=True):
-    """The visible repositories, sorted by name; `version` is that of the tables.
-
-    `bytes` is the size of all tables on disk, or None if the caller is not the hub's owner.
-    """
+    """The visible repositories, sorted by name; `bytes` is the size of all tables, for the hub's owner only."""
 
     version: int
     repositories: tuple[RepositoryState, ...]
@@ -264,10 +255,7 @@ _DOES = "says who sees what"
 
 
 class Permission(Struct, frozen=True):
-    """A permission for a repository, for one of its wings, or for every repository (`repository` is None).
-
-    Without a wing, it is for all wings. A single wing cannot be pushed.
-    """
+    """A permission for a repository, for one of its wings, or for every repository (`repository` is None)."""
 
     repository: str | None
     wing: str | None = None
@@ -282,10 +270,7 @@ class Permission(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """All permissions of a token, or of a database role and its members.
-
-    `name` is None if callers who do not own the hub ask for their own permissions.
-    """
+    """All permissions of a token, or of a role and its members; the caller's own permissions have no name."""
 
     name: str | None
     permissions: tuple[Permission, ...]
@@ -297,8 +282,7 @@ def grant(
 ) -> Grant:
     """Let a token or a role see repositories, wings or everything. Return everything that it may see now.
 
-    A repository that may be pushed need not exist yet. Raises NotFoundError for an unknown name or place. Raises
-    UsageError for permission to push a wing, because a push is always about a whole repository.
+    A repository that may be pushed need not exist yet. A single wing cannot be pushed.
     """
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
@@ -333,8 +317,7 @@ def grant(
 def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_all: bool = False) -> Grant:
     """Revoke permissions immediately, and return the remaining permissions.
 
-    `sees_all` revokes the permission that `grant --all` gave. Without `sees_all` and without places, all permissions
-    are revoked. Raises NotFoundError if there is nothing to revoke.
+    `sees_all` revokes the permission that `grant --all` gave. With neither, all permissions are revoked.
     """
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)

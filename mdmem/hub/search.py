@@ -32,14 +32,11 @@ class Pin(Struct, frozen=True, order=True):
 
 
 class HubEntry(Struct, frozen=True):
-    """An entry of any repository in the hub. `folder` is the folder of the wing, from the top of the repository.
+    """An entry of any repository in the hub. `place` and `folder` identify its wing in all repositories that read it.
 
-    `place` and `folder` together identify the wing in all repositories that read it. The repository of a pinned wing
-    may not be in the hub. Then `repository_id` is None, and `repository` and `wing` are those of the first repository
-    that pins the wing.
-
-    `search_hub` sets the score and the passage with the most matching words. `who` sets `dependents`, the entries
-    that link to this entry, each with the `field` of the link.
+    If the repository of a pinned wing is not in the hub, `repository_id` is None, and `repository` and `wing` are those
+    of the first repository that pins the wing. `search_hub` sets the score and the passage with the most matching
+    words. `who` sets `dependents`, the entries that link to this entry, each with the `field` of the link.
     """
 
     id: int
@@ -76,10 +73,9 @@ class HubEntry(Struct, frozen=True):
 
 
 class HubResult(Struct, frozen=True):
-    """The best entries for a question, how many entries were ranked, and whether these are all matches.
+    """The best entries for a question, how many were ranked (None for an address), and whether these are all matches.
 
-    `matches` is None if the question is an address. `beginnings` are words that no entry contains, and that were
-    searched as the beginnings of longer words.
+    `beginnings` are words that no entry contains, and that were searched as the beginnings of longer words.
     """
 
     query: str
@@ -92,8 +88,7 @@ class HubResult(Struct, frozen=True):
 def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] = (), limit: int = 10) -> HubResult:
     """Return the entries that match words best, from some repositories or from all that the caller may read.
 
-    The filters use only stored fields, which do not tell whether an entry is current. Raises NotFoundError for an
-    unknown repository, and UsageError for an unknown wing or for a question in the query language.
+    The filters use only stored fields, which do not tell whether an entry is current.
     """
     if question.syntax:
         raise UsageError(
@@ -193,10 +188,9 @@ def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]
 
 
 def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:
-    """Return each entry once.
+    """Return each entry once: that of a pinned wing only if the wing's own repository has other content.
 
-    Leave out the entry of a pinned wing if the wing's own repository has the same content. If two repositories claim
-    the same place, keep both, because neither may hide the other.
+    If two repositories claim the same place, keep both, because neither may hide the other.
     """
     alike: dict[object, list[HubEntry]] = {}
     for one in found:

@@ -125,8 +125,7 @@ Without the server, type `mdmem retrieve --path FILE "what you are about to do"`
 def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
     """Add the lines for a server to AGENTS.md. Yield a sentence for each step that is done or left to do.
 
-    They replace the lines about the command that `init` wrote, or else are added at the end. If the file mentions mdmem
-    in another way, it stays as it is.
+    They replace the lines that `init` wrote. If the file mentions mdmem in another way, it stays as it is.
     """
     lines = agents_lines(profile)
 

@@ -95,10 +95,9 @@ def grow_json(
     is_listed: bool = False,
     seed: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return a JSON file with the members `wanted` added to the object `holder`.
+    """Return a JSON file with the members `wanted` added to the object `holder`; raises MisfitError if that fails.
 
-    With `is_listed`, each value of `wanted` is added to the list under its key. `seed` are further keys that the file
-    needs. Raises MisfitError if the file cannot be parsed, or if the object or a list has another type.
+    With `is_listed`, each value is added to the list under its key. `seed` are further keys that the file needs.
     """
     bom, text = _split_bom(content)
     before = read_object(content)
@@ -174,10 +173,7 @@ def _held(value: Mapping[str, Any], holder: str) -> dict[str, Any]:
 
 
 def content_to_grow(path: Path, base: Path) -> bytes | None:
-    """Return the content of a file that mdmem may change, or None if there is no file.
-
-    Raises MisfitError for a file that is not regular, cannot be read, is read-only, or is outside of the project.
-    """
+    """Return the content of a file that mdmem may change, None if there is no file; raises MisfitError for others."""
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):
         linked = next(one for one in (path, *path.parents) if one.is_symlink())
@@ -219,7 +215,7 @@ def _why(error: OSError) -> str:
 def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
     """Add `piece` to the file `below`, and return a sentence for the user: what was done, or why nothing was added.
 
-    `grow` returns the new content of the file, or this sentence. `done` is the sentence for a changed file.
+    `grow` returns the new content of the file, or this sentence.
     """
     try:
         before = content_to_grow(base / below, base)

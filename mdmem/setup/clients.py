@@ -23,8 +23,7 @@ class Client(Struct, frozen=True, kw_only=True):
     """A client: the path of its configuration file from the top of the project, and the key with its list of servers.
 
     `top` is the client's variable for the top of the project, if the client may start the server in another directory.
-    `more` are further keys of a server. With `is_one_list`, program and arguments are one list. `remark` is a sentence
-    for the user.
+    `more` are further keys of a server. With `is_one_list`, program and arguments are one list.
     """
 
     name: str
@@ -69,7 +68,7 @@ CLIENTS: Mapping[str, Client] = {
 def join_client(name: str, base: Path, *, under: str, is_found: bool, command: str = SERVER) -> Iterator[str]:
     """Add the server to a client's configuration. Yield what was done, or the text to add by hand.
 
-    `under` is the path of the memory from `base`. With `is_found`, the server does not need this path.
+    `under` is the path of the memory from `base`; with `is_found`, the server does not need it.
     """
     client = CLIENTS[name]
     is_toml = client.path.endswith(".toml")
@@ -113,8 +112,7 @@ class ClientHooks(Struct, frozen=True, kw_only=True):
 
     With `wraps`, an event lists groups of hooks, and each group names its tools. Otherwise each hook names its tools.
     `key` is the key of the command, and `limit` is the key and value of its timeout. `seed` are further keys that the
-    file needs. For a client whose hooks cannot run commands, `plugin` is the text of a plugin file. `remark` is a
-    sentence for the user.
+    file needs. For a client whose hooks cannot run commands, `plugin` is the text of a plugin file.
     """
 
     path: str

@@ -56,10 +56,7 @@ _LONGEST_PATH = 4096
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):
-    """An event that a client sent; `name` is the client's name for it, and `paths` are the files of an edit.
-
-    A resumed session still has the earlier answers in its context.
-    """
+    """An event of a client, with its name there. A resumed session still has the earlier answers in its context."""
 
     name: str
     moment: Moment
@@ -127,8 +124,7 @@ _LATER = "The rules for single files follow when you edit these."
 def wake(workspace: Workspace) -> Brief:
     """Return the text for the start of a session: one line for each entry, without anybody's private memory.
 
-    Rules that apply only to some files are omitted. The hook shows them when such a file is edited. Raises the errors
-    of loading the memory.
+    Rules that apply only to some files are omitted. The hook shows them when such a file is edited.
     """
     pack = compile_context(workspace, ContextRequest(goal="", layer=Layer.WAKE, include_related=False), own=False)
     catalog = view_of(workspace).effective.catalog

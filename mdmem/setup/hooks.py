@@ -207,10 +207,7 @@ class Hook(Struct, frozen=True):
 
 
 def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
-    """Return the hooks of some stages, also missing ones, ordered as `STAGES`.
-
-    Raises EnvironmentFaultError if the path that git uses for hooks is not a folder.
-    """
+    """Return the hooks of some stages, also missing ones; raises EnvironmentFaultError if git runs no hooks."""
     folder, top = hooks_folder(repository), repository.top
     if folder.exists() and not folder.is_dir():
         raise EnvironmentFaultError(
@@ -272,8 +269,7 @@ def _content(path: Path) -> bytes | None:
 def install_hooks(repository: Repository) -> tuple[Hook, ...]:
     """Write mdmem's hooks, or update older ones, and return them; `Hook.done` says what was done with each.
 
-    Raises UsageError and writes nothing if a hook is somebody else's, a framework's or outside of the repository. The
-    message has the line to add.
+    Raises UsageError with the line to add, and writes nothing, if a hook is not mdmem's to write.
     """
     hooks = find_hooks(repository)
     obstacles = tuple(dict.fromkeys(hook.advice for hook in hooks if hook.advice))
@@ -296,10 +292,7 @@ def put(hook: Hook) -> str:
 
 
 def uninstall_hooks(repository: Repository) -> tuple[Hook, ...]:
-    """Remove mdmem's unchanged hooks, also those that a framework moved aside, and return all hooks.
-
-    `Hook.done` says what was done with each.
-    """
+    """Remove mdmem's unchanged hooks, also those that a framework moved aside; `Hook.done` says what was done."""
     hooks = []
     for hook in find_hooks(repository):
         if hook.where is not HookPlace.ELSEWHERE and hook.legacy is not None:
@@ -324,10 +317,7 @@ _BLOCK = re.compile(rb"^# mdmem: entries are merged[^\n]*\n(?:[^\n]* merge=mdmem
 
 
 class Driver(Struct, frozen=True):
-    """The merge driver of a repository: its state, the patterns of its files, and the path of the attributes file.
-
-    `shown` is that path for messages.
-    """
+    """The merge driver of a repository: its state, the patterns of its files, and the path of the attributes file."""
 
     state: HookState
     patterns: tuple[str, ...]

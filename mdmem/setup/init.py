@@ -53,8 +53,8 @@ def init(
     """Set up a memory: write the files that are missing, and yield a sentence for each step.
 
     Without `folder`, set up the memory that is found from `cwd`. For each of the `clients`, add the MCP server that
-    `command` starts to the client's configuration, and lines about its tools to AGENTS.md. With `client_hooks`, also
-    add mdmem's hooks. Existing files are only extended. Raises UsageError for an invalid name of a wing.
+    `command` starts, and lines about its tools to AGENTS.md; with `client_hooks`, mdmem's hooks, too. Existing files
+    are only extended. Raises UsageError for an invalid name of a wing.
     """
     folder = folder or _memory_for(cwd, is_server=bool(clients)) or "memory"
     here = _repository(cwd)
