@@ -23,8 +23,8 @@ FENCE = re.compile(r"^---\r?$", re.MULTILINE)
 FENCE_LINE = re.compile(r"^---\r?(?:\n|\Z)", re.MULTILINE)
 _VARIANT = re.compile(r"^(?:---[ \t]+|----+[ \t]*|\+\+\+[ \t]*|\.\.\.[ \t]*|- - -|–––|—)\r?$", re.MULTILINE)
 _LFS_POINTER = "version https://git-lfs.github.com/spec/"
-# Invisible blanks: zero-width spaces, no-break spaces, and a second byte order mark.
-_UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+# Invisible blanks: carriage returns, zero-width spaces, no-break spaces, and a second byte order mark.
+_UNSEEN = " \t\r\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
 class FrontMatterError(ValueError):
@@ -90,7 +90,7 @@ def refuse_bad_fences(text: str) -> None:
     start, exact, top = FENCE_LINE.match(text), "write exactly `---`", Place("")
     if start is None:
         number, line = next(((at, one) for at, one in enumerate(text.split("\n"), 1) if one.strip()), (0, ""))
-        line, place = line.rstrip("\r"), Place("", number)
+        line, place = line.removesuffix("\r"), Place("", number)
         help_ = "start it with `---`, `type:`, `status:` and `created_at:`"
         found = Finding("front-matter-missing", "the file has no front matter", top, help_)
         if not number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import starmap
 
@@ -38,9 +38,9 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
     Fix: write exactly `---` as the first line of the file and after the last field; `mdmem new` writes such a file.
     Merge two front matters into one. `mdmem check --fix` does this if the meaning is certain.
     """
-    yield from starmap(with_start, case.loaded_with_document("front-matter-missing"))
-    yield from starmap(with_end, case.loaded_with_document("fence-unterminated"))
-    yield from starmap(with_exact_fences, case.loaded_with_document("fence-variant"))
+    for code in ("front-matter-missing", "fence-unterminated", "fence-variant"):
+        for document, finding in case.loaded_with_document(code):
+            yield with_fix(finding, "Write the fence as `---`", _fence_edits, document, finding)
     yield from case.loaded("second-front-matter")
 
 
@@ -279,42 +279,38 @@ _ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
 _KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
 
 
-def with_end(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that ends the front matter before its first blank line."""
-    text = document.text
-    indented, blank = _INDENTED_END.search(text), _BLANK.search(text)
-    if indented is not None and (blank is None or indented.start() < blank.start()):
-        return _if_certain(document, finding, *replace_span(document, indented.start(), indented.end(), "---"))
-    # Offer no fix if there is a `#`, which may be a comment or a heading, or if a known field follows further down.
-    if blank is None or blank.start() == len(text) or _COMMENT.search(text, 0, blank.start()):
-        return finding
-    if any(found[1] in KNOWN_FIELDS for found in _FIELD.finditer(text, blank.start())):
-        return finding
+def _fence_edits(document: Document, finding: Finding) -> Sequence[Edit]:
+    """Return the edits that write the missing or wrong delimiter lines, or none if the result is not certain."""
+    text, edits = document.text, list[Edit]()
     fence = f"---{line_end(document)}"
-    return _if_certain(document, finding, *replace_span(document, blank.start(), blank.start(), fence))
-
-
-def with_start(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that writes `---` above the first field."""
-    start = len(document.text) - len(document.text.lstrip("\r\n"))
-    found = _FIELD.match(document.text, start)
-    if found is None or found[1] not in KNOWN_FIELDS:
-        return finding
-    return _if_certain(document, finding, *replace_span(document, 0, start, f"---{line_end(document)}"))
-
-
-def with_exact_fences(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that writes exactly `---`, on both delimiter lines if both are wrong."""
-    first = _exact(document, finding)
-    mended = parse_document(document.path, apply_edits(document.data, [first]))
-    again = next((one for one in mended.findings if one.former == finding.former), None)
-    if again is None:
-        return _if_certain(document, finding, first)
-    second, shift = _exact(mended, again), len(first.content) - (first.end - first.start)
-    if second.start < first.end + shift:
-        return finding
-    moved = replace(second, start=second.start - shift, end=second.end - shift)
-    return _if_certain(document, finding, first, moved)
+    if finding.former == "front-matter-missing":
+        start = len(text) - len(text.lstrip("\r\n"))
+        key = _FIELD.match(text, start)
+        if key is not None and key[1] in KNOWN_FIELDS:
+            edits += replace_span(document, 0, start, fence)
+    elif finding.former == "fence-unterminated":
+        # The front matter ends at an indented fence, or else before the first blank line.
+        indented, blank = _INDENTED_END.search(text), _BLANK.search(text)
+        if indented is not None and (blank is None or indented.start() < blank.start()):
+            edits += replace_span(document, *indented.span(), "---")
+        elif blank is not None and blank.start() < len(text):
+            # A `#` above may be a comment or a heading, and a known field may follow further down.
+            fields = (found[1] for found in _FIELD.finditer(text, blank.start()))
+            if not (_COMMENT.search(text, 0, blank.start()) or KNOWN_FIELDS.intersection(fields)):
+                edits += replace_span(document, blank.start(), blank.start(), fence)
+    else:
+        edits.append(_exact(document, finding))
+        mended = parse_document(document.path, apply_edits(document.data, edits))
+        again = next((one for one in mended.findings if one.former == finding.former), None)
+        if again is not None:
+            # The other fence is wrong, too. Its place is known only after the first edit.
+            second, shift = _exact(mended, again), len(edits[0].content) - (edits[0].end - edits[0].start)
+            if second.start < edits[0].end + shift:
+                return ()
+            edits.append(replace(second, start=second.start - shift, end=second.end - shift))
+    mended = parse_document(document.path, apply_edits(document.data, edits))
+    is_certain = mended.fields is not None and not mended.findings and mended.fields.keys() >= set(REQUIRED)
+    return edits if is_certain else ()
 
 
 def _exact(document: Document, finding: Finding) -> Edit:
@@ -324,14 +320,7 @@ def _exact(document: Document, finding: Finding) -> Edit:
         # Remove the blank lines above the fence.
         return replace_span(document, 0, len(above[0]) + 1, "")[0]
     start = document.line_start(finding.place.line)
-    return replace_span(document, start, start + len(text[start:].partition("\n")[0].rstrip("\r")), "---")[0]
-
-
-def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
-    mended = parse_document(document.path, apply_edits(document.data, edits))
-    if mended.fields is None or mended.findings or not set(REQUIRED) <= mended.fields.keys():
-        return finding
-    return with_fix(finding, "Write the fence as `---`", tuple, edits)
+    return replace_span(document, start, start + len(text[start:].partition("\n")[0].removesuffix("\r")), "---")[0]
 
 
 class _Rewrite(Struct, frozen=True):
@@ -349,12 +338,9 @@ def _with_rewrite(document: Document, finding: Finding) -> Finding:
 
 def find_rewrite(document: Document, finding: Finding) -> Fix | None:
     """Return the fix for a line that is not valid YAML, or None if the intended value is not certain."""
-    make = _REWRITES.get(finding.cause or finding.former)
-    if make is None:
-        return None
     start = document.line_start(finding.place.line)
     line, *following = document.text[start:].split("\n", 2)
-    rewrite = make(line.rstrip("\r"), finding.place.column - 1)
+    rewrite = _rewrite_of(finding.cause or finding.former, line.rstrip("\r"), finding.place.column - 1)
     # Offer no fix if the next line may be part of the value.
     ends_here = len(following) > 0 and _KEY_LINE.match(following[0]) is not None
     if rewrite is None or (rewrite.meant is not None and not ends_here):
@@ -373,53 +359,31 @@ def find_rewrite(document: Document, finding: Finding) -> Fix | None:
     return Fix(title, edits) if is_better else None
 
 
-def _plain(line: str, column: int) -> _Rewrite | None:
-    """Quote a value that begins with a special character, or that contains a colon and a space."""
-    found = _LINE.match(line)
-    if found is None or not found["value"] or not found["before"].strip() or " #" in found["value"]:
-        return None
-    if found["value"].startswith("["):
-        item = _ITEM.match(line, column)
-        meant = item[0].strip() if item else ""
-        return _Rewrite(column, column + len(meant), in_quotes(meant), meant) if meant else None
-    if not _PLAIN_START.match(found["value"]) and line[column : column + 1] not in "|>":
-        return None
-    return _Rewrite(*found.span("value"), in_quotes(found["value"]), found["value"])
-
-
-def _uncut(line: str, _: int) -> _Rewrite | None:
-    found = _LINE.match(line)
-    if found is None or not found["value"] or not found["before"].strip():
-        return None
-    # A `#` followed by a space begins a comment, which stays a comment.
-    value = re.split(r"\s+#(?=\s|\Z)", found["value"])[0]
-    if not re.match(r"[^\s'\"\[{|>&*!]", value) and not value.startswith("#"):
-        return None
-    start = found.start("value")
-    return _Rewrite(start, start + len(value), in_quotes(value), value)
-
-
-def _open_quote(line: str, column: int) -> _Rewrite | None:
-    """Close a double quotation mark at the end of its line; a single one is left, since it may be an apostrophe."""
-    value = line[column:].rstrip()
-    if value.count('"') != 1 or not value.startswith('"') or "\\" in value or " #" in value:
-        return None
-    end = column + len(value)
-    return _Rewrite(end, end, '"', value[1:])
-
-
-def _tab(line: str, column: int) -> _Rewrite | None:
-    """Replace tabs by spaces: two for each tab in the indentation, or one space for tabs between words."""
-    width = len(line) - column - len(line[column:].lstrip("\t"))
-    is_indent = not line[:column].strip()
-    return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None
-
-
-# The functions that make a fix, by the cause that `yaml_loader` reports, or by the kind of the finding.
-_REWRITES: Mapping[str, Callable[[str, int], _Rewrite | None]] = {
-    "second colon": _plain,
-    "first character": _plain,
-    "open quote": _open_quote,
-    "tab": _tab,
-    "comment-truncates-value": _uncut,
-}
+def _rewrite_of(cause: str, line: str, column: int) -> _Rewrite | None:
+    """Return the replacement for a cause that `yaml_loader` reports, or for a value that a `#` cuts off."""
+    rest, found = line[column:], _LINE.match(line)
+    value = found["value"] if found is not None and found["before"].strip() else None
+    start = found.start("value") if found is not None else 0
+    match cause:
+        case "tab":
+            # Write two spaces for each tab in the indentation, or one space for tabs between words.
+            width = len(rest) - len(rest.lstrip("\t"))
+            blanks = " " if line[:column].strip() else "  " * width
+            return _Rewrite(column, column + width, blanks) if width else None
+        case "open quote" if rest.startswith('"') and rest.count('"') == 1 and "\\" not in rest and " #" not in rest:
+            # Close the quotation mark at the end of its line. A single one may be an apostrophe.
+            end = column + len(rest.rstrip())
+            return _Rewrite(end, end, '"', line[column + 1 : end])
+        case "comment-truncates-value" if value:
+            # A `#` followed by a space begins a comment, which stays a comment.
+            value = re.split(r"\s+#(?=\s|\Z)", value)[0]
+            if re.match(r"[^\s'\"\[{|>&*!]", value) or value.startswith("#"):
+                return _Rewrite(start, start + len(value), in_quotes(value), value)
+        case "second colon" | "first character" if value and value.startswith("[") and " #" not in value:
+            item = _ITEM.match(line, column)
+            meant = item[0].strip() if item else ""
+            return _Rewrite(column, column + len(meant), in_quotes(meant), meant) if meant else None
+        case "second colon" | "first character" if value and " #" not in value:
+            if _PLAIN_START.match(value) or line[column : column + 1] in "|>":
+                return _Rewrite(start, start + len(value), in_quotes(value), value)
+    return None
