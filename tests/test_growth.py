@@ -10,7 +10,6 @@ from builders import entry_text, make_root, memory, open_root, run_here, write, 
 from mdmem.ask import excerpt
 from mdmem.change.history import why
 from mdmem.checks import case
-from mdmem.checks.rules import links
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown import patch
 from mdmem.model import lineage
@@ -72,7 +71,7 @@ def test_links_that_are_numbers_are_compared_with_all_entries_once(
     root = make_root(tmp_path)
     write_entry(root, "nav/rules/0004-rest-api")
     write_entry(root, "nav/rules/callbacks", see=[f"ADR-{number}" for number in range(90, 95)])
-    calls = counted(monkeypatch, links, "by_number")
+    calls = counted(monkeypatch, case, "by_number")
     found = check(open_root(root), CheckRequest(select=("dangling-link",))).findings
     assert (len(found), len(calls)) == (5, 1)
 

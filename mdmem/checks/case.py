@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache, cached_property, partial
 from itertools import takewhile
+from shlex import quote
 from typing import NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct, field
@@ -19,7 +20,7 @@ from mdmem.model.entry import Entry
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.globs import any_match, fixed_part
-from mdmem.store.catalog.addresses import full_address, is_entry_place, is_manifest
+from mdmem.store.catalog.addresses import by_number, full_address, is_entry_place, is_manifest
 from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import Edge, Reference, classify, reference_of
 from mdmem.store.catalog.model import Catalog
@@ -92,10 +93,10 @@ class Merge(Struct, frozen=True):
 class Case(Struct, frozen=True, dict=True):
     """The input of one run of the checks.
 
-    `facts` are facts from git, None outside git. `base` is the tree before the change. `merge` is set for a merge that
-    is not made yet. `merged` are the trees that a merge brings into the base. `faults` are findings from preparing the
-    case. `in_ci` makes some findings more severe. `cached` has the facts of files by path. If `focus` is not None,
-    checks of single files look only at these paths.
+    `facts` is None outside git. `base` is the tree before the change. `merge` is set for a merge that is not made yet.
+    `merged` are the trees that a merge brings into the base. `faults` are findings from preparing the case. `in_ci`
+    makes some findings more severe. `cached` has the facts of files by path. Checks of single files look only at the
+    paths in `focus`, unless it is None.
     """
 
     catalog: Catalog
@@ -204,6 +205,11 @@ class Case(Struct, frozen=True, dict=True):
         """Yield each link of the front matters without repetitions, then every link in the bodies."""
         yield from self.distinct_links
         yield from self.references
+
+    @cached_property
+    def numbered(self) -> dict[str, list[str]]:
+        """Return the addresses with a number in the entry-id, by names such as `4` and `adr 4`."""
+        return by_number(self.catalog.addresses)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -346,17 +352,17 @@ class GitFacts(Struct, frozen=True, dict=True):
         hidden = tuple(f"{self.from_top(name)}/" for name in self.hidden)
         return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
 
-    def committed(self, path: str) -> bytes | None:
-        """Return the content of a file in HEAD, or None if HEAD has no such file or the caller may not read it."""
-        # A path with a line feed would be read as two requests.
-        if "\n" in path or not self.access.sees(path):
-            return None
-        name = f"HEAD:{self.from_top(path)}"
-        return dict(self._reader.read([name]))[name]
-
     @cached_property
-    def _reader(self) -> BlobReader:
-        return BlobReader(self.repository)
+    def committed(self) -> Callable[[str], bytes | None]:
+        """Return the function that gives a file in HEAD, or None if HEAD lacks it or the caller may not read it."""
+        reader = BlobReader(self.repository)
+
+        def content(path: str) -> bytes | None:
+            name = f"HEAD:{self.from_top(path)}"
+            # A path with a line feed would be read as two requests.
+            return dict(reader.read([name]))[name] if "\n" not in path and self.access.sees(path) else None
+
+        return content
 
     @cached_property
     def ignored(self) -> frozenset[str]:
@@ -394,6 +400,10 @@ class GitFacts(Struct, frozen=True, dict=True):
     def from_top(self, path: str) -> str:
         """Return a path from the root as a path from the top of the repository."""
         return f"{self.under}/{path}" if self.under else path
+
+    def adding(self, path: str, *, option: str = "") -> str:
+        """Return the hint to add a file to git; `option` is for a file that git ignores."""
+        return f"run `git add {option}-- {quote(self.from_top(path))}` at the repository's top"
 
     @cached_property
     def _sorted(self) -> list[str]:

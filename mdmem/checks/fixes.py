@@ -7,8 +7,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import cached_property
+from itertools import count
 from typing import Any
 from urllib.parse import quote
 
@@ -38,11 +40,10 @@ def with_fix(
     """
 
     def make() -> Fix | None:
-        try:
+        with suppress(UnpatchableError):
             edits = tuple(patch(*given))
-        except UnpatchableError:
-            return None
-        return Fix(title, edits, is_safe) if edits else None
+            return Fix(title, edits, is_safe) if edits else None
+        return None
 
     return replace(finding, fix=LateFix("", (), make=make))
 
@@ -110,10 +111,12 @@ def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
     return set_fields(document, values)
 
 
-def unlinking(case: Case, address: str, field: str, target: str) -> tuple[Edit, ...]:
-    """Return the edits that remove a link from a field; none if the field has no such link."""
-    item = _item_of(case, address, field, target)
-    return () if item is None else remove_item(case.catalog.document(f"{address}.md"), field, item)
+def unlinking(case: Case, *links: tuple[str, str, str]) -> Iterator[Edit]:
+    """Yield the edits that remove links, each given by its entry, field and target; none for a missing link."""
+    for address, field_, target in links:
+        item = _item_of(case, address, field_, target)
+        if item is not None:
+            yield from remove_item(case.catalog.document(f"{address}.md"), field_, item)
 
 
 def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
@@ -131,10 +134,8 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
     if (case.base is None and case.facts is None) or is_imported(case, old) or _before(case, old) is None:
         return False
     was = _before(case, named_by)
-    if was is None:
-        return True
-    if was.fields is None:
-        return False
+    if was is None or was.fields is None:
+        return was is None
     # A draft supersedes nothing yet.
     if field == "supersedes" and was.fields.get("status") == Status.DRAFT.value:
         return True
@@ -331,15 +332,12 @@ class MoveFix(Struct, frozen=True, dict=True):
             return top + self._moved(path) + anchor if is_ours and self._moved(path) != path else None
         path = posixpath.normpath(posixpath.join(posixpath.dirname(document.path), link.target))
         source, target = self.moves.get(document.path, document.path), self._moved(path)
-        if posixpath.normpath(posixpath.join(posixpath.dirname(source), link.target)) == target:
-            return None
-        return relative(target, source, written)
+        stays = posixpath.normpath(posixpath.join(posixpath.dirname(source), link.target)) == target
+        return None if stays else relative(target, source, written)
 
     def _moved(self, path: str) -> str:
-        if path in self.moves:
-            return self.moves[path]
-        around = ((old, new) for old, new in self.folders.items() if f"{path}/".startswith(f"{old}/"))
-        return next((new + path.removeprefix(old) for old, new in around), path)
+        around = (new + path.removeprefix(old) for old, new in self.folders.items() if f"{path}/".startswith(f"{old}/"))
+        return self.moves.get(path) or next(around, path)
 
 
 def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edit, ...]:
@@ -354,12 +352,10 @@ def with_move(
 
     def make() -> Fix | None:
         move = MoveFix(case, moves, dict([folder]) if folder else {})
-        if not moves or move.unmovable or move.taken or move.unreadable:
-            return None
-        try:
-            return Fix(title, tuple(move.edits()), is_safe=False, renames=renames)
-        except UnpatchableError:
-            return None
+        if moves and not (move.unmovable or move.taken or move.unreadable):
+            with suppress(UnpatchableError):
+                return Fix(title, tuple(move.edits()), is_safe=False, renames=renames)
+        return None
 
     return replace(finding, fix=LateFix("", (), renames=renames, make=make))
 
@@ -385,6 +381,6 @@ def with_number(finding: Finding, case: Case, place: str) -> Finding:
     if place.count("/") != 2 or not place.endswith(".md"):
         return finding
     stem = composed(place.removesuffix(".md")).lower()
-    free = next(number for number in range(2, len(taken) + 3) if f"{stem}-{number}.md" not in taken)
+    free = next(number for number in count(2) if f"{stem}-{number}.md" not in taken)
     name = f"{stem.rsplit('/', 1)[-1]}-{free}"
     return with_move(finding, case, {place: f"{place.rsplit('/', 1)[0]}/{name}.md"}, f"Rename it to `{name}`")

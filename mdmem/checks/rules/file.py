@@ -439,7 +439,7 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
     for path in ignored:
         wing = path[: path.find("/") + 1]
         if wing in shared:
-            help_ = f"run `git add -f -- {shlex.quote(case.facts.from_top(path))}` at the repository's top"
+            help_ = case.facts.adding(path, option="-f ")
             yield at_path(path, "git ignores the file, so it exists only here", help_)
         elif wing not in reported:
             reported.add(wing)

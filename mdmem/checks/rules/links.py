@@ -5,19 +5,18 @@ from __future__ import annotations
 import difflib
 import posixpath
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
 
-from mdmem.checks.case import Case, GitFacts, Link
+from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.fixes import is_only_cause, is_slip, with_fix, with_link
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog.addresses import by_number, full_address, number_in
+from mdmem.store.catalog.addresses import full_address, number_in
 from mdmem.store.catalog.links import Reference
 
 # The number of most likely addresses that are compared letter by letter.
@@ -53,18 +52,18 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
 class _Fate(Struct, frozen=True):
     """What happened to a missing address, as the end of a sentence, and the addresses that may be meant, best first.
 
-    `certain` is the only address that can be meant. `unadded` is a file that is not in git, quoted for a shell.
+    `certain` is the only address that can be meant. `adding` is the hint for a file that is not in git.
     """
 
     story: str
     meant: tuple[str, ...] = ()
     certain: str | None = None
-    unadded: str | None = None
+    adding: str = ""
 
     def help(self, first: Sequence[str] = (), *, from_path: str = "") -> str:
         """Return the hint for a broken link: `first` and others as addresses, or relative to the file `from_path`."""
-        if self.unadded:
-            return f"run `git add -- {self.unadded}` at the repository's top"
+        if self.adding:
+            return self.adding
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
         if not meant:
             return "correct the path, or remove the link" if from_path else "remove the link, or run `mdmem new`"
@@ -87,16 +86,12 @@ class _MissingTargets(Struct, frozen=True, dict=True):
             found = self._lost[lost]
             return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near)
         # A number such as `ADR-0004` means the only entry of the room, or else of the wing, with this number.
-        known = self._by_number.get(number_in(written) or "", ())
+        known = self.case.numbered.get(number_in(written) or "", ())
         in_room = [one for one in known if one.startswith(f"{near.rpartition('/')[0]}/")]
         numbered = in_room or [one for one in known if one.startswith(f"{near.partition('/')[0]}/")]
         if len(numbered) == 1 and numbered[0] != near:
             return _Fate("is a number, not an address", (numbered[0],), numbered[0])
         return _Fate(_MISSING, self._nearest(written, near))
-
-    @cached_property
-    def _by_number(self) -> dict[str, list[str]]:
-        return by_number(self.case.catalog.addresses)
 
     def _fate_of_deleted(self, gone: str, near: str) -> _Fate:
         """Follow the moves of a file to its current address, or to the commit that deleted it."""
@@ -155,15 +150,11 @@ class _MissingTargets(Struct, frozen=True, dict=True):
     @cached_property
     def _lost(self) -> dict[str, _Fate | tuple[str, str | None]]:
         """Return what happened to each address that git knows, or the commit that deleted it and its new path."""
-        facts = self.case.facts
-        if facts is None:
-            return {}
-        lost: dict[str, _Fate | tuple[str, str | None]] = {
-            path: _Fate("is on disk and not in git", unadded=shlex.quote(facts.from_top(path)))
-            for path in facts.not_added
-        }
-        lost |= dict.fromkeys(facts.ignored, _Fate("is ignored by git"))
-        lost |= facts.deleted
+        facts, lost = self.case.facts, dict[str, _Fate | tuple[str, str | None]]()
+        if facts is not None:
+            lost |= {path: _Fate("is on disk and not in git", adding=facts.adding(path)) for path in facts.not_added}
+            lost |= dict.fromkeys(facts.ignored, _Fate("is ignored by git"))
+            lost |= facts.deleted
         return {path.removesuffix(".md"): one for path, one in lost.items()}
 
 
@@ -238,8 +229,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
         path = f"{link.target}.md"
         ignored = path in case.facts.ignored
         message = f"`{link.field}` contains `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
-        add = shlex.quote(case.facts.from_top(path))
-        help_ = f"run `git add {'--force ' if ignored else ''}-- {add}` at the repository's top"
+        help_ = case.facts.adding(path, option="-f " if ignored else "")
         severity = None if ignored or case.in_ci else Severity.WARNING
         yield case.on_link(link, message, help_, other=Place(path), severity=severity)
 
@@ -331,7 +321,13 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
             is_plain_word = prose[bracket - 1 : bracket] == "[" and written.isalnum()
             if is_plain_word or not _ADDRESS.fullmatch(written):
                 continue
-        elif case.catalog.hides_path(one.path) or not _is_lost(one, one.path, present, case.facts):
+        elif case.catalog.hides_path(one.path) or one.path in present or not _PATH.fullmatch(one.link.target):
+            continue
+        elif case.facts is not None:
+            if case.facts.has(one.path):
+                continue
+        elif not one.path.endswith(".md") or one.path.startswith(("/", ".")) or "/." in one.path:
+            # Outside git, hidden files and files outside the root are unknown, so links to them are not reported.
             continue
         fate = missing.fate(written, one.address)
         story, help_ = fate.story, fate.help(from_path=one.address if one.path else "")
@@ -345,15 +341,6 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
             is_same = is_slip(wanted, near) and _NUMBER.findall(wanted) == _NUMBER.findall(near)
             meant = fate.meant[0] if is_same else None
         yield with_link(found, case, one, meant) if meant else found
-
-
-def _is_lost(found: Reference, path: str, present: frozenset[str], facts: GitFacts | None) -> bool:
-    if path in present or not _PATH.fullmatch(found.link.target):
-        return False
-    if facts is not None:
-        return not facts.has(path)
-    # Outside git, hidden files and files outside the root are unknown, so links to them are not reported.
-    return path.endswith(".md") and not path.startswith(("/", ".")) and "/." not in path
 
 
 # The fields that record the past, so they may link to superseded entries. `amendment-invalid` checks `amends`.

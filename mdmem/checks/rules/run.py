@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mdmem import SETTINGS_NAME
-from mdmem.checks.case import Base, Case
+from mdmem.checks.case import Case
 from mdmem.checks.check import NO_WING, check, codes_of, get_check, stated_severity
 from mdmem.checks.rules.change import names_the_same
 from mdmem.model.entry import Status
@@ -18,8 +18,7 @@ from mdmem.store.settings import Settings, WingSettings
 def nothing_checked(case: Case) -> Iterator[Finding]:
     """The memory has no entries, so nothing was checked.
 
-    The `--root` may be wrong, or the checkout may lack the memory. In CI the finding is an error. In a new memory with
-    only settings and manifests it is an info.
+    The `--root` may be wrong, or the checkout may lack the memory. It is an error in CI, an info in a new memory.
 
     Fails:
         memory/mdmem.toml     (and no file at memory/<wing>/<room>/<entry-id>.md)
@@ -136,7 +135,17 @@ def settings_loosened(case: Case) -> Iterator[Finding]:
         for name, stated in before.remote_wings.items():
             if name not in after.remote_wings and name not in case.catalog.wings:
                 yield _loosened(1, f"the wing `{name}` of {stated.git} is not read any more")
-    yield from _of_owners(case, case.base)
+    for name, was in case.base.catalog.wings.items():
+        manifest, wing = f"{name}/README.md", case.catalog.wings.get(name)
+        # The owners in an invalid manifest are not known.
+        if wing is None or manifest in case.faulty_manifests | case.unmerged:
+            continue
+        removed = [owner for owner in was.owners if not any(names_the_same(owner, other) for other in wing.owners)]
+        if removed:
+            listed = " and ".join(f"`{owner}`" for owner in removed)
+            place = case.catalog.document(manifest).place("owners") if wing.has_manifest else Place(manifest)
+            lost = "are no longer owners" if len(removed) > 1 else "is no longer an owner"
+            yield _loosened(0, f"{listed} {lost} of the wing `{name}`", place)
 
 
 def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Iterator[Finding]:
@@ -179,20 +188,6 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
         if status is Status.DRAFT and now is not Status.DRAFT:
             message = f"a new {kind} of an agent becomes `{now}` at once, and was a draft before"
             yield _loosened(after.line_of(f"governance.agent_status.{kind}"), message)
-
-
-def _of_owners(case: Case, base: Base) -> Iterator[Finding]:
-    """Yield one finding for each wing that lost an owner; invalid manifests are skipped."""
-    for name, was in base.catalog.wings.items():
-        manifest, wing = f"{name}/README.md", case.catalog.wings.get(name)
-        if wing is None or manifest in case.faulty_manifests | case.unmerged:
-            continue
-        removed = [owner for owner in was.owners if not any(names_the_same(owner, other) for other in wing.owners)]
-        if removed:
-            listed = " and ".join(f"`{owner}`" for owner in removed)
-            place = case.catalog.document(manifest).place("owners") if wing.has_manifest else Place(manifest)
-            lost = "are no longer owners" if len(removed) > 1 else "is no longer an owner"
-            yield _loosened(0, f"{listed} {lost} of the wing `{name}`", place)
 
 
 def _loosened(line: int, message: str, place: Place | None = None) -> Finding:

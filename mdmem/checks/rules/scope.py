@@ -14,7 +14,6 @@ from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
-from mdmem.store.catalog.addresses import by_number
 from mdmem.store.catalog.model import is_lower, may_speak_for
 
 _SUPERSESSION = frozenset({"supersedes", "superseded_by"})
@@ -37,13 +36,12 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
     for one in case.references:
         if one.target is not None:
             links.setdefault(one.address, []).append((one.link.offset, one.target))
-    numbered = by_number(entries)
     for entry in entries.values():
         amended: dict[str, int] = {}
         for sentence in case.file_facts(entry.path).amendments if case.is_current(entry.address) else ():
             named = [one for one in links.get(entry.address, ()) if sentence.start <= one[0] < sentence.end]
             for offset, name in sentence.names:
-                meant = [one for one in (name, *numbered.get(name, ())) if one in entries]
+                meant = [one for one in (name, *case.numbered.get(name, ())) if one in entries]
                 meant = [one for one in meant if one == name or one.startswith(f"{entry.wing}/")]
                 named += [(offset, meant[0])] if len(meant) == 1 else []
             if named:

@@ -193,7 +193,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
 
 def _undo(case: Case, edge: Edge) -> list[Edit]:
     """Remove the links in both entries, the new entry's last, since it alone would still supersede the old one."""
-    return [*reviving(case, edge.old, edge.new), *unlinking(case, edge.new, "supersedes", edge.old)]
+    return [*reviving(case, edge.old, edge.new), *unlinking(case, (edge.new, "supersedes", edge.old))]
 
 
 @check("supersession-cycle", Severity.ERROR)
@@ -248,12 +248,9 @@ def two_successors(case: Case) -> Iterator[Finding]:
         other = _at_new(case, stated[-1]) if stated else None
         found = case.on_entry(case.catalog.entries[old], message, help_, field="superseded_by", other=other)
         if needless:
-            found = with_fix(found, f"Remove the link to `{needless}`", _cut, case, old, needless, is_safe=False)
+            links = (needless, "supersedes", old), (old, "superseded_by", needless)
+            found = with_fix(found, f"Remove the link to `{needless}`", unlinking, case, *links, is_safe=False)
         yield found
-
-
-def _cut(case: Case, old: str, new: str) -> list[Edit]:
-    return [*unlinking(case, new, "supersedes", old), *unlinking(case, old, "superseded_by", new)]
 
 
 @check("supersedes-superseded", Severity.INFO)
