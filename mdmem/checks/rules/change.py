@@ -51,8 +51,8 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
         base:    Times are stored in UTC.
         now:     Times are stored in local time.      (status: active, version: 1 in both)
 
-    Fix: undo the change and write a successor with `mdmem supersede`. Increase `version` if it is the same rule in
-    better words. For a corrected slip, `mdmem edit --editorial` adds `editorial_at`.
+    Fix: undo it and run `mdmem supersede`. Or increase `version` if it is the same rule in better words; for a
+    corrected slip, run `mdmem edit --editorial`.
     """
     for one in case.changes.changed:
         if not one.before.type.is_rule or one.is_corrected or (one.keeps_text and one.keeps_title):
@@ -149,8 +149,7 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
         base:    created_at: 2026-03-05    type: invariant
         now:     created_at: 2026-11-20    type: note
 
-    Fix: restore the old date and type. If you verified an old rule, write `verified_at`. To change the type, write a
-    new entry of that type with `mdmem supersede`.
+    Fix: restore both. A day of review belongs in `verified_at`; for another type, run `mdmem supersede --type TYPE`.
     """
     for one in case.changes.changed:
         was, now = one.before.created_at, one.after.created_at
@@ -216,8 +215,7 @@ def approved_by_nobody(case: Case) -> Iterator[Finding]:
     """An invariant or decision became active without the approval of an owner of its wing.
 
     The name in `approved_by` (or in `owner`, if there is no `approved_by`) must be one of the `owners` in the wing's
-    README.md: the same text, or the name or the email of `Name <email>`. If the wing has no owners,
-    `wing-without-owner` reports that.
+    README.md: the same text, or the name or the email of `Name <email>`.
 
     Fails:
         app/README.md             owners: [Till Team <till@example.org>]
@@ -292,14 +290,13 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
     """The merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
 
     Git may not report the last two kinds: both rules then count as current, or links lead to the other side's rule.
-    Resolving a conflict decides which rule applies, so do it in your branch, for review.
 
     Fails:
         ours:      app/rules/a.md    supersedes: [app/rules/old]
         theirs:    app/rules/b.md    supersedes: [app/rules/old]
 
-    Fix: merge the other branch into yours and run `mdmem resolve`. If two entries have one address, rename one of them
-    with `mdmem mv` before the merge, or remove it.
+    Fix: merge the other branch into yours and run `mdmem resolve`, so that the decision is reviewed. Before the merge,
+    rename one of two entries that have one address with `mdmem mv`, or remove it.
     """
     merge = case.merge
     if merge is None:

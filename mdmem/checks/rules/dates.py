@@ -30,8 +30,7 @@ def date_form(case: Case) -> Iterator[Finding]:
         created_at: 05.03.2026
         verified_at: 2023-14-05
 
-    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does this if
-    the meaning is certain.
+    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00.
     """
     yield from case.loaded("invalid-date")
     for document, finding in case.loaded_with_document("not-iso"):
@@ -59,8 +58,7 @@ _SLIP = timedelta(days=14)
 def impossible_date(case: Case) -> Iterator[Finding]:
     """A date that must be in the past is in the future, or an entry was verified before it was created.
 
-    One day ahead is allowed, because of time zones. Up to two weeks ahead is a warning, more is an error. `expires_at`
-    may be in the future.
+    One day ahead is allowed, for time zones. Up to two weeks ahead is a warning. `expires_at` may be in the future.
 
     Fails:
         created_at: 2026-03-05
@@ -105,9 +103,8 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     Fails:
         status: deprecated     (and no `deprecated_at`)
 
-    Fix: add `deprecated_at` with the day of the deprecation; often that is the `created_at` of the successor. `mdmem
-    check --fix` uses the day of the commit that changed the status, and `created_at` for an imported decision that was
-    rejected or withdrawn.
+    Fix: add `deprecated_at` with the day of the deprecation. `mdmem check --fix` uses the day of the commit that
+    changed the status, and `created_at` for an imported decision that was rejected.
     """
     ended = (entry for entry in case.catalog.entries.values() if entry.status is Status.DEPRECATED)
     undated = [entry for entry in ended if not entry.deprecated_at and "deprecated_at" not in entry.unread]
@@ -139,8 +136,7 @@ def review_overdue(case: Case) -> Iterator[Finding]:
     Fails:
         verified_at: 2023-02-01     (of an active decision)
 
-    Fix: compare the rule with the code. If it is right, run `mdmem verify`. If not, write the right rule with `mdmem
-    supersede`, or run `mdmem deprecate`.
+    Fix: compare the rule with the code, then run `mdmem verify`, `mdmem supersede` or `mdmem deprecate`.
     """
     oldest = case.today - timedelta(days=min(case.settings.review_after_days, case.today.toordinal() - 1))
     for entry in case.catalog.entries.values():

@@ -226,8 +226,7 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
 def merge_marker(case: Case) -> Iterator[Finding]:
     """The file has an unresolved merge conflict.
 
-    Only all three markers at the start of lines count, so a heading underlined with `=` is fine. For a merge that is
-    not made yet, `merge-conflict` reports conflicts.
+    All three markers must each start a line. For a merge that is not made yet, `merge-conflict` reports conflicts.
 
     Fails:
         <<<<<<< HEAD
@@ -300,8 +299,7 @@ def unportable_name(case: Case) -> Iterator[Finding]:
         app/rules/aux.md
         app/rules/use-utc.md    and    app/rules/Use-UTC.md
 
-    Fix: rename an entry, a room or a wing with `mdmem mv`, which also changes the links to it, and other files with
-    `git mv`. Or merge the two entries into one. `mdmem check --unsafe-fixes` does this if one answer is likely.
+    Fix: rename an entry, a room or a wing with `mdmem mv`, which also changes the links, and other files with `git mv`.
     """
     # `invisible-characters` reports misnamed files.
     for place, path in files_and_folders(file.path for file in case.all_files if not is_misnamed(file.path)).items():
@@ -354,15 +352,13 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
     """A file in the memory is not at the place of an entry, or does not have an entry's file name.
 
     The place of an entry is `wing/room/entry-id.md`, with `.md` in lower case. A `.md` file elsewhere is an error.
-    Other files are a warning, except the settings, a `README.md` in the root, a wing or a room, and files that git
-    ignores.
+    Other files are a warning, except the settings, README files, and files that git ignores.
 
     Fails:
         app/use-utc.md
         app/rules/use-utc.markdown
 
-    Fix: move an entry into a room and rename it to end in `.md`. Move any other file out of the memory, or make git
-    ignore it. `mdmem check --unsafe-fixes` does this if one answer is likely.
+    Fix: move an entry into a room, rename it to end in `.md`, and move another file out of the memory.
     """
     taken = {file.path for file in case.catalog.files}
     for file in case.catalog.others:
@@ -402,8 +398,7 @@ def bad_name(case: Case) -> Iterator[Finding]:
     Fails:
         MyApp/Business Rules/Use UTC.md
 
-    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also changes the links to it. `mdmem
-    check --unsafe-fixes` does this if one answer is likely.
+    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also changes the links to it.
     """
     for place, path in files_and_folders(file.path for file in case.catalog.files).items():
         kind, style = _NAME_STYLES[place.count("/")]

@@ -35,8 +35,7 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
         status: active
         ----
 
-    Fix: write exactly `---` as the first line of the file and after the last field; `mdmem new` writes such a file.
-    Merge two front matters into one. `mdmem check --fix` does this if the meaning is certain.
+    Fix: write exactly `---` as the first line and after the last field; merge two front matters into one.
     """
     for code in ("front-matter-missing", "fence-unterminated", "fence-variant"):
         for document, finding in case.loaded_with_document(code):
@@ -48,8 +47,7 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
 def yaml_syntax(case: Case) -> Iterator[Finding]:
     """The front matter is not valid YAML, so the entry cannot be read.
 
-    Usual causes are a tab, a quotation mark that is not closed, a colon with a space after it inside a value, and a
-    value that begins with `@`, `*`, `%` or a backquote.
+    Usual causes are a tab, an open quotation mark, a colon and a space in a value, or `@`, `*` or `%` at its start.
 
     Fails:
         title: Retries: three at most
@@ -82,8 +80,7 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
         supersedes: [[app/rules/local-times]]
 
     Fix: write plain text, such as `owner: navigation`, and put a value that begins with `&`, `*` or `!` in quotation
-    marks. Keep one of two equal keys. Put nested values under your own key, such as `x-owner:`. `mdmem check --fix`
-    removes extra brackets.
+    marks. Keep one of two equal keys. Put nested values under your own key, such as `x-owner:`.
     """
     *others, wiki_link = FORMER_CODES["front-matter-shape"]
     yield from case.loaded(*others)
@@ -105,8 +102,7 @@ def unknown_field(case: Case) -> Iterator[Finding]:
         superseded-by: app/rules/store-utc
         colour: red
 
-    Fix: write the correct name of the field, such as `superseded_by` or `status`, or put `x-` before your own key.
-    `mdmem check --fix` does this if the meaning is certain, `--unsafe-fixes` if one letter is wrong.
+    Fix: write the correct name of the field, such as `superseded_by`, or put `x-` before your own key.
     """
     for code in FORMER_CODES["unknown-field"]:
         is_safe = code == "key-spelling"
@@ -125,15 +121,13 @@ def unknown_field(case: Case) -> Iterator[Finding]:
 def lost_value(case: Case) -> Iterator[Finding]:
     """A field has no value, or a `#` cuts off the rest of the value.
 
-    In YAML, a space and `#` begin a comment. The check reports a `#` without a space after it, which usually belongs to
-    a number or the name of a channel.
+    In YAML, a space and `#` begin a comment. Without a space after it, the `#` usually belongs to a number or a name.
 
     Fails:
         owner:
         title: Update #2 done        (the title is `Update`)
 
-    Fix: write a value, or remove the line. Put the whole value in quotation marks, such as `title: "Update #2 done"`,
-    or write `# ` with a space if you mean a comment. `mdmem check --fix` does this if the meaning is certain.
+    Fix: write a value, or remove the line. Put the whole value in quotation marks, or write `# ` if you mean a comment.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
     yield from starmap(_with_rewrite, case.loaded_with_document("comment-truncates-value"))
@@ -214,8 +208,7 @@ def invalid_value(case: Case) -> Iterator[Finding]:
 def field_not_for_type(case: Case) -> Iterator[Finding]:
     """A field belongs to another type of entry, so it is ignored here.
 
-    `trigger`, `repeatable_steps` and `exclusions` belong to patterns; `objective`, `actions_taken` and similar fields
-    to sessions; `entity` and `relations` to entities.
+    For instance, `trigger` belongs to patterns, `objective` to sessions, and `entity` to entities.
 
     Fails:
         type: note
@@ -233,8 +226,7 @@ _LISTS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "n
 def list_form(case: Case) -> Iterator[Finding]:
     """A list has the same item twice, or a tag contains a comma.
 
-    Case is ignored, except in globs. Steps and actions may repeat, and `needless-link` reports repeated links. Without
-    brackets, `web, views` is a single tag.
+    Case is ignored, except in globs. Steps and actions may repeat. Without brackets, `web, views` is a single tag.
 
     Fails:
         tags: [executor, navigation, Executor]

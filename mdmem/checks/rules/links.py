@@ -174,15 +174,13 @@ _URL_HELP = "move it into the body, or into an `x-` field; a link field takes ad
 def dangling_link(case: Case) -> Iterator[Finding]:
     """A link in a front matter leads to no entry.
 
-    The finding says what happened to the address: it never existed, was moved, was deleted in a commit, is ignored by
-    git, or is not in git yet. `supersedes` and `superseded_by` may also contain a URL or the number of a document
-    outside the memory, such as `RFC 6120`.
+    The finding says what happened to the address: for instance that it was moved, or deleted in a commit. `supersedes`
+    and `superseded_by` may also contain a URL or the number of a document outside the memory, such as `RFC 6120`.
 
     Fails:
         see: [react/anti-patterns/indx-as-key]
 
-    Fix: write the address that was meant; the finding lists similar ones. `mdmem check --fix` does this if the meaning
-    is certain, and `--unsafe-fixes` also if one answer is likely.
+    Fix: write the address that was meant; the finding lists similar ones.
     """
     missing, lineage = _MissingTargets(case), case.catalog.lineage
     for link in case.distinct_links:
@@ -238,8 +236,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
 def link_form(case: Case) -> Iterator[Finding]:
     """A link is a short address or a path instead of the full address.
 
-    `git grep` for an address finds only full addresses, and after a move the link may mean another entry. Markdown
-    links in the body are paths and are fine.
+    After a move, such a link may mean another entry. Markdown links in the body are paths and are fine.
 
     Fails:
         see: [../rules/retry.md]

@@ -92,8 +92,7 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
 def unused_suppression(case: Case) -> Iterator[Finding]:
     """A suppression or a record in the baseline excuses a finding that no longer exists.
 
-    If it stays, the same mistake can come back unnoticed. A suppression is reported only if its check ran over the
-    whole memory and does not depend on the local state of git.
+    If it stays, the same mistake can come back unnoticed. Checks that did not run or depend on git are not considered.
 
     Fails:
         <!-- mdmem: ignore body-empty the title says it all -->     (and the body has a sentence by now)

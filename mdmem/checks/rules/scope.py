@@ -62,8 +62,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
     """An entry amends one of higher authority, one in a wing that it must not change, or one that is not current.
 
     Answers ignore such an amendment. The order of authority is invariant, decision, pattern, note. A project's entry
-    may amend entries of its own wing, and shared entries for that project. If the amended entry is no longer current,
-    the finding is a warning.
+    may amend entries of its own wing and shared entries. An amended entry that is not current gives a warning.
 
     Fails:
         app/rules/exception.md    type: note        amends: [app/rules/retry-twice]
@@ -272,8 +271,7 @@ def manifest_invalid(case: Case) -> Iterator[Finding]:
     Fails:
         kind: libary
 
-    Fix: correct the value, or the key: kind, project_id, owners, shared_wings, applies_to, description,
-    last_hygiene_at.
+    Fix: correct the value, or the key: `mdmem guide fields` lists the keys of a wing.
     """
     yield from (finding for finding in case.loaded("manifest-invalid") if finding.place.path not in case.unmerged)
 
@@ -307,8 +305,7 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
 def unknown_wing(case: Case) -> Iterator[Finding]:
     """The settings or a manifest mention a wing that does not exist, or list a project's wing as a shared one.
 
-    With a wrong `default_wing`, `retrieve` returns nothing. A wrong name in `shared_wings` drops the invariants of the
-    intended wing, and projects read no other project's wing.
+    With a wrong `default_wing`, `retrieve` returns nothing. A wrong name in `shared_wings` drops its invariants.
 
     Fails:
         default_wing = "teem"                  (the wing is `team`)

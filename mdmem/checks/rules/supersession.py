@@ -111,9 +111,9 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         status: active
         superseded_by: [app/rules/new]
 
-    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `mdmem check --fix` does this if
-    the current change added the link, and the old entry is neither new nor imported; else `--unsafe-fixes` does it,
-    unless a text says that only a part was superseded.
+    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `--fix` does it if this change
+    added the link to an entry that is neither new nor imported, else `--unsafe-fixes`, unless only a part is
+    superseded.
     """
     for old, edges in _by_old(case, EdgeKind.BUT_ACTIVE):
         entry, successors = case.catalog.entries[old], [edge.new for edge in edges]
@@ -157,16 +157,14 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     """An entry lists a successor that is still a draft, or that was deprecated before the entry itself.
 
     A draft has no effect until somebody approves it, so neither rule applies. The old entry may list a draft if it has
-    its own reason, or another, current successor. If the successor was deprecated after the old entry,
-    `chain-without-head` reports that.
+    its own reason, or another, current successor.
 
     Fails:
         app/rules/new.md    status: draft         supersedes: [app/rules/old]
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
-    Fix: run `mdmem approve` for the draft, list the current entry instead, or write `status: active` in the old entry
-    and remove `superseded_by` and `deprecated_at`. `--unsafe-fixes` makes the old entry active, unless it was imported
-    and the successor is a draft.
+    Fix: run `mdmem approve` for the draft, list the current entry instead, or make the old entry active again: write
+    `status: active`, and remove `superseded_by` and `deprecated_at`.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -200,8 +198,7 @@ def _undo(case: Case, edge: Edge) -> list[Edit]:
 def supersession_cycle(case: Case) -> Iterator[Finding]:
     """Entries supersede one another in a circle.
 
-    Nobody can tell which one applies, so answers contain all of them, marked as contradictory. Only supersession links
-    count; `see` links may form a circle.
+    Answers contain all of them, marked as contradictory. Only supersession links count; `see` links may form a circle.
 
     Fails:
         a.md    supersedes: [wing/room/b]
