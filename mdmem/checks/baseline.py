@@ -29,7 +29,6 @@ from mdmem.store.workspace.workspace import Workspace
 USUAL = ".baseline.json"
 _REWRITE = "`mdmem check --update-baseline` writes it again"
 _STALE = "unused-suppression"
-_TIMES = {0: "not at all", 1: "once", 2: "twice"}
 
 # The number of known findings by code and address; a file that is no entry counts by its path.
 Counts = Mapping[tuple[str, str], int]
@@ -93,8 +92,8 @@ def baseline_of(
 
 def baseline_bytes(counts: Counts) -> bytes:
     """Return the bytes of a baseline that records these counts, one per line, sorted."""
-    records = (_Record(*key, count) for key, count in sorted(counts.items()))
-    listed = ",\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in records)
+    records = (asdict(_Record(*key, count)) for key, count in sorted(counts.items()))
+    listed = ",\n".join(json.dumps(one, ensure_ascii=False) for one in records)
     return f'{{"schema": 1, "findings": [\n{listed}\n]}}\n'.encode()
 
 
@@ -122,8 +121,7 @@ def apply_baseline(
         did_run = check.code in codes and not check.asks_git
         is_chosen = not settings.wings or code in codes_of(settings, address)
         if number < count and did_run and is_chosen:
-            recorded, seen = (_TIMES.get(one, f"{one} times") for one in (count, number))
-            message = f"`{code}` is recorded {recorded} for `{address}`, found {seen}"
+            message = f"the baseline has {count} of `{code}` for `{address}`, and the run found {number}"
             help_, was = "run `mdmem check --update-baseline`", "stale-baseline-entry"
             severity = stated_severity(settings, "", _STALE, was) or get_check(_STALE).severity
             stale.append(Finding(_STALE, message, Place(path), help_, severity=severity, former=was))

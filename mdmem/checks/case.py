@@ -76,18 +76,10 @@ class Merge(Struct, frozen=True):
         before, ours, theirs = (side.catalog.lineage.linked_successors for side in sides)
         found = {}
         for old in sorted(ours.keys() & theirs.keys()):
-            known = set(before.get(old, ()))
-            mine, other = set(ours[old]) - known, set(theirs[old]) - known
+            mine, other = (set(side[old]).difference(before.get(old, ())) for side in (ours, theirs))
             if mine - other and other - mine:
                 found[old] = (tuple(sorted(mine - other)), tuple(sorted(other - mine)))
         return found
-
-    def collided(self) -> Iterator[str]:
-        """Yield the sorted addresses of entries that both sides of the merge added with different content."""
-        ours, theirs = self.ours.catalog, self.theirs.catalog
-        for address in sorted((ours.addresses & theirs.addresses) - self.ancestor.catalog.addresses):
-            if ours.document(f"{address}.md").data != theirs.document(f"{address}.md").data:
-                yield address
 
 
 class Case(Struct, frozen=True, dict=True):

@@ -296,12 +296,11 @@ class FileCache(Struct):
         keys = {path: f"{digest} {path}" for path, digest in case.catalog.file_digests.items()}
         found = {path: self._known[key] for path, key in keys.items() if key in self._known}
         made, missing = _Known(), [path for path in keys if path not in found]
+        report = progress or (lambda *_: None)
         for start in range(0, len(missing), _CHUNK):
-            if progress is not None:
-                progress(len(found) + start, len(keys))
+            report(len(found) + start, len(keys))
             made |= _make_facts(case, missing[start : start + _CHUNK])
-        if progress is not None:
-            progress(len(keys), len(keys))
+        report(len(keys), len(keys))
         found |= made
         if made:
             self._known |= {keys[path]: facts for path, facts in made.items()}

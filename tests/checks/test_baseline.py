@@ -79,8 +79,8 @@ def test_record_that_matches_less_than_it_says_is_stale() -> None:
     )
     assert (kept, {one.code for one in stale}, {one.severity for one in stale}) == ([], {STALE}, {WARNING})
     assert [one.message for one in stale] == [
-        "`dangling-link` is recorded 3 times for `app/rules/a`, found once",
-        "`body-empty` is recorded once for `app/rules/b`, found not at all",
+        "the baseline has 3 of `dangling-link` for `app/rules/a`, and the run found 1",
+        "the baseline has 1 of `body-empty` for `app/rules/b`, and the run found 0",
     ]
     assert {one.place for one in stale} == {Place(".known.json")}
 

@@ -301,7 +301,7 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
     merge = case.merge
     if merge is None:
         return
-    forked, collided = merge.forked(), list(merge.collided())
+    forked = merge.forked()
     for old, (ours, theirs) in forked.items():
         named = [" and ".join(f"`{address}`" for address in some) for some in (ours, theirs)]
         message = f"superseded by {named[0]} in {merge.ours.name}, and by {named[1]} in {merge.theirs.name}"
@@ -309,6 +309,9 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         place = case.catalog.place(old, "superseded_by") if old in case.catalog.entries else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None
         yield Finding("", message, place, help_, old, other, former="merge-two-successors")
+    here, there = merge.ours.catalog, merge.theirs.catalog
+    added = (here.addresses & there.addresses) - merge.ancestor.catalog.addresses
+    collided = sorted(one for one in added if here.document(f"{one}.md").data != there.document(f"{one}.md").data)
     for address in collided:
         message = f"{merge.ours.name} and {merge.theirs.name} each add another entry at this address"
         help_ = f"move one of them, as with `mdmem mv {quote(address)} {quote(address)}-2`, or withdraw it"

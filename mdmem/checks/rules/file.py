@@ -167,9 +167,8 @@ def _invisible_in(text: str) -> list[re.Match[str]]:
 
 
 def _described(characters: str) -> str:
-    """Return the Unicode name and number of the first character."""
-    name = unicodedata.name(characters[0], "control character").lower()
-    return f"{name} U+{ord(characters[0]):04X}"
+    first = characters[0]
+    return f"{unicodedata.name(first, 'control character').lower()} U+{ord(first):04X}"
 
 
 _WARNED = 64 * 1024
@@ -311,37 +310,30 @@ def unportable_name(case: Case) -> Iterator[Finding]:
             better = better if better and not why_not_on_windows(better) else None
             found = at_path(path, message, renaming(place, path, better), former="path-illegal-on-windows")
             yield with_name(found, case, place, better) if better else found
-    for first, second, first_path, second_path in _collisions(case):
-        message, former = f"`{second}` and `{first}` differ only in case", "case-collision"
-        if composed(first) == composed(second):
-            message, former = f"`{ascii(second)[1:-1]}` and `{ascii(first)[1:-1]}` look the same", "unicode-collision"
-        found = at_path(second_path, message, renaming(second, second_path), other=Place(first_path), former=former)
-        yield with_number(found, case, second)
-
-
-def _fold(name: str) -> str:
-    return composed(name).lower()
-
-
-def _collisions(case: Case) -> Iterator[tuple[str, str, str, str]]:
-    """Return pairs of files or folders whose names differ only in case or Unicode form, with the first file below each.
-
-    The tree and the index are compared separately, since a file that was renamed on disk is in both.
-    """
-    on_disk = {file.path for file in case.all_files}
-    in_index: set[str] = set()
+    on_disk, in_index = {file.path for file in case.all_files}, set[str]()
     # If the tree itself comes from git, the index adds nothing.
     if case.facts is not None and not all(file.digest for file in case.all_files):
         wings = {_fold(name) for name in case.catalog.wings}
         # If the root is the top of the repository, the index also has the code, so take only the wings.
         in_index = {path for path in case.facts.tracked if _fold(path.split("/", 1)[0]) in wings}
+    # Compare the tree and the index separately, since a file that was renamed on disk is in both.
     for paths in (on_disk, in_index if in_index != on_disk else ()):
         below, seen = files_and_folders(paths), dict[str, str]()
         for place, path in below.items():
             folder, _, name = place.rpartition("/")
             first = seen.setdefault(f"{folder}/{_fold(name)}", place)
-            if first != place:
-                yield first, place, below[first], path
+            if first == place:
+                continue
+            message, former = f"`{place}` and `{first}` differ only in case", "case-collision"
+            if composed(first) == composed(place):
+                message = f"`{ascii(place)[1:-1]}` and `{ascii(first)[1:-1]}` look the same"
+                former = "unicode-collision"
+            found = at_path(path, message, renaming(place, path), other=Place(below[first]), former=former)
+            yield with_number(found, case, place)
+
+
+def _fold(name: str) -> str:
+    return composed(name).lower()
 
 
 _WHERE = ("in the root", "in a wing but in no room", "below a room")
