@@ -67,11 +67,24 @@ def save_command(
             if not found:
                 given.remark("no write waits")
             return 0
-        if retried is not None:
-            return _retry(given, None if retried == _ALL else retried)
         if dropped is not None:
-            return _drop(given, dropped, is_sure=is_sure)
-        raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
+            saver = Saver(given.open())
+            write = saver.get(dropped)
+            named = f"{write.id[:ID_LENGTH]} ({rendered.title_of_write(write)})"
+            if not is_sure and not is_confirmed(f"give up {named} for good?"):
+                given.remark(f"{named} still waits")
+                return 1
+            saver.drop(write.id)
+            given.remark(f"{named} is given up")
+            return 0
+        if retried is None:
+            raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
+        tried = Saver(given.open()).retry(None if retried == _ALL else retried)
+        lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in tried]
+        given.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, "\n".join(lines))
+        if not tried:
+            given.remark("no write waits")
+        return 0 if all(result.is_there for _, result in tried) else 1
     try:
         record = json.loads(source.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -116,8 +129,8 @@ def token_command(given: Globals, preview: str | None) -> int:
             raise
         print_text(dump({"blocked": True, "reason": str(error)}))
         return error.exit_code
-    until = f"expires {content['expires_at']}, in {content['ttl_seconds']} s"
-    given.print_result(content, f"{content['token']}\n{until}; good for one write")
+    until = f"expires {content['expires_at']}, in {content['ttl_seconds']} s; good for one write"
+    given.print_result(content, f"{content['token']}\n{until}")
     if preview:
         given.remark(f"for: {preview}")
     return 0
@@ -144,9 +157,8 @@ def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, m
     now = datetime.now(UTC)
     text = BearerTokens(workspace.state_folder).add(name, access, now)
     bearer = new_bearer(name, text, access, now)
-    shown = (
-        f"{text}\n{rendered.bearers_text([bearer])}; it is shown only once, send it as `Authorization: Bearer TOKEN`"
-    )
+    once = "it is shown only once, send it as `Authorization: Bearer TOKEN`"
+    shown = f"{text}\n{rendered.bearers_text([bearer])}; {once}"
     given.print_result({"token": text, **rendered.bearer_json(bearer)}, shown)
 
 
@@ -167,26 +179,3 @@ def remove(given: Globals, name: str) -> None:
     """Remove a bearer token; it stops working at once."""
     BearerTokens(given.open().state_folder).remove(name)
     print_text(f"`{name}` is no longer valid")
-
-
-def _retry(given: Globals, id_: str | None) -> int:
-    """Try the waiting saves again, or one of them, and return exit code 1 if any still waits."""
-    retried = Saver(given.open()).retry(id_)
-    results = [{"id": one.id, **result.as_json()} for one, result in retried]
-    lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in retried]
-    given.print_result({"retried": results}, "\n".join(lines))
-    if not retried:
-        given.remark("no write waits")
-    return 0 if all(result.is_there for _, result in retried) else 1
-
-
-def _drop(given: Globals, id_: str, *, is_sure: bool) -> int:
-    saver = Saver(given.open())
-    write = saver.get(id_)
-    named = f"{write.id[:ID_LENGTH]} ({rendered.title_of_write(write)})"
-    if not is_sure and not is_confirmed(f"give up {named} for good?"):
-        given.remark(f"{named} still waits")
-        return 1
-    saver.drop(write.id)
-    given.remark(f"{named} is given up")
-    return 0

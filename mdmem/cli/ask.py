@@ -23,7 +23,17 @@ from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, in_full, list_entries, list_problems, show, show_about, stance_notes
 from mdmem.cli import completion as complete
-from mdmem.cli.common import Globals, ShortHelp, filter_options, print_text, shared_options, split_values, with_options
+from mdmem.cli.common import (
+    FILES,
+    WINGS,
+    Globals,
+    ShortHelp,
+    filter_options,
+    print_text,
+    shared_options,
+    split_values,
+    with_options,
+)
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
@@ -32,7 +42,7 @@ from mdmem.render.json import dump, entries_json, search_json
 from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
-from mdmem.store.workspace.scope import Filters, find_wing, not_there, reading_scope
+from mdmem.store.workspace.scope import Filters, find_wing, reading_scope
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace
@@ -80,15 +90,7 @@ syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYN
 
 @click.command("retrieve", cls=ShortHelp, everyday=("paths", "asked", "wings", "rooms", "budget", "session", "fresh"))
 @click.argument("words", nargs=-1)
-@click.option(
-    "--path",
-    "-p",
-    "paths",
-    multiple=True,
-    metavar="FILE",
-    shell_complete=complete.file,
-    help="A file that you will change or create; repeatable.",
-)
+@click.option("--path", "-p", "paths", **FILES, help="A file that you will change or create; repeatable.")
 @click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="Also answer this briefly; repeatable.")
 @click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer in tokens.")
 @syntax_option
@@ -124,18 +126,16 @@ def retrieve_command(
     except (RootNotFoundError, LeftOutError) as error:
         if given.root and isinstance(error, RootNotFoundError):
             raise
-        everything = " ".join(filter(None, (one.words for one in (work, *questions))))
-        question = Question(words=everything, filters=filters)
-        answers = Answers(
-            retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget, scope=scope_after(error))
-        )
+        question = Question(words=" ".join((*words, *asked)).strip(), filters=filters)
+        scope = scope_after(error)
+        answers = Answers(retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget, scope=scope))
     given.print_result(answers_json(answers), answers_text(answers, given.style))
     session.record(lambda: answers.shown)
 
 
 @click.command("brief")
 @click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete.file)
-@click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete.file, help="As PATH.")
+@click.option("--path", "-p", "more", **FILES, help="As PATH.")
 @session_options
 @shared_options()
 def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: CallerSession) -> None:
@@ -175,44 +175,36 @@ def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...],
 def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: Filters, *, syntax: bool) -> int:
     """Find entries with any of WORDS, the best first. For a superseded entry, the current one is shown."""
     workspace = given.open()
-    question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
-    result = search(workspace, question)
+    result = search(workspace, Question(words=" ".join(words).strip(), filters=filters, syntax=syntax))
     snippet_of = snippets(workspace, result)
     facts = search_json(result, limit=limit, snippet_of=snippet_of)
     given.print_result(facts, entries.search_text(result, given.style, limit=limit, snippet_of=snippet_of))
     if result.drafts:
-        shown = "1 draft matches, shown by" if result.drafts == 1 else f"{result.drafts} drafts match, shown by"
-        given.remark(f"{'' if result.hits else 'nothing else found: '}{shown} --include-drafts")
+        matching = "1 draft matches" if result.drafts == 1 else f"{result.drafts} drafts match"
+        given.remark(f"{'' if result.hits else 'nothing else found: '}{matching}, shown by --include-drafts")
     elif not result.hits:
-        why = "nothing found: the filters leave out everything that matches"
+        why = "nothing found: no entry that the filters admit matches"
         if result.basis.ended:
             why = "nothing current found; --include-deprecated shows entries that are not current"
-        elif syntax:
-            why = "nothing found: no entry matches this query"
-        elif not result.terms:
+        elif not (result.terms or syntax):
             why = "nothing found: the question has no word to search for, only stop words or signs"
         elif unmatched := result.basis.unmatched_terms:
             scope = reading_scope(workspace.catalog, workspace.settings, filters)
-            where = f" of {', '.join(scope.wings)}" if workspace.catalog.wings.keys() - scope.wings else ""
-            where += f" in {', '.join(scope.rooms)}" if scope.rooms else ""
-            wider = "; --all-wings searches every wing" if where.startswith(" of") else ""
+            is_narrow = workspace.catalog.wings.keys() - scope.wings
+            where = f" of {', '.join(scope.wings)}" if is_narrow else ""
+            wider = "; --all-wings searches every wing" if is_narrow else ""
             why = f"nothing found: no entry{where} has {', '.join(unmatched)}{wider}"
         given.remark(why)
     return 0 if result.hits else 1
 
 
+_INTENT, _LAYER = (click.Choice([*map(str, names)]) for names in (Intent, Layer))
+
+
 @click.command("context")
 @click.argument("goal", nargs=-1, required=True)
-@click.option(
-    "--intent", type=click.Choice([*map(str, Intent)]), default="build", show_default=True, help="The kind of work."
-)
-@click.option(
-    "--layer",
-    type=click.Choice([*map(str, Layer)]),
-    default="recall",
-    show_default=True,
-    help="How deep to search: wake for the start of a session, deep_search for research.",
-)
+@click.option("--intent", type=_INTENT, default="build", show_default=True, help="The kind of work.")
+@click.option("--layer", type=_LAYER, default="recall", show_default=True, help="How deep: wake, to start a session.")
 @click.option("--domain", metavar="DOMAIN", help="Only this tag, topic, label, room or focus.")
 @click.option("--project", "-p", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--agent", "agent_id", metavar="NAME", help="Include the diary of this agent.")
@@ -239,9 +231,7 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete.address)
 @click.option("--about", multiple=True, metavar="WORDS", help="Only passages on WORDS; once per ADDRESS, in order.")
-@click.option(
-    "--wing", "-w", multiple=True, metavar="WING", shell_complete=complete.wing, help="The wing of a short ADDRESS."
-)
+@click.option("--wing", "-w", **WINGS, help="The wing of a short ADDRESS.")
 @session_options
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def show_command(
@@ -274,7 +264,13 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
         raise UsageError(f"`--titles` prints text; leave out `--format {given.form}`, whose answer has the titles")
     workspace = given.open()
     if place is not None:
-        filters = _within(workspace, place, filters)
+        first, *rest = from_root(workspace, place).split("/")
+        if len(rest) > 1:
+            show = workspace.location.command(f"show {place}")
+            raise UsageError(f"`{place}` is neither a wing nor a room; `{show}` shows an entry")
+        wings = (first,) if rest or find_wing(first, workspace.catalog.wings) is not None else ()
+        rooms = rest if wings else [first]
+        filters = replace(filters, wings=(*wings, *filters.wings), rooms=(*rooms, *filters.rooms))
     found = list_entries(workspace, filters)
     if given.form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
@@ -291,21 +287,3 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
     elif given.form != "json" and hidden:
         given.remark(f"and {'; '.join(hidden)}")
     return 0 if found else 1
-
-
-def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:
-    """Return the filters with a place added: a wing, a room, or a room of a wing; raises UsageError for others."""
-    wings = workspace.catalog.wings
-    first, *rest = from_root(workspace, place).split("/")
-    if len(rest) > 1:
-        raise UsageError(
-            f"`{place}` is neither a wing nor a room; `{workspace.location.command(f'show {place}')}` shows an entry"
-        )
-    if rest or find_wing(first, wings) is not None:
-        return replace(filters, wings=(first, *filters.wings), rooms=(*rest, *filters.rooms))
-    rooms = {address.split("/")[1] for address in workspace.catalog.addresses}
-    if first not in rooms:
-        absent = not_there("wing and no room", place, {*wings, *rooms})
-        joint = "" if absent.endswith("?") else ";"
-        raise UsageError(f"{absent}{joint} `{workspace.location.command('search')}` searches for words")
-    return replace(filters, rooms=(first, *filters.rooms))

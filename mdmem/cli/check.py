@@ -117,10 +117,7 @@ def _check(
     code = code or int(any(any(map(one.fails, one.findings)) or (options["diff"] and one.fixed) for one in reports))
     # git sets this variable when it runs a hook.
     if code and staged and "GIT_INDEX_FILE" in os.environ:
-        # The user may want to commit in spite of errors that were there before.
-        is_old = any(one.incomplete or any(one.is_old(it) and one.fails(it) for it in one.findings) for one in reports)
-        skip = ", or type `git commit --no-verify`" if is_old else ""
-        given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
+        given.remark("`git commit` was refused: fix this and `git add` it")
     return code
 
 
@@ -129,19 +126,19 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
     from mdmem.render.findings import CheckedRoot
     from mdmem.store.workspace.addresses import from_here
 
-    remarks: list[str] = []
+    under = workspace.location.under
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
         from mdmem.render.writes import changes_diff
         from mdmem.write.fix import fix
 
         report, fixed = fix(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
-        remarks += (refused.sentence for refused in fixed.refused)
         if options["diff"]:
-            print_patch(changes_diff(fixed.plan.changes, workspace.location.under, given.style))
+            print_patch(changes_diff(fixed.plan.changes, under, given.style))
+        given.remark(*report.remarks, *(refused.sentence for refused in fixed.refused))
     else:
         report = check(workspace, request)
-    given.remark(*report.remarks, *remarks)
-    return CheckedRoot(report, workspace.location.under, workspace.line_of, from_here(workspace))
+        given.remark(*report.remarks)
+    return CheckedRoot(report, under, workspace.line_of, from_here(workspace))
 
 
 def _update_baseline(given: Globals, workspaces: list[Workspace], request: CheckRequest) -> int:

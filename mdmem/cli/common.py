@@ -227,13 +227,11 @@ def new_wing_options(command: Decorated) -> Decorated:
     )
 
 
-applies_to_option = click.option(
-    "--applies-to",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=complete.file,
-    help="Code that the entry applies to, from the top of the repository, as `src/pay/**`; repeatable.",
-)
+# Options that several commands have, each with its own help.
+FILES: dict[str, Any] = {"multiple": True, "metavar": "FILE", "shell_complete": complete.file}
+WINGS: dict[str, Any] = {"multiple": True, "metavar": "WING", "shell_complete": complete.wing}
+_APPLIES_TO = "Code that the entry applies to, from the top of the repository, as `src/pay/**`; repeatable."
+applies_to_option = click.option("--applies-to", **{**FILES, "metavar": "GLOB"}, help=_APPLIES_TO)
 
 
 def filter_options(command: Decorated) -> Decorated:

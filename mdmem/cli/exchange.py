@@ -5,12 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import shlex
-from contextlib import suppress
 from typing import Any
 
 import click
 
-from mdmem import SETTINGS_NAME
 from mdmem.cli import completion as complete
 from mdmem.cli.common import (
     Decorated,
@@ -23,8 +21,6 @@ from mdmem.cli.common import (
     with_options,
     write_options,
 )
-from mdmem.disk import read_regular
-from mdmem.errors import GitError
 from mdmem.exchange.dialects import DIALECTS
 from mdmem.exchange.export import FORMS, export, memory_document
 from mdmem.exchange.importer import import_records
@@ -32,10 +28,8 @@ from mdmem.exchange.intake import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.json import dump
 from mdmem.render.text import count
-from mdmem.setup.agents_file import COMMAND_LINES, NAME, has_lines, sealed
-from mdmem.store.git.status import list_not_added
+from mdmem.setup.agents_file import sealed
 from mdmem.store.workspace.addresses import from_here
-from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.write import WriteOptions
 
 
@@ -51,8 +45,8 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
     """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
 
     PATHs are files and folders of this project (copy others into it first); default: its usual places. Nothing is
-    overwritten, and a second run changes nothing. The output lists what cannot be imported, and how many warnings
-    `mdmem check` has about the new entries; --dry-run shows file, address, type and status.
+    overwritten, and a second run changes nothing. The output lists what cannot be imported; --dry-run shows file,
+    address, type and status.
     """
     workspace = given.open()
     report = import_records(workspace, ImportRequest(paths=paths, **options), wanted)
@@ -60,31 +54,9 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
     if given.form == "json":
         return
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
-    remarks = import_remarks(
-        report,
-        moving=workspace.location.command(shlex.join(["import", "--move", *dialect, *paths])),
-        new=_to_add(workspace, is_committed=report.written.commit is not None),
-        is_in_git=workspace.location.repository is not None,
-    )
-    given.remark(*remarks)
-
-
-def _to_add(workspace: Workspace, *, is_committed: bool) -> list[str]:
-    """Return the paths for `git add`: the memory, and AGENTS.md if `init` wrote into it and git does not have it.
-
-    Return none after a commit, unless git lacks the settings: a commit has only the written files.
-    """
-    location, show = workspace.location, from_here(workspace)
-    settings, lines, lacking = f"{location.prefix}{SETTINGS_NAME}", b"", set[str]()
-    if location.repository is not None:
-        with suppress(GitError):
-            lacking = {*list_not_added(location.repository, settings), *list_not_added(location.repository, NAME)}
-    if is_committed and settings not in lacking:
-        return []
-    with suppress(OSError):
-        lines = read_regular(location.base / NAME) if NAME in lacking and location.root != location.base else b""
-    agents = [show(os.path.relpath(location.base / NAME, location.root))] if has_lines(lines, COMMAND_LINES) else []
-    return [show("."), *agents]
+    moving = workspace.location.command(shlex.join(["import", "--move", *dialect, *paths]))
+    folder = None if workspace.location.repository is None else from_here(workspace)(".")
+    given.remark(*import_remarks(report, moving=moving, folder=folder))
 
 
 @click.command("export")

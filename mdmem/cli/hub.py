@@ -60,12 +60,10 @@ def _command(name: str, *decorators: Decorated) -> Callable[[Decorated], click.C
 
 
 _NAME = click.argument("name")
-_REPOSITORY = click.option(
-    "--repository", metavar="NAME", help="The name in the hub.  [default: owner/name of the remote]"
-)
-_REPOSITORIES = click.option(
-    "--repository", "repositories", multiple=True, metavar="NAME", help="Search only this repository; repeatable."
-)
+_NAMED = "The name in the hub.  [default: owner/name of the remote]"
+_REPOSITORY = click.option("--repository", metavar="NAME", help=_NAMED)
+_ONLY = "Search only this repository; repeatable."
+_REPOSITORIES = click.option("--repository", "repositories", multiple=True, metavar="NAME", help=_ONLY)
 _COMMIT = (
     click.option("--commit", default="HEAD", show_default=True, metavar="REV"),
     click.option("--rewritten", "is_rewritten", is_flag=True, help="Accept a commit whose history was rewritten."),
@@ -151,8 +149,6 @@ def status_command(given: Globals) -> None:
     with _opened() as connection:
         report = status(connection)
     given.print_result(record_json(report, "version", "repositories", "bytes"), rendered.status_text(report))
-    if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
-        given.remark("this database role has no grants; set a token in MDMEM_HUB_TOKEN")
 
 
 @_command("verify", _REPOSITORY)
@@ -164,8 +160,8 @@ def verify_command(given: Globals, *, repository: str | None) -> int:
     workspace = given.open()
     with _opened() as connection:
         report = verify(workspace, connection, repository)
-    for remark in report.missing if given.form == "text" else ():
-        given.remark(f"not compared: {remark}")
+    if given.form == "text":
+        given.remark(*(f"not compared: {one}" for one in report.missing))
     found = [record_json(one, "code", "message", "help", path="place.path") for one in report.findings]
     facts = {**record_json(report, "repository", "commit", "checked", "missing"), "findings": found}
     given.print_result(facts, rendered.verify_text(report))
@@ -228,17 +224,11 @@ def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_al
     _print_grants(given, [granted])
 
 
-@_command(
-    "revoke",
-    _NAME,
-    _PLACES,
-    click.option("--all", "sees_all", is_flag=True, help="Revoke what `grant --all` gave."),
-)
+@_command("revoke", _NAME, _PLACES, click.option("--all", "sees_all", is_flag=True, help="Revoke what `--all` gave."))
 def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> None:
-    """Revoke grants of a token or a role, or all of them.
+    """Revoke grants of a token or a role, or all of them, from the next question on. For the hub's owner.
 
-    A revoked grant has no effect from the next question on. The output lists the grants that are left. For the hub's
-    owner.
+    The output lists the grants that are left.
     """
     with _opened() as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
@@ -251,8 +241,6 @@ def grants_command(given: Globals, *, name: str | None) -> None:
     with _opened() as connection:
         found = grants(connection, name)
     _print_grants(given, found)
-    if not found:
-        given.remark("nobody but the hub's owner sees anything; `mdmem hub grant NAME REPOSITORY` changes that")
 
 
 @_command(
@@ -262,10 +250,7 @@ def grants_command(given: Globals, *, name: str | None) -> None:
     click.option("--drop", "is_dropped", is_flag=True, help="Remove the token, with all its permissions."),
 )
 def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bool) -> None:
-    """Make a token and print it, this once. `grant` lets it read.
-
-    The hub stores only its hash. For the hub's owner.
-    """
+    """Make a token and print it, this once. `grant` lets it read. For the hub's owner."""
     if is_rotated and is_dropped:
         raise click.UsageError("--rotate replaces the token and --drop removes it; give one of them")
     with _opened() as connection:

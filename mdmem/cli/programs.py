@@ -25,14 +25,12 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.git.history import merge_file, shows_base
 from mdmem.store.state.files import write_whole
 
+_PROFILE = click.Choice(["core", "sessions", "research", "test", "graphbase", "sibyl", "all"])
+_TOOLS = "core, sessions, research or test.  [default: the setting `server.profile`, else core]"
+
 
 @click.command("mcp")
-@click.option(
-    "--profile",
-    type=click.Choice(["core", "sessions", "research", "test", "graphbase", "sibyl", "all"]),
-    metavar="PROFILE",
-    help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
-)
+@click.option("--profile", type=_PROFILE, metavar="PROFILE", help=f"Which tools: {_TOOLS}")
 @click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete.wing, help="Only these wings.")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free port.")
 @click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")

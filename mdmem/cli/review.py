@@ -13,7 +13,7 @@ from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflicts, get_conflict, resolve
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.cli import completion as complete
-from mdmem.cli.common import Globals, print_text, shared_options, split_values, write_options
+from mdmem.cli.common import WINGS, Globals, print_text, shared_options, split_values, write_options
 from mdmem.record import record_json
 from mdmem.render import history
 from mdmem.render.json import why_json
@@ -31,9 +31,7 @@ from mdmem.write.write import WriteOptions
 @click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
 @click.option("--base", metavar="REV", help="Compare with the commit where the tree left REV, as CI does.")
 @click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show both answers to a question; repeatable.")
-@click.option(
-    "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete.wing, help="The wings to ask."
-)
+@click.option("--wing", "-w", "wings", **WINGS, help="The wings to ask.")
 @click.option("--no-check", "skips_check", is_flag=True, help="Skip the checks, which take the longest.")
 @click.option("--exit-code", is_flag=True, help="Return 1 if something changed, else 0.")
 @shared_options("text", "markdown", "json")
@@ -57,9 +55,7 @@ def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **option
 @click.command("resolve")
 @click.argument("address", required=False)
 @click.option("--take", metavar="ours|theirs|ADDRESS", help="The side or the successor to keep.")
-@click.option(
-    "--behind", metavar="ADDRESS", shell_complete=complete.address, help="The successor that the other one supersedes."
-)
+@click.option("--behind", metavar="ADDRESS", shell_complete=complete.address, help="The successor to supersede.")
 @click.option("--split", is_flag=True, help="Keep every successor, each for a part.")
 @click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
 @write_options
@@ -87,13 +83,12 @@ def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, *
     return 0
 
 
+_SCOPE = click.Choice(["global", "project", "focus"])
+
+
 @click.command("hygiene")
 @click.option("--wing", "-w", metavar="WING", shell_complete=complete.wing, help="One wing; default: all.")
-@click.option(
-    "--scope",
-    type=click.Choice(["global", "project", "focus"]),
-    help="Only the shared wings, the wings of projects, or entries with a focus.",
-)
+@click.option("--scope", type=_SCOPE, help="Only the shared wings, the wings of projects, or entries with a focus.")
 @click.option("--pending-only", is_flag=True, help="Only the writes that did not complete.")
 @click.option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
 @click.option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
@@ -120,24 +115,20 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
 
     `--format svg` and `--format mermaid` draw it, also for several addresses, for a wing, or for the whole memory.
     """
-    if given.form in ("mermaid", "svg"):
-        if addresses and wing is not None:
-            raise click.UsageError("--wing draws a whole wing; leave out the addresses, or --wing")
-        workspace = given.open()
-        catalog, today = workspace.catalog, workspace.today
-        own = None if wing is None else get_wing(wing, catalog.wings)
-        asked = resolve_names(workspace, addresses)
-        graph = Relations(catalog).graph(asked, today=today, wing=own)
-        print_text((lineage_svg(graph) if given.form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
+    is_drawn = given.form in ("mermaid", "svg")
+    if is_drawn and addresses and wing is not None:
+        raise click.UsageError("--wing draws a whole wing; leave out the addresses, or --wing")
+    if not is_drawn and (wing is not None or len(addresses) != 1):
+        raise click.UsageError("name one ADDRESS; `--format svg` and `mermaid` draw several, a --wing or all")
+    workspace = given.open()
+    if not is_drawn:
+        explained = why(workspace, addresses[0])
+        given.print_result(why_json(explained), history.why_text(explained, given.style))
         return
-    if wing is not None:
-        raise click.UsageError("--wing needs `--format svg` or `--format mermaid`")
-    if not addresses:
-        raise click.MissingParameter(param_hint="'ADDRESS'", param_type="argument")
-    if len(addresses) > 1:
-        raise click.UsageError(f"only `--format svg` and `mermaid` draw several entries; leave out {addresses[1]}")
-    explained = why(given.open(), addresses[0])
-    given.print_result(why_json(explained), history.why_text(explained, given.style))
+    own = None if wing is None else get_wing(wing, workspace.catalog.wings)
+    asked = resolve_names(workspace, addresses)
+    graph = Relations(workspace.catalog).graph(asked, today=workspace.today, wing=own)
+    print_text((lineage_svg(graph) if given.form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
 
 
 @click.command("log")
@@ -155,8 +146,8 @@ def log_command(given: Globals, address: str | None, limit: int, *, by_field: bo
     workspace = given.open()
     if address is None:
         changes = recent_changes(workspace, limit)
-        names = ("when", "author", "subject")
-        commits = [record_json(one, *names, commit="digest", entries="paths") for one in changes]
+        keys = {"commit": "digest", "entries": "paths"}
+        commits = [record_json(one, "when", "author", "subject", **keys) for one in changes]
         given.print_result({"commits": commits}, history.recent_text(changes, given.style))
         if not changes:
             given.remark("no commit has an entry of this memory yet")

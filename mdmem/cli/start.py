@@ -16,6 +16,7 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
+from mdmem.record import record_json
 from mdmem.render import upkeep
 from mdmem.render.entries import fields_json, fields_markdown
 from mdmem.render.json import status_json
@@ -35,18 +36,14 @@ from mdmem.setup.init import init
 from mdmem.store.git.process import Repository, find_repository
 from mdmem.store.state.local_records import read_audit
 
+_CLIENT = click.Choice(list(CLIENTS))
+
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--wing", "-w", help="The first wing.  [default: the name of the repository]")
 @click.option("--no-hook", "skips_hook", is_flag=True, help="Do not change git hooks.")
-@click.option(
-    "--client",
-    "clients",
-    multiple=True,
-    type=click.Choice(list(CLIENTS)),
-    help="Add the MCP server to this client's configuration in the project; repeatable.",
-)
+@click.option("--client", "clients", multiple=True, type=_CLIENT, help="Add the MCP server to this client; repeatable.")
 @click.option("--hooks", "client_hooks", is_flag=True, help="With --client: also hooks, for rules at an edit.")
 @click.option("--command", default="mdmem", metavar="PATH", help="The command that starts mdmem.  [default: mdmem]")
 @shared_options()
@@ -83,9 +80,8 @@ def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool)
             given.remark(f"{len(lines) - limit} older ones; --limit shows more")
     elif rebuild:
         done = refresh_index(workspace, rebuild=True)
-        counts = {"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}
         text = f"the index is built again: {count(done.total, 'entry', 'entries')}"
-        given.print_result(counts, text)
+        given.print_result(record_json(done, "total", "added", "removed", "rebuilt"), text)
     else:
         report = report_status(workspace)
         given.print_result(status_json(report), upkeep.status_text(report, given.style))
@@ -160,14 +156,11 @@ def hooks_command(_: Globals) -> None:
 @click.option("--driver-only", is_flag=True, help="Set up only the merge driver, for users of a hook framework.")
 @shared_options()
 def install(given: Globals, *, driver_only: bool) -> None:
-    """Write the hooks that run `mdmem check --staged`, and set up the merge driver.
+    """Write the hooks that run `mdmem check --staged`, and set up the merge driver for this repository only.
 
     A hook that another tool wrote is not changed. In that case nothing is written (exit code 2), and the output has the
-    line to add to the hook. The hooks call the mdmem that wrote them, or else the mdmem on the PATH. Hooks in the work
-    tree may be committed, so they only call the mdmem on the PATH.
-
-    The merge driver merges entries key by key, so that git reports fewer conflicts. It is set up in the folder `.git`,
-    for this repository only.
+    line to add to the hook. The hooks call the mdmem that wrote them, or else the mdmem on the PATH; those in the work
+    tree, which may be committed, only the one on the PATH.
     """
     repository = _repository(given)
     steps = () if driver_only else install_hooks(repository)

@@ -20,7 +20,6 @@ from mdmem.model.text import first_of
 from mdmem.record import record_json
 from mdmem.render.json import dump
 from mdmem.render.writes import written_json
-from mdmem.store.git.process import find_default_branch
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
@@ -56,14 +55,14 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
     """Print which of the approved and first written entries do not count yet, for lack of the default branch."""
     if not written.changes or written.is_dry or given.form == "json":
         return
-    workspace = given.open()
-    catalog, repository = view_of(workspace).checkout.catalog, workspace.location.repository
+    catalog = view_of(given.open()).checkout.catalog
     stances = {one: catalog.stance(one) for one in (*written.approved, written.changes[0].to.removesuffix(".md"))}
-    waiting = [one for one, stance in stances.items() if stance is not None and stance.standing.is_proposal]
-    if waiting:
-        branch = None if repository is None else find_default_branch(repository)
-        when = "committed" if branch is not None and branch.is_here else "the default branch has it"
-        given.remark(f"takes effect when {when}: {first_of(waiting, _LISTED)}")
+    if waiting := [one for one, stance in stances.items() if stance is not None and stance.standing.is_proposal]:
+        given.remark(f"takes effect when the default branch has it: {first_of(waiting, _LISTED)}")
+
+
+_AMENDS = "An entry that the new one changes in part, and that stays current; repeatable."
+_STATUS = click.Choice(["draft", "active", "under_review"])
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")
@@ -71,18 +70,10 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete.place)
 @click.argument("heading", metavar="[TITLE]", required=False)
 @click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from the title.")
-@click.option(
-    "--status", "-s", type=click.Choice(["draft", "active", "under_review"]), help="[default: draft; of a note, active]"
-)
+@click.option("--status", "-s", type=_STATUS, help="[default: draft; of a note, active]")
 @click.option("--body", "-b", help="The text; `-` reads standard input.  [default: standard input, or the editor]")
 @applies_to_option
-@click.option(
-    "--amends",
-    multiple=True,
-    metavar="ADDRESS",
-    shell_complete=complete.address,
-    help="An entry that the new one changes in part, and that stays current; repeatable.",
-)
+@click.option("--amends", multiple=True, metavar="ADDRESS", shell_complete=complete.address, help=_AMENDS)
 @new_wing_options
 @write_options
 def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **options: Any) -> None:
@@ -117,14 +108,13 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     else:
         path = from_here(workspace)(written.changes[-1].to)
         print_text(given.text_of_written(workspace, written) if written.is_dry else path)
-        commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
-        similar = [f"{one.entry.address} ({one.entry.type}, {round(one.similarity * 100)} %)" for one in near]
+        similar = [f"{one.entry.address} ({one.entry.type}, {one.similarity:.0%})" for one in near]
         others = [f"{one.address} ({one.type})" for one in on_subject]
         for heading, listed in (("similar entries", similar), ("on this subject", others)):
             if listed:
                 show = f"`mdmem show {shlex.quote(listed[0].split(' ')[0])}` shows it"
                 given.remark(f"{heading}: {', '.join(listed)}; {show}")
-        given.remark(*written.remarks, *commit)
+        given.remark(*written.remarks, *([f"committed as {written.commit[:10]}"] if written.commit else []))
     if piped is not None and not piped.strip():
         given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:
@@ -187,9 +177,7 @@ def supersede_command(
     """
     if by is not None:
         if wing is not None or any(value not in (None, ()) for value in options.values()):
-            raise click.UsageError(
-                "--by takes an existing entry; leave out the options of a new entry, such as --title"
-            )
+            raise click.UsageError("--by takes an existing entry; leave out the options of a new one, such as --title")
         return _carry_out(given, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
     workspace, title, place = given.open(), options["title"], options["place"]
     if title is None and place is None:
@@ -323,9 +311,7 @@ def edit_command(
         return _carry_out(given, lambda one: plan_applies_to(one, addresses, globs), wanted)
     workspace = given.open()
     if len(addresses) > 1:
-        raise UsageError(
-            "the editor opens one entry; give one ADDRESS, or change `applies_to` of several by --applies-to"
-        )
+        raise UsageError("the editor opens one entry; give one ADDRESS, or use --applies-to for several")
     address, before = open_entry(workspace, addresses[0])
     if not sys.stdin.isatty():
         help_ = f"change {workspace.location.root / address}.md with your own editor, then run `mdmem check`"

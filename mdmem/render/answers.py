@@ -45,7 +45,6 @@ _MOST_WINGS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4
 
 
 def _item(item: Item, style: Style) -> str:
-    """Return an entry with its content, and the related entries as lines under it."""
     entry, marks = item.entry, _marks(item)
     title = item.content or entry.title if item.form.is_line else entry.title
     is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, title))
@@ -103,7 +102,6 @@ def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = a
 
 
 def _main(answer: Answer, style: Style) -> str:
-    """Return the main answer: problems, the verdict on coverage, the entries, the proposals, and the counts."""
     basis, style = answer.basis, _style_of(answer, style)
     blocks = [*problems_text(basis)]
     if basis.degraded:
@@ -129,7 +127,6 @@ def _style_of(answer: Answer, style: Style) -> Style:
 
 
 def _short(number: int, answer: Answer, style: Style) -> str:
-    """Return the short answer to one of several questions: gaps in coverage, entries, and contradictions."""
     basis, words, style = answer.basis, one_line(answer.question.words), _style_of(answer, style)
     blocks = [style.heading(f"{number}. {cut_at_word(words, _QUESTION)}")]
     blocks += [f"Degraded: {basis.why_degraded}."] if basis.degraded else []
@@ -141,7 +138,6 @@ def _short(number: int, answer: Answer, style: Style) -> str:
 
 
 def _unread_and_ended(answer: Answer) -> Iterator[str]:
-    """Yield a line about each better match in an unread wing, and about the best match if it is not current."""
     basis, shown = answer.basis, {item.address for item in answer.items}
     for one in basis.unread:
         yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {shlex.quote(one.wing)})"
@@ -188,34 +184,30 @@ def _verdict(answer: Answer) -> str:
 
 
 def _foot(answer: Answer) -> str:
-    """Return the last line of an answer: the omitted entries by reason, the best of them, and the size in tokens."""
+    """Return the last line: omitted entries, whether all rules of the given paths are there, size and source."""
+    basis, scope, paths = answer.basis, answer.scope, answer.question.paths
     counts: dict[str, Counter[str]] = {}
-    for one in (*count_omitted(answer.basis.omitted), *answer.basis.omitted_counts):
+    for one in (*count_omitted(basis.omitted), *basis.omitted_counts):
         counts.setdefault(one.why, Counter())[one.type] += one.count
     parts = [f"{', '.join(map(count, found.values(), found))} ({why})" for why, found in sorted(counts.items())]
-    omitted = "; ".join(parts)
-    size = f"{answer.tokens} of {answer.budget} tokens"
-    if answer.over_budget:
-        size = f"{answer.tokens} tokens, {answer.tokens - answer.budget} over the budget for invariants"
-    best = [one.address for one in answer.basis.omitted if one.why in (OVER_BUDGET, WEAK)]
+    omitted = f"Omitted: {'; '.join(parts)}. " if parts else ""
+    best = [one.address for one in basis.omitted if one.why in (OVER_BUDGET, WEAK)]
     if best and answer.weights and answer.budget > SMALL_BUDGET:
-        omitted += f". Next best: {', '.join(best[:NEXT_BEST])}"
-    return f"{f'Omitted: {omitted}. ' if omitted else ''}{_settled(answer)}{size}; from {SOURCES[answer.basis.source]}"
-
-
-def _settled(answer: Answer) -> str:
-    """Return a sentence if the answer has each rule whose `applies_to` matches a given path."""
-    basis, scope, paths = answer.basis, answer.scope, answer.question.paths
+        omitted += f"Next best: {', '.join(best[:NEXT_BEST])}. "
     is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
     # The invariants of all wings must apply, also in other rooms.
     may_hide = basis.problems or basis.elsewhere or basis.degraded or not set(scope.wings) <= set(scope.binding_wings)
-    reasons = {one.why for one in basis.omitted} | {one.why for one in basis.omitted_counts}
-    may_be_typos = basis.absent and not any(item.on_path for item in answer.items)
-    if not paths or is_narrowed or may_hide or may_be_typos or OVER_BUDGET in reasons:
-        return ""
-    other = "other " if any(item.on_path for item in answer.items) else ""
-    files = "this file" if len(paths) == 1 else f"one of these {len(paths)} files"
-    return f"No {other}rule's `applies_to` matches {files}. "
+    has_match = any(item.on_path for item in answer.items)
+    # Paths that do not exist may be typing errors.
+    may_be_typos = basis.absent and not has_match
+    settled = ""
+    if paths and not (is_narrowed or may_hide or may_be_typos or OVER_BUDGET in counts):
+        files = "this file" if len(paths) == 1 else f"one of these {len(paths)} files"
+        settled = f"No {'other ' if has_match else ''}rule's `applies_to` matches {files}. "
+    size = f"{answer.tokens} of {answer.budget} tokens"
+    if answer.over_budget:
+        size = f"{answer.tokens} tokens, {answer.tokens - answer.budget} over the budget for invariants"
+    return f"{omitted}{settled}{size}; from {SOURCES[basis.source]}"
 
 
 def _elsewhere(answer: Answer) -> Iterator[str]:
@@ -226,7 +218,6 @@ def _elsewhere(answer: Answer) -> Iterator[str]:
 
 
 def _marks(item: Item) -> str:
-    """Return the remarks about an entry in parentheses: its status, form and reasons; empty if there are none."""
     reasons = list(item.reasons)
     marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
     status = item.status.value.replace("_", " ")
@@ -261,14 +252,13 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
     if basis.repeats_problems:
         yield f"{count(len(found), 'file')} still cannot be read in full (`mdmem check`)"
         return
-    head = f"{count(len(found), 'file')} of this scope cannot be read in full, and may apply:"
     places = [f"{one.place.path}:{one.place.line}" for one in found]
-    if len(found) > 1:
-        # Every answer repeats this block, so it is short.
-        yield f"{head} {first_of(places, _MOST_FILES)} (`mdmem check`)"
-    else:
+    # Every answer repeats this block, so it is short.
+    shown = f" {first_of(places, _MOST_FILES)} (`mdmem check`)"
+    if len(found) == 1:
         message = cut_at_word(one_line(found[0].message), _LONGEST_REASON)
-        yield f"{head}\n  {places[0]}: {message} ({found[0].code})"
+        shown = f"\n  {places[0]}: {message} ({found[0].code})"
+    yield f"{count(len(found), 'file')} of this scope cannot be read in full, and may apply:{shown}"
 
 
 def contradictions_text(answer: Answer) -> Iterator[str]:

@@ -33,17 +33,15 @@ def search_text(
     more: str = "--limit shows them",
 ) -> str:
     """Return the best results, each with a snippet; `more` tells the reader how to see the rest."""
-    blocks = [*problems_text(result.basis)]
-    if result.basis.degraded:
-        blocks.append(f"Degraded: {result.basis.why_degraded}; this answer was found without the index.")
-    blocks += ended_text(result.basis)
+    basis, blocks = result.basis, [*problems_text(result.basis)]
+    blocks += [f"Degraded: {basis.why_degraded}; this answer was found without the index."] if basis.degraded else []
+    blocks += ended_text(basis)
     for hit in result.hits[:limit]:
         entry, snippet = hit.entry, snippet_of(hit)
         status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
         marks = ", ".join([*status, *standing_marks(hit.stance)])
-        head = (
-            f"- {entry.type} `{entry.address}`" if style.is_markdown else style.bold(f"[{entry.type}] {entry.address}")
-        )
+        plain, marked = style.bold(f"[{entry.type}] {entry.address}"), f"- {entry.type} `{entry.address}`"
+        head = marked if style.is_markdown else plain
         lines = [f"{head} ({marks})" if marks else head, one_line(entry.title)]
         if hit.heads and entry.address not in hit.heads:
             lines.append(f"replaced by {', '.join(hit.heads)}")
@@ -104,14 +102,12 @@ def shown_text(shown: Iterable[ShownEntry], style: Style) -> str:
         left_out = ("type", "title", "status") if style.is_markdown else ("type", "title")
         stated = ((name, value) for name, value in one.front_matter.items() if name not in left_out)
         fields = [f"{name}: {one_line(_field_text(value))}" for name, value in stated]
+        body = one.body.strip("\n")
         if style.is_markdown:
-            head = "\n".join([f"`{entry.address}` ({state})", *fields])
-            parts = [f"### {entry.type}: {title}", head, quoted(one.body.strip("\n"))]
-            blocks.append("\n\n".join(parts).rstrip())
+            head = [f"### {entry.type}: {title}", "", f"`{entry.address}` ({state})", *fields]
         else:
-            lines = [f"{style.bold(f'[{entry.type}] {entry.address}')} ({state})", f"  {title}"]
-            lines += [*(f"  {field}" for field in fields), "", indent(one.body.strip("\n"))]
-            blocks.append("\n".join(lines).rstrip())
+            head = [f"{style.bold(f'[{entry.type}] {entry.address}')} ({state})", *map(indent, (title, *fields))]
+        blocks.append("\n".join([*head, "", quoted(body) if style.is_markdown else indent(body)]).rstrip())
     return "\n\n".join(blocks)
 
 

@@ -28,8 +28,7 @@ def import_text(report: ImportReport, style: Style) -> str:
         for row in report.plan.rows
         if report.written.is_dry or row.messages or row.outcome in ("skipped", "changed since it was imported")
     ]
-    width = min(_WIDEST, max((len(_name(row)) for row in rows), default=0))
-    lines = []
+    width, lines = min(_WIDEST, max((len(_name(row)) for row in rows), default=0)), []
     for row in rows:
         stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
         what = stated if row.outcome == "imported" else row.outcome
@@ -45,31 +44,42 @@ def import_text(report: ImportReport, style: Style) -> str:
         ]
         if len(report.errors) > _LISTED:
             lines.append(f"  {len(report.errors) - _LISTED} more; `mdmem check` shows them")
-    return "\n".join([*lines, *([""] if lines else []), _summary(report)])
+    if not report.plan.rows:
+        return "no records found; name a file or a folder"
+    is_dry = report.written.is_dry
+    new = [row for row in report.plan.rows if row.outcome == "imported"]
+    entries = [row for row in new if row.type is not None]
+    kinds = Counter(f"{'' if row.status is Status.ACTIVE else f'{row.status} '}{row.type}" for row in entries)
+    of = f" ({', '.join(count(number, kind) for kind, number in kinds.most_common())})" if kinds else ""
+    # A dry run lists each record anyway.
+    rooms = [] if is_dry else [*dict.fromkeys((row.address or "").rpartition("/")[0] for row in entries)]
+    to = f" to {_few(rooms)}" if rooms else ""
+    parts = [f"{'would import' if is_dry else 'imported'} {count(len(entries), 'entry', 'entries')}{of}{to}"]
+    parts += [count(len(new) - len(entries), "other file")] if len(entries) < len(new) else []
+    outcomes = Counter(str(row.outcome) for row in report.plan.rows if row.outcome != "imported")
+    parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
+    parts += [f"{count(len(report.gone), 'file')} {'would be ' if is_dry else ''}moved"] if report.gone else []
+    return "\n".join([*lines, *([""] if lines else []), "; ".join(parts)])
 
 
-def import_remarks(report: ImportReport, *, moving: str, new: Sequence[str], is_in_git: bool) -> Iterator[str]:
-    """Yield remarks and the next command; `moving` is the command with --move, `new` are the paths for `git add`."""
+def import_remarks(report: ImportReport, *, moving: str, folder: str | None) -> Iterator[str]:
+    """Yield remarks and the next command; `moving` is the command with --move, `folder` is for `git add`, if any."""
     yield from report.remarks
     written = report.written
-    if written.is_dry and report.unapproved:
-        yield f'--approved-by "Name <email>" says who approves {count(report.unapproved, "active rule")}'
-    if written.is_dry or not (written.changes or report.gone):
-        return
     if report.unapproved:
         rules = count(report.unapproved, "active rule has", "active rules have")
-        yield f"{rules} no approver: `mdmem approve --active` adds you"
+        yield f"{rules} no approver: `--approved-by NAME` names one, `mdmem approve --active` adds you"
+    if written.is_dry or not (written.changes or report.gone):
+        return
     if any(row.outcome == "imported" and row.status is Status.DRAFT for row in report.plan.rows):
         yield "`mdmem approve ADDRESS...` makes drafts active; `wing/room/` means all drafts in a room"
     if report.left:
         yield f"the old files stay in {_few(report.left)}; `{moving}` removes them"
+    steps = ["mdmem check --update-baseline"] if report.errors else []
     if written.commit is not None:
         yield f"committed as {written.commit[:10]}"
-    if report.warnings:
-        yield f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries"
-    steps = ["mdmem check --update-baseline"] if report.errors else []
-    if is_in_git and new:
-        steps = [f"git add {shlex.join(new)}", *steps, "git commit"]
+    elif folder is not None:
+        steps = [f"git add {shlex.quote(folder)}", *steps, "git commit"]
     if steps:
         yield f"next: {' && '.join(steps)}"
 
@@ -98,25 +108,6 @@ def import_json(report: ImportReport) -> dict[str, Any]:
 
 def _name(row: ImportRow) -> str:
     return visible(f"{row.path}#{row.part}" if row.part else row.path)
-
-
-def _summary(report: ImportReport) -> str:
-    rows, is_dry = report.plan.rows, report.written.is_dry
-    new = [row for row in rows if row.outcome == "imported"]
-    if not rows:
-        return "no records found; name a file or a folder"
-    entries = [row for row in new if row.type is not None]
-    kinds = Counter(f"{'' if row.status is Status.ACTIVE else f'{row.status} '}{row.type}" for row in entries)
-    of = f" ({', '.join(count(number, kind) for kind, number in kinds.most_common())})" if kinds else ""
-    # A dry run lists each record anyway.
-    rooms = [] if is_dry else [*dict.fromkeys((row.address or "").rpartition("/")[0] for row in entries)]
-    to = f" to {_few(rooms)}" if rooms else ""
-    parts = [f"{'would import' if is_dry else 'imported'} {count(len(entries), 'entry', 'entries')}{of}{to}"]
-    parts += [count(len(new) - len(entries), "other file")] if len(entries) < len(new) else []
-    outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
-    parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
-    parts += [f"{count(len(report.gone), 'file')} {'would be ' if is_dry else ''}moved"] if report.gone else []
-    return "; ".join(parts)
 
 
 def _few(names: Sequence[str]) -> str:

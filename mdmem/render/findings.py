@@ -57,8 +57,7 @@ class CheckedRoot(Struct, frozen=True):
     """One root that was checked, with its report.
 
     `under` is its folder relative to the repository's top, or "" for the top itself. `line_of` returns the source line
-    of a place, or None if it cannot be read. `show_path` converts a path in the root to one that a person can open from
-    the working directory; formats for programs use `from_top` instead.
+    of a place, or None. `show_path` converts a path in the root to one from the working directory, for people.
     """
 
     report: CheckReport
@@ -91,19 +90,9 @@ class RootFinding(Struct, frozen=True):
         return self.checked.from_top(self.finding.place.path)
 
     @property
-    def severity(self) -> Severity:
-        """Return the finding's severity."""
-        return self.finding.weight
-
-    @property
     def texts(self) -> list[str]:
         """Return the message and the help, if there is one, as valid UTF-8 with control characters escaped."""
-        return [safe_text(one) for one in (self.finding.message, self.finding.help) if one]
-
-
-def safe_text(text: str) -> str:
-    """Return a text as valid UTF-8, with control characters escaped."""
-    return visible_text(replace_surrogates(text))
+        return [visible_text(replace_surrogates(one)) for one in (self.finding.message, self.finding.help) if one]
 
 
 def findings_of(
@@ -115,26 +104,29 @@ def findings_of(
     """
     found = (RootFinding(one, finding) for one in roots for finding in getattr(one.report, which))
     return tuple(
-        sorted(found, key=lambda one: (one.severity.rank, not one.finding.new, one.path, one.finding.sort_key))
+        sorted(found, key=lambda one: (one.finding.weight.rank, not one.finding.new, one.path, one.finding.sort_key))
     )
 
 
 def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
     """Return a unique hash for each finding, which does not change if the finding moves to another line."""
-    seen: Counter[str] = Counter()
-    hashes = []
+    seen, hashes = Counter[str](), []
     for one in found:
         finding = one.finding
         identity = "\0".join((one.checked.under, finding.code, finding.address or one.path, finding.message))
         seen[identity] += 1
-        numbered = f"{identity}\0{seen[identity]}"
-        hashes.append(hashlib.sha256(numbered.encode("utf-8", "surrogatepass")).hexdigest())
+        hashes.append(hashlib.sha256(f"{identity}\0{seen[identity]}".encode("utf-8", "surrogatepass")).hexdigest())
     return tuple(hashes)
 
 
 def fix_line(fix: Fix) -> str:
-    """Return the title of a fix and the option that applies it."""
-    return f"{fix.title} ({'--fix' if fix.is_safe else '--unsafe-fixes'})"
+    """Return a line with the title of a fix and the option that applies it."""
+    return f"fix: {fix.title} ({'--fix' if fix.is_safe else '--unsafe-fixes'})"
+
+
+def advice(finding: Finding) -> list[str]:
+    """Return the message of a finding, then its help and its fix, if there are any."""
+    return [*filter(None, (finding.message, finding.help)), *([fix_line(finding.fix)] if finding.fix else [])]
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:
@@ -148,8 +140,8 @@ def summary(roots: Sequence[CheckedRoot]) -> str:
 
 def summary_line(report: CheckReport) -> str:
     """Return a line with the number of checked entries, and of findings by level: new, fixed, fixable, known."""
-    against = f" against {report.base}" if report.base is not None else ""
     tree = f"the {report.tree}" if report.tree.startswith(("working tree", "git index", "merge of ")) else report.tree
+    tree += f" against {report.base}" if report.base is not None else ""
     parts = [levels(report.reported)]
     if report.base is not None and report.reported:
         parts.append(f"{sum(totals(one for one in report.reported if one.new).values())} new")
@@ -159,7 +151,7 @@ def summary_line(report: CheckReport) -> str:
     parts += [f"{number} fixable with {option}" for option, number in sorted(fixes.items())]
     if report.known:
         parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")
-    return f"{entries(report.checked)} checked in {tree}{against}: {'; '.join(parts)}"
+    return f"{entries(report.checked)} checked in {tree}: {'; '.join(parts)}"
 
 
 def old_line(report: CheckReport) -> str:
@@ -185,14 +177,14 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
         wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
-        checks.setdefault((one.severity, one.finding.code), Counter())[wing] += one.finding.count
+        checks.setdefault((one.finding.weight, one.finding.code), Counter())[wing] += one.finding.count
     width = max(len(name) for _, name in checks)
     table = []
     # The worst checks come first, then those with the most findings.
     for (level, name), counted in sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1])):
         wings = first_of([f"{wing} {number}" for wing, number in counted.most_common()], _WINGS)
         table.append(f"{ink.severity(level, f'{level:<7}')}  {name:<{width}}  {counted.total():>5}  {wings}")
-    errors = [one for one in found if one.severity is Severity.ERROR]
+    errors = [one for one in found if one.finding.weight is Severity.ERROR]
     part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
     blocks = (_block(one, style) for one in errors[:_FIRST])
     return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{_WAYS}"])
@@ -200,7 +192,7 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
 
 def _block(found: RootFinding, style: ReportStyle) -> str:
     finding, checked, ink = found.finding, found.checked, style.ink
-    head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
+    head = ink.severity(found.finding.weight, f"{found.finding.weight}[{finding.code}]")
     new = " (new)" if finding.new else ""
     lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
     if finding.quotable:
@@ -213,7 +205,7 @@ def _block(found: RootFinding, style: ReportStyle) -> str:
         typed = "`mdmem " if style.root is None else f"`mdmem --root {shlex.quote(style.root)} "
         lines.append(f"  help: {finding.help.replace('`mdmem ', typed)}")
     if finding.fix is not None:
-        lines.append(f"  fix: {fix_line(finding.fix)}")
+        lines.append(f"  {fix_line(finding.fix)}")
     return "\n".join(lines)
 
 
@@ -246,7 +238,7 @@ def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
     """Return one finding as one line, with the path that `show_path` returns."""
     finding = found.finding
     mark = " [*]" if finding.fix is not None and finding.fix.is_safe else ""
-    return f"{_where(finding.place, show_path)}: {found.severity} {finding.code}{mark} {finding.message}"
+    return f"{_where(finding.place, show_path)}: {found.finding.weight} {finding.code}{mark} {finding.message}"
 
 
 def json(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
@@ -337,7 +329,7 @@ def sarif(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
         result: dict[str, Any] = {
             "ruleId": finding.code,
             "ruleIndex": codes.index(finding.code),
-            "level": _SARIF[one.severity],
+            "level": _SARIF[one.finding.weight],
             # SARIF (3.11.6) interprets `[text](target)` as a link, which text from an entry must not become.
             "message": {"text": re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", "\n".join(one.texts))},
             "locations": [_location(one.path, finding.place)],
@@ -401,9 +393,9 @@ def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
             {
                 "message": "\n".join(found.texts),
                 "location": {"path": replace_surrogates(found.path), "range": span},
-                "severity": found.severity.upper(),
+                "severity": found.finding.weight.upper(),
                 "code": {"value": found.finding.code},
-                "original_output": safe_text(concise_line(found, found.checked.from_top)),
+                "original_output": visible_text(replace_surrogates(concise_line(found, found.checked.from_top))),
             }
         )
     return json_text({"source": {"name": "mdmem"}, "diagnostics": diagnostics})
@@ -415,15 +407,14 @@ def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     lines: list[str] = []
     for found in findings_of(roots):
         finding, place = found.finding, found.finding.place
-        shown[found.severity] += 1
+        shown[found.finding.weight] += 1
         # GitHub shows only ten annotations of each level for one step.
-        if shown[found.severity] <= 10:
+        if shown[found.finding.weight] <= 10:
             end = f",endColumn={place.column + place.width}" if place.width else ""
             at = f"file={_property(found.path)},line={place.line},col={place.column}{end}"
             title = _property(f"mdmem {finding.code}{' (new)' if finding.new else ''}")
-            fix = f"fix: {fix_line(finding.fix)}" if finding.fix is not None else ""
-            message = _escaped("\n".join(filter(None, (finding.message, finding.help, fix))))
-            lines.append(f"::{_GITHUB[found.severity]} {at},title={title}::{message}")
+            message = _escaped("\n".join(advice(finding)))
+            lines.append(f"::{_GITHUB[finding.weight]} {at},title={title}::{message}")
     if more := shown.total() - len(lines):
         lines.append(f"{count(more, 'more finding')} without an annotation: the job summary has them")
     return replace_surrogates("\n".join([*lines, summary(roots)]))
@@ -447,7 +438,7 @@ def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
                 "description": "; ".join(one.texts),
                 "check_name": one.finding.code,
                 "fingerprint": fingerprint,
-                "severity": _GITLAB[one.severity],
+                "severity": _GITLAB[one.finding.weight],
                 "location": {"path": replace_surrogates(one.path), "lines": {"begin": one.finding.place.line}},
             }
             for one, fingerprint in zip(found, fingerprints(found), strict=True)
@@ -458,16 +449,15 @@ def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return a JUnit report with a case for each finding, which has failed if the finding fails the run.
 
-    An old finding is a skipped case, so that it does not look fixed. An unreadable file is a case with an error. A
-    report without findings has one passed case. GitLab shows cases with the same name and class only once, so the class
-    is the place.
+    An old finding is a skipped case, so that it does not look fixed; an unreadable file is a case with an error. The
+    class of a case is the place, since GitLab shows cases with the same name and class only once.
     """
     cases = []
 
     def add(path: str, at: str, name: str, tag: str, message: str, text: str = "") -> None:
         where = for_xml(visible(path))
-        cases.append(ElementTree.Element("testcase", {"classname": f"{where}{at}", "name": for_xml(name)}))
-        cases[-1].set("file", where)
+        named = {"classname": f"{where}{at}", "name": for_xml(name), "file": where}
+        cases.append(ElementTree.Element("testcase", named))
         made = ElementTree.SubElement(cases[-1], tag, {} if tag == "system-out" else {"message": for_xml(message)})
         made.text = for_xml(text)
 
@@ -475,7 +465,7 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
         finding, report, place = one.finding, one.checked.report, one.finding.place
         tag = "failure" if report.fails(finding) else "skipped" if report.is_old(finding) else "system-out"
         message = f"was there before: {finding.message}" if tag == "skipped" else finding.message
-        text = "\n".join(filter(None, (f"{one.severity}: {finding.message}", finding.help)))
+        text = "\n".join(filter(None, (f"{one.finding.weight}: {finding.message}", finding.help)))
         add(one.path, f":{place.line}:{place.column}", f"{finding.code}: {finding.message}", tag, message, text)
     for checked in roots:
         for path in checked.report.incomplete:
@@ -483,10 +473,10 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     if not cases:
         add("mdmem", "", "check", "system-out", "", summary(roots))
     top = ElementTree.Element("testsuites")
-    suite = ElementTree.SubElement(top, "testsuite", {"name": "mdmem", "tests": str(len(cases))})
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(name, str(sum(case.find(tag) is not None for case in cases)))
-    suite.extend(cases)
+    tags = Counter(case[0].tag for case in cases)
+    sums = {name: str(tags[name.removesuffix("s")]) for name in ("failures", "errors")}
+    numbers = {"name": "mdmem", "tests": str(len(cases)), **sums, "skipped": str(tags["skipped"])}
+    ElementTree.SubElement(top, "testsuite", numbers).extend(cases)
     ElementTree.indent(top)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode")
 
@@ -498,9 +488,8 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     rows = [f"| error | | {code(one.from_top(path))} | {_UNREAD} |" for one in roots for path in one.report.incomplete]
     for one in found:
         finding = one.finding
-        fix = f"fix: {fix_line(finding.fix)}" if finding.fix is not None else ""
-        shown = "<br>".join(map(prose, filter(None, (finding.message, finding.help, fix))))
-        severity = f"{one.severity}{' **new**' if finding.new else ''}"
+        shown = "<br>".join(map(prose, advice(finding)))
+        severity = f"{finding.weight}{' **new**' if finding.new else ''}"
         rows.append(f"| {severity} | {code(finding.code)} | {code(f'{one.path}:{finding.place.line}')} | {shown} |")
     head = f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"
     if not rows:

@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.change.history import ChainLink, LogReport, WhyReport
 from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
-from mdmem.model.text import visible
+from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, clipped, count, one_line
 from mdmem.store.git.history import Commit
@@ -16,6 +16,7 @@ from mdmem.store.git.history import Commit
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
 _COMMIT = ("commit", "when", "author", "email", "subject")
 _MOST_ADDRESSES = 8
+_BELOW = "\n    "
 
 
 def log_text(log: LogReport, style: Style) -> str:
@@ -43,23 +44,20 @@ def log_json(log: LogReport) -> dict[str, Any]:
 
 def recent_text(changes: Sequence[Commit], style: Style) -> str:
     """Return a line for each recent commit, newest first, with the entries that it changed below."""
-    lines: list[str] = []
+    lines = []
     for one in changes:
         lines.append(f"{style.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
-        more = [f"and {len(one.paths) - _MOST_ADDRESSES} more"] if one.paths[_MOST_ADDRESSES:] else []
-        lines += [f"    {line}" for line in (*map(visible, one.paths[:_MOST_ADDRESSES]), *more)]
+        lines.append(f"    {first_of([*map(visible, one.paths)], _MOST_ADDRESSES, _BELOW)}")
     return "\n".join(lines)
 
 
 def blame_text(blame: LogReport, style: Style) -> str:
-    """Return a line for each field and the body with the day, commit and author that last set it, or `uncommitted`."""
+    """Return a line for each field and the body, with the day, commit and author that last set it."""
     lines = []
     for one in blame.fields:
         value = clipped(one.value, 60)
-        set_by = (
-            f"{one.change.when[:10]} {one.change.short} {visible(one.change.author)}" if one.change else "uncommitted"
-        )
-        lines.append(f"{set_by}  {style.bold(one.name)}{f': {value}' if value else ''}")
+        by = f"{one.change.when[:10]} {one.change.short} {visible(one.change.author)}" if one.change else "uncommitted"
+        lines.append(f"{by}  {style.bold(one.name)}{f': {value}' if value else ''}")
     return "\n".join([*lines, *([style.dim(_CUT)] if blame.is_cut else [])])
 
 
@@ -116,14 +114,9 @@ def _chain_link(link: ChainLink, explained: WhyReport, style: Style) -> str:
     for old in link.replaced:
         is_one_sided = old in files and entry.address not in files[old].superseded_by
         lines.append(f"    supersedes {old}{', which does not link back' if is_one_sided else ''}")
-    lost = {} if link.current else {one.old: one.entry.address for one in explained.others}
-    for old in link.claims:
-        how = "but is deprecated" if entry.status == "deprecated" else "which does not link back"
-        how = f"which was superseded by {lost[old]}" if old in lost else how
-        lines.append(f"    has `supersedes: {old}`, {how}")
-    lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
-    lines += [f"    deprecated: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
-    lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
+    lines += [f"    has `supersedes: {old}`, which does not link back" for old in link.claims]
+    why = (("reason", entry.reason), ("deprecated", entry.deprecated_reason), ("approved by", entry.approved_by))
+    lines += [f"    {word}: {one_line(text)}" for word, text in why if text]
     for one in link.commits[:3]:
         lines.append(f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}")
     if len(link.commits) > 3:

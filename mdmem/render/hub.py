@@ -20,17 +20,16 @@ _ENTRY = ("address", "repository", "commit", "type", "status", "title")
 
 def push_text(result: PushResult) -> str:
     """Return the result of a push as one line."""
-    name, had = result.repository, (result.before or "")[:10]
+    name, had, now = result.repository, (result.before or "")[:10], result.commit[:10]
     if result.succession is Succession.OLDER:
         return f"{name}: the hub is at {had} already, which is newer than {result.pushed[:10]}; nothing was sent"
     if result.is_unchanged:
         return f"{name}: the hub is at {had} already"
     changes = ((result.added, "added"), (result.changed, "changed"), (result.removed, "removed"))
     # The unit is files, since not every file is an entry.
-    parts = [f"{count(number, 'file')} {word}" for number, word in changes if number] or ["no file changed"]
+    parts = [f"{count(number, 'file')} {word}" for number, word in changes if number]
     parts += [f"{count(result.pins, 'pin')} changed"] if result.pins else []
-    since = f" (was {had})" if had and had != result.commit[:10] else ""
-    return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(parts)}"
+    return f"{name}: the hub is at {now} now: {', '.join(parts) or 'no file changed'}"
 
 
 def status_text(report: HubReport) -> str:
@@ -41,28 +40,23 @@ def status_text(report: HubReport) -> str:
             lines.append(f"{one.name}  nothing was pushed yet")
             continue
         days, hours = divmod(one.age_seconds // 3_600, 24)
-        parts = [entries(one.entries)]
+        ago = count(days, "day") if days else count(hours, "hour")
+        parts = [f"{one.name}  {one.commit[:10]}, pushed {ago} ago: {entries(one.entries)}"]
         parts += [f"pins {', '.join(one.pins)}"] if one.pins else []
         parts += [f"was {', '.join(one.former_names)}"] if one.former_names else []
         parts += [] if one.is_ours else ["sent by another version of mdmem"]
-        ago = count(days, "day") if days else count(hours, "hour")
-        lines.append(one_line(f"{one.name}  {one.commit[:10]}, pushed {ago} ago: {'; '.join(parts)}"))
+        lines.append(one_line("; ".join(parts)))
     size = f", {report.bytes / 1_000_000:.1f} MB" if report.bytes is not None else ""
-    number = entries(sum(one.entries for one in report.repositories))
-    repositories = count(len(report.repositories), "repository", "repositories")
-    lines.append(f"{repositories}, {number}{size}, tables of version {report.version}")
-    return "\n".join(lines)
+    total = f"{entries(sum(one.entries for one in report.repositories))}{size}, tables of version {report.version}"
+    return "\n".join([*lines, f"{count(len(report.repositories), 'repository', 'repositories')}, {total}"])
 
 
 def verify_text(report: VerifyReport) -> str:
     """Return one line for each difference between the hub and the repository, and one with the number of files."""
-    checked = f"{count(report.checked, 'file')} of {report.repository}"
-    if not report.findings:
-        return f"{checked} are in the hub as {report.commit[:10]} has them"
     lines = [f"{one.place.path}: {one.code} {one.message}" for one in report.findings]
+    compared = f"{count(report.checked, 'file')} of {report.repository} compared at {report.commit[:10]}"
     helps = sorted({one.help for one in report.findings})
-    compared = f"{checked} compared at {report.commit[:10]}, {count(len(lines), 'finding')}; {'; '.join(helps)}"
-    return "\n".join([*lines, compared])
+    return "\n".join([*lines, "; ".join([f"{compared}, {count(len(lines), 'finding')}", *helps])])
 
 
 def grants_text(grants: Sequence[Grant]) -> str:
@@ -109,11 +103,9 @@ def hub_search_text(result: HubResult, style: Style) -> str:
 
 def search_remarks(result: HubResult) -> list[str]:
     """Return remarks about words without a match, and about results that are not shown."""
-    remarks = []
+    remarks = [] if result.entries else ["nothing found in the repositories that you may read"]
     if result.beginnings:
         remarks.append(f"no entry has {', '.join(result.beginnings)}; these entries have words that begin with it")
-    if not result.entries:
-        remarks.append("nothing found in the repositories that you may read")
     if not result.is_all:
         remarks.append(f"at least {result.matches} match: those with most of the rare words were ranked")
     elif (result.matches or 0) > len(result.entries):
@@ -151,11 +143,9 @@ def who_text(report: HubResult, style: Style) -> str:
 
 def who_remarks(report: HubResult) -> list[str]:
     """Return a sentence if more entries match than are shown."""
-    shown = len(report.entries)
-    if report.matches is None or report.matches <= shown:
-        return []
-    number = f"{'' if report.is_all else 'at least '}{report.matches}"
-    return [f"{number} match, of which the best {shown} are shown; an address, or `hub search`, leads to the others"]
+    shown, number = len(report.entries), f"{'' if report.is_all else 'at least '}{report.matches}"
+    is_cut = report.matches is not None and report.matches > shown
+    return [f"{number} match, of which the best {shown} are shown; `hub search` shows more"] if is_cut else []
 
 
 def _head(one: HubEntry, style: Style) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mdmem.change import review_model as model
 from mdmem.model.entry import EntryType, Status
-from mdmem.model.finding import Severity
+from mdmem.model.finding import Finding
 from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, clipped, code, count, entries, fit_lines, prose
@@ -33,9 +33,7 @@ _AROUND = 8
 _MOST_WORDS = 600
 # The most lines of a section that is a plain list.
 _MOST_LINES = 100
-# With more new findings than this, only the errors are listed, and the others are counted by check.
-_MOST_FINDINGS = 50
-# The most moves, reformatted files, or entries of an answer, in one line.
+# The most moves or reformatted files in one line.
 _MOST_IN_LINE = 10
 _WOULD = {"supersedes": "supersede", "amends": "amend", "overrides": "override"}
 
@@ -58,12 +56,10 @@ def review_text(review: model.ReviewReport, style: Style) -> str:
     parts = ["\n".join(head)]
 
     def mark(kind: Kind, text: str) -> str:
-        if kind == "added":
-            return style.added(f"{{+{text}+}}")
-        if kind == "removed":
-            return style.removed(f"[-{text}-]")
-        paint = {"code": style.bold, "strong": style.warn, "dim": style.dim}.get(kind)
-        return paint(text) if paint is not None and text else text
+        text = {"added": f"{{+{text}+}}", "removed": f"[-{text}-]"}.get(kind, text)
+        paints = {"code": style.bold, "strong": style.warn, "dim": style.dim}
+        paint = {**paints, "added": style.added, "removed": style.removed}.get(kind, str)
+        return paint(text) if text else text
 
     for title, lines in sections(review, mark):
         parts.append("\n".join([style.bold(title), *("  " * (level + 1) + text for level, text in lines)]))
@@ -157,10 +153,7 @@ def sections(review: model.ReviewReport, mark: Mark) -> list[Section]:
         ("Rules before → after", writer.beliefs(of_notes=False)),
         ("Findings after the merge" if is_merge else "New findings", writer.merging()),
         ("Changed text of current rules and decisions", writer.rewordings(is_frozen=True)),
-        (
-            "Status and relations",
-            writer.listed((*writer.transitions(), *map(writer.relation, review.bearings))),
-        ),
+        ("Status and relations", writer.listed((*writer.transitions(), *map(writer.relation, review.bearings)))),
         ("Notes before → after", writer.beliefs(of_notes=True)),
         ("Other changed texts", writer.rewordings(is_frozen=False)),
         ("References to entries that are no longer current", writer.listed(map(writer.dependent, review.dependents))),
@@ -225,19 +218,17 @@ class _Writer(Struct, frozen=True):
             refs = (*filter(None, (one.before,)), *one.after)
             if all(ref.type is EntryType.NOTE for ref in refs) != of_notes:
                 continue
-            reason = f"because {self.quoted(one.reason)}" if one.reason else self.mark("dim", "no reason is stated")
             if one.before is None:
                 yield 0, f"{self.mark('strong', 'new: ')}{self.entry(one.after[0])}"
-                yield from ((1, self.quoted(one.opening)),) if one.opening else ()
-                yield from ((1, reason),) if one.reason else ()
-                continue
-            yield 0, self.entry(one.before)
-            if not one.after:
-                yield 1, self.mark("strong", "→ no current entry replaces it")
-            for ref in one.after:
-                yield 1, f"→ {self.entry(ref)}"
-            yield from ((2, self.quoted(one.opening)),) if one.opening else ()
-            yield 1, reason
+            else:
+                yield 0, self.entry(one.before)
+                after = [f"→ {self.entry(ref)}" for ref in one.after]
+                yield from ((1, line) for line in after or [self.mark("strong", "→ no current entry replaces it")])
+            yield from ((1 if one.before is None else 2, self.quoted(one.opening)),) if one.opening else ()
+            if one.reason:
+                yield 1, f"because {self.quoted(one.reason)}"
+            elif one.before is not None:
+                yield 1, self.mark("dim", "no reason is stated")
 
     def merging(self) -> Iterator[Line]:
         one = self.review.merging
@@ -247,16 +238,11 @@ class _Writer(Struct, frozen=True):
         yield 0, f"{self.quoted(one.what)} brings {count(len(one.findings), 'new finding')}{older}"
         for path in one.incomplete:
             yield 0, f"{self.code(path)}{self.mark('strong', ' could not be checked, so there may be more findings')}"
-        findings = [*one.findings]
-        if len(findings) > _MOST_FINDINGS:
-            findings = [found for found in findings if found.weight is Severity.ERROR][:_MOST_FINDINGS]
-        for finding in findings:
-            place = self.code(f"{finding.place.path}:{finding.place.line}")
-            severity, code = self.mark("strong", str(finding.severity)), self.code(finding.code)
-            yield 0, f"{severity} {place} {code} {self.quoted(finding.message)}"
-        if rest := Counter(found.code for found in one.findings[len(findings) :]):
-            others = ", ".join(f"{number} {self.code(name)}" for name, number in rest.most_common())
-            yield 0, f"{self.mark('dim', 'not listed: ')}{others}{self.mark('dim', '; --format json has all')}"
+        yield from self.listed(map(self.finding, one.findings))
+
+    def finding(self, one: Finding) -> str:
+        place = self.code(f"{one.place.path}:{one.place.line}")
+        return f"{self.mark('strong', str(one.severity))} {place} {self.code(one.code)} {self.quoted(one.message)}"
 
     def rewordings(self, *, is_frozen: bool) -> Iterator[Line]:
         for one in self.review.rewordings:
@@ -274,25 +260,20 @@ class _Writer(Struct, frozen=True):
 
     def words(self, spans: Sequence[model.Span]) -> str:
         """Return the changed words of a text and the words near them; very long changes are cut."""
-        left = _MOST_WORDS
-        parts = []
+        left, parts = _MOST_WORDS, list[str]()
         for number, span in enumerate(spans):
             words = span.text.replace("\n\n", " ¶ ").split()
-            if span.mark == " ":
+            if span.mark != " ":
+                kind: Kind = "added" if span.mark == "+" else "removed"
+                parts += [self.mark(kind, visible(" ".join(words[:left])))] if left > 0 and words else []
+                left -= len(words)
+            elif left > 0:
                 # Only the words next to a change are shown.
                 before = [] if number == 0 else words[:_AROUND]
                 after = [] if 0 < number == len(spans) - 1 else words[-_AROUND:]
                 is_short = len(words) <= len(before) + len(after) + bool(before and after)
                 parts.append(self.mark("quoted", visible(" ".join(words if is_short else [*before, "…", *after]))))
-                continue
-            if words[:left]:
-                kind: Kind = "added" if span.mark == "+" else "removed"
-                parts.append(self.mark(kind, visible(" ".join(words[:left]))))
-            left -= len(words)
-            if left < 0:
-                rest = sum(len(one.text.split()) for one in spans[number + 1 :] if one.mark != " ") - left
-                parts.append(self.mark("dim", f"… {count(rest, 'more changed word')}"))
-                break
+        parts += [self.mark("dim", f"… {count(-left, 'more changed word')}")] if left < 0 else []
         return " ".join(parts)
 
     def fields(self, fields: Iterable[model.FieldChange]) -> str:
@@ -306,16 +287,13 @@ class _Writer(Struct, frozen=True):
         """Yield the changes of status that the sections "before → after" do not show already."""
         ended = {one.before.address for one in self.review.beliefs if one.before is not None}
         begun = {ref.address for one in self.review.beliefs for ref in one.after}
-        steps: dict[tuple[Status | None, Status | None], set[str]]
+        steps: Mapping[tuple[Status | None, Status | None], set[str]]
         steps = {(None, Status.ACTIVE): begun, (Status.ACTIVE, Status.DEPRECATED): ended}
         for one in self.review.transitions:
             if one.faults or one.entry.address not in steps.get((one.before, one.after), ()):
-                yield self.transition(one)
-
-    def transition(self, one: model.Transition) -> str:
-        illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
-        reasons = "".join(f" — {self.quoted(fault)}" for fault in one.faults)
-        return f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
+                illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
+                reasons = "".join(f" — {self.quoted(fault)}" for fault in one.faults)
+                yield f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
 
     def relation(self, one: model.RelationChange) -> str:
         says = one.says if one.is_new else f"no longer {one.says}"
@@ -331,10 +309,8 @@ class _Writer(Struct, frozen=True):
     def contradiction(self, one: model.ContradictionChange) -> str:
         first, second = one.first, one.second
         state = self.mark("strong", "new") if one.is_new else "resolved"
-        text = f"{state}: {self.code(first.address)} and {self.code(second.address)}: {self.quoted(one.why)}"
-        if not one.is_new or first.type is second.type:
-            return text
-        return f"{text}; the {first.type} outranks the {second.type}"
+        rank = f"; the {first.type} outranks the {second.type}" if one.is_new and first.type is not second.type else ""
+        return f"{state}: {self.code(first.address)} and {self.code(second.address)}: {self.quoted(one.why)}{rank}"
 
     def covered(self, one: model.Covered) -> str:
         files = self.codes(one.files) or "no file"
@@ -352,24 +328,18 @@ class _Writer(Struct, frozen=True):
 
     def answers(self) -> Iterator[Line]:
         for one in self.review.answers:
-            question = f"asked {self.quoted(one.question)}"
-            if one.is_same:
-                yield 0, f"{question}: the answer is the same"
-                yield 1, self._answered(one.after, one.before, "added")
-            else:
-                yield 0, question
+            yield 0, f"asked {self.quoted(one.question)}{': the answer is the same' if one.is_same else ''}"
+            if not one.is_same:
                 yield 1, f"before: {self._answered(one.before, one.after, 'removed')}"
-                yield 1, f"after: {self._answered(one.after, one.before, 'added')}"
+            yield 1, f"{'' if one.is_same else 'after: '}{self._answered(one.after, one.before, 'added')}"
 
     def _answered(self, one: model.Answered, other: model.Answered, kind: Kind) -> str:
-        """Return the first entries of an answer, and all that the other answer does not have, with marks at these."""
+        """Return the entries of an answer, with marks at those that the other answer does not have."""
         if one.error is not None:
             return self.quoted(one.error)
         there = {ref.address for ref in other.items}
-        rest = [ref for ref in one.items[_MOST_IN_LINE:] if ref.address in there]
-        shown = [ref for ref in one.items if ref not in rest]
-        listed = [self.mark("code" if ref.address in there else kind, ref.address) for ref in (*shown, *rest)]
-        text = first_of(listed, len(shown)) if listed else "nothing matches"
+        listed = [self.mark("code" if ref.address in there else kind, ref.address) for ref in one.items]
+        text = ", ".join(listed) or "nothing matches"
         if not one.covered:
             text += self.mark("dim", " (not clearly covered)" if listed else " (not covered)")
         if one.problems:

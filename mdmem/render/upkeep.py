@@ -43,31 +43,24 @@ def status_text(report: StatusReport, style: Style) -> str:
         for one in report.borrowed
     ]
     index, total = report.index, sum(wing.total for wing in report.wings)
-    size = f"{index.bytes / 1024:.0f} KiB"
     if not index.exists:
         state = f"not built yet; the first question builds it in {index.folder}"
     elif not index.usable:
         state = f"unusable ({index.why}); the next question rebuilds it"
     else:
-        # The index is not written for a few changed files. A question reads these files directly.
-        rest = f"; read directly: {count(index.stale, 'changed file')}" if index.stale else ""
-        state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}{rest}"
+        state = f"{max(total - index.stale, 0)} of {entries(total)}, {index.bytes / 1024:.0f} KiB"
+    lines.append(f"index    {state}")
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
     way = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
+    lines.append(f"findings {f'{found}; `{way}` shows them' if found else 'none'}{known}")
     last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never ran"
     due = " (due); `mdmem hygiene` shows what needs maintenance" if report.hygiene.is_due else ""
-    lines += [
-        f"index    {state}",
-        f"findings {f'{found}; `{way}` shows them' if found else 'none'}{known}",
-        f"hygiene  {last}{due}",
-    ]
+    lines.append(f"hygiene  {last}{due}")
     if (shown := report.shown).times:
-        times = f"shown {count(sum(shown.times.values()), 'time')} in 30 days"
-        ways = ", ".join(f"{way} {number}" for way, number in sorted(shown.ways.items()))
-        never = first_of(report.never_shown, _NAMED)
-        rules = f"never shown: {never}" if never else "every rule was shown"
-        lines.append(f"agents   {entries(len(shown.times))} {times} ({ways}), last on {shown.last:%Y-%m-%d}; {rules}")
+        never = f"; never shown: {first_of(report.never_shown, _NAMED)}" if report.never_shown else ""
+        times = f"{count(sum(shown.times.values()), 'time')} in 30 days, last on {shown.last:%Y-%m-%d}"
+        lines.append(f"agents   {entries(len(shown.times))} shown {times}{never}")
     if report.merged:
         merged = f"{count(len(report.merged), 'decision')} of agents, not approved"
         lines.append(f"merged   {merged}; `mdmem approve --merged --dry-run` shows what would change")
@@ -78,12 +71,9 @@ def steps_text(hooks: Sequence[Hook]) -> str:
     """Return a line for each hook: the change that was made, or why there was none."""
     lines = []
     for hook in hooks:
-        if hook.done == "removed legacy":
-            lines.append(f"removed {hook.shown}.legacy")
-        if hook.done in ("kept", "removed legacy"):
-            lines.append(f"{hook.shown} stays as it is: {_state(hook)}")
-        else:
-            lines.append(f"{hook.done} {hook.shown}")
+        lines += [f"removed {hook.shown}.legacy"] if hook.done == "removed legacy" else []
+        is_kept = hook.done in ("kept", "removed legacy")
+        lines.append(f"{hook.shown} stays as it is: {_state(hook)}" if is_kept else f"{hook.done} {hook.shown}")
     return "\n".join(lines)
 
 
@@ -135,8 +125,7 @@ def synced_text(synced: SyncResult) -> str:
         return f"nothing to do: {at}"
     moved = [f"pulled {count(synced.pulled, 'commit')}"] if synced.pulled else []
     moved += [f"pushed {count(synced.pushed, 'commit')}"] if synced.pushed else []
-    tries = f" (at attempt {synced.attempts})" if synced.attempts > 1 else ""
-    return f"{', '.join(moved) or 'brought together'}{tries}: {at}"
+    return f"{', '.join(moved)}: {at}"
 
 
 def sync_remarks(synced: SyncResult) -> Iterator[str]:
@@ -180,8 +169,10 @@ def wings_json(fetched: FetchWingsResult) -> dict[str, Any]:
 
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
-_REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"
-_STILL_TRUE = f"type `mdmem verify ADDRESS` if it is still true, else {_REPLACING}, or {_ENDING}"
+_STILL_TRUE = (
+    "type `mdmem verify ADDRESS` if it is still true, "
+    f"else `mdmem supersede ADDRESS --title TITLE --reason WHY`, or {_ENDING}"
+)
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
 _LINKING = (
     "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` to keep both, "
@@ -205,21 +196,19 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int) -> str:
             width = min(_WIDEST, max(len(name) for name, _ in shown))
             lines = [*(f"{name:<{width}}  {text}" for name, text in shown), *cut, f"next: {advice}"]
             blocks.append("\n  ".join([style.bold(f"{heading} ({len(items)})"), *lines]))
-    nothing = "no write is pending" if report.pending_only else "nothing needs maintenance"
-    if style.is_markdown:
-        return "\n\n".join([*blocks, *([nothing] if report.is_clean else []), *map(prose, report.remarks)])
+    if report.is_clean:
+        blocks.append("no write is pending" if report.pending_only else "nothing needs maintenance")
     if report.recorded:
         commit = f", committed as {report.commit[:10]}" if report.commit else ""
         blocks.append(f"recorded in {', '.join(report.recorded)}{commit}")
-    return "\n\n".join(blocks or [nothing])
+    return "\n\n".join([*blocks, *(map(prose, report.remarks) if style.is_markdown else ())])
 
 
 def _kinds(report: HygieneReport) -> Iterator[tuple[str, Cases, str]]:
     """Yield heading, cases and advice of each kind that has cases: writes that may be lost first, old entries last."""
 
     def grouped(groups: Groups) -> Cases:
-        number = {one: f"{at}: " if len(groups) > 1 else "" for at, group in enumerate(groups, 1) for one in group}
-        return [(one, f"{at}{visible(report.titles[one])}") for one, at in number.items()]
+        return [(", ".join(group), visible(report.titles[group[0]])) for group in groups]
 
     def aged(label: NodeLabel) -> Cases:
         old = (one for one in report.stale_items if one.label is label)
@@ -230,19 +219,17 @@ def _kinds(report: HygieneReport) -> Iterator[tuple[str, Cases, str]]:
         cases = ((one.address or one.place.path, visible(one.message)) for one in report.findings if one.code == code)
         return list(dict.fromkeys(cases))
 
-    old_decisions = "decisions that replace nothing, neither made nor verified for 180 days"
-    reading = f"compare it with the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
     near = [(one.a, f"has {one.share:.0%} of its words in common with {one.b}") for one in report.near]
     kinds = (
         ("writes that did not complete", _waiting(report.unresolved), "type `mdmem save --retry`"),
         ("saves that a similar entry stopped", _stopped(report.blocked), _RESOLVING),
-        ("not verified since the code they apply to changed", found("unverified-since-change"), reading),
+        ("not verified since the code they apply to changed", found("unverified-since-change"), _STILL_TRUE),
         ("near-duplicates", grouped(report.duplicates), _ONE_OF_THEM),
         ("entries that may say the same, or contradict each other", near, _LINKING),
         ("entities with one name", grouped(report.drifted), _ONE_OF_THEM),
         ("references to superseded entries", found("link-to-superseded"), _RELINKING),
         ("past their `expires_at`", found("expired"), f"type {_ENDING}, or write a later `expires_at`"),
-        (old_decisions, aged(NodeLabel.DECISION), _STILL_TRUE),
+        ("decisions not made or verified for 180 days", aged(NodeLabel.DECISION), _STILL_TRUE),
         ("patterns not validated for 90 days", aged(NodeLabel.PATTERN), _STILL_TRUE),
         ("not verified for longer than `review_after_days`", found("review-overdue"), _STILL_TRUE),
     )
@@ -254,9 +241,7 @@ def _waiting(pending: Iterable[PendingWrite]) -> Cases:
     for one in pending:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
         error = f": {one.error}" if one.error else ""
-        title = title_of_write(one)
-        named = one.verb if title == one.verb else f"{one.verb} `{title}`"
-        text = f"{named}, {tries} since {one.created.date()}{error}"
+        text = f"{one.verb} `{title_of_write(one)}`, {tries} since {one.created.date()}{error}"
         cases.append((one.id[:ID_LENGTH], visible(text)))
     return cases
 
@@ -264,8 +249,7 @@ def _waiting(pending: Iterable[PendingWrite]) -> Cases:
 def _stopped(blocked: Iterable[Blocked]) -> Cases:
     cases = []
     for one in blocked:
-        named = f"decision `{one.title}`" if one.title else f"a decision for {one.wing}"
-        text = f"{named}, since {one.at.date()}: {one.candidate} is similar"
+        text = f"decision `{title_of_write(one)}`, since {one.at.date()}: {one.candidate} is similar"
         cases.append((one.id[:ID_LENGTH], visible(text)))
     return cases
 

@@ -90,34 +90,32 @@ def changes_diff(changes: Iterable[Change], under: str, style: Style) -> str:
     `under` is the path of the root from the repository's top. Bytes that are not UTF-8 become lone surrogates. A file
     with a NUL byte is a binary file, whose content is not shown.
     """
-    prefix = f"{under}/" if under else ""
-    changed = (one for one in changes if one.before != one.after or one.path != one.to)
-    files = [_file_diff(one, prefix, style) for one in sorted(changed, key=lambda one: one.to)]
+    prefix, files = f"{under}/" if under else "", []
+    for change in sorted(changes, key=lambda one: one.to):
+        if change.before == change.after and change.path == change.to:
+            continue
+        old, new = _quoted(f"a/{prefix}{change.path}"), _quoted(f"b/{prefix}{change.to}")
+        head = [f"diff --git {old} {new}"]
+        if change.before is None:
+            head.append("new file mode 100644")
+        elif change.after is None:
+            head.append("deleted file mode 100644")
+        elif change.path != change.to:
+            head += [f"rename from {_quoted(f'{prefix}{change.path}')}", f"rename to {_quoted(f'{prefix}{change.to}')}"]
+        if b"\0" in (change.before or b"") + (change.after or b""):
+            files.append("\n".join([*map(style.bold, head), f"Binary files {old} and {new} differ\n"]))
+            continue
+        # Drop the first two lines with the file names, which are written below with git's quoting.
+        hunks = list(difflib.unified_diff(_patch_lines(change.before), _patch_lines(change.after)))[2:]
+        if hunks:
+            head.append(f"--- {'/dev/null' if change.before is None else _padded(old)}")
+            head.append(f"+++ {'/dev/null' if change.after is None else _padded(new)}")
+        files.append("".join(f"{style.bold(line)}\n" for line in head))
+        for line in hunks:
+            text, newline, _ = line.partition("\n")
+            colour = {"@": style.dim, "+": style.added, "-": style.removed}.get(line[0], str)
+            files.append(f"{colour(text)}\n{'' if newline else _NO_NEWLINE}")
     return "".join(files).removesuffix("\n")
-
-
-def _file_diff(change: Change, prefix: str, style: Style) -> str:
-    old, new = _quoted(f"a/{prefix}{change.path}"), _quoted(f"b/{prefix}{change.to}")
-    head = [f"diff --git {old} {new}"]
-    if change.before is None:
-        head.append("new file mode 100644")
-    elif change.after is None:
-        head.append("deleted file mode 100644")
-    elif change.path != change.to:
-        head += [f"rename from {_quoted(f'{prefix}{change.path}')}", f"rename to {_quoted(f'{prefix}{change.to}')}"]
-    if b"\0" in (change.before or b"") + (change.after or b""):
-        return "\n".join([*map(style.bold, head), f"Binary files {old} and {new} differ\n"])
-    # Drop the first two lines with the file names, which are written below with git's quoting.
-    hunks = list(difflib.unified_diff(_patch_lines(change.before), _patch_lines(change.after)))[2:]
-    if hunks:
-        head.append(f"--- {'/dev/null' if change.before is None else _padded(old)}")
-        head.append(f"+++ {'/dev/null' if change.after is None else _padded(new)}")
-    shown = []
-    for line in hunks:
-        text, newline, _ = line.partition("\n")
-        colour = {"@": style.dim, "+": style.added, "-": style.removed}.get(line[0], str)
-        shown.append(f"{colour(text)}\n{'' if newline else _NO_NEWLINE}")
-    return "\n".join([*map(style.bold, head), "".join(shown)])
 
 
 def _padded(name: str) -> str:

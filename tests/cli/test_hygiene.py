@@ -9,6 +9,10 @@ from builders import Run, commit_all, git, made_once, memory, merge_conflict, ru
 
 from mdmem.store.state.local_records import PendingWrite, PendingWrites, Times, read_times
 
+STILL_TRUE = (
+    "type `mdmem verify ADDRESS` if it is still true, else `mdmem supersede ADDRESS --title TITLE --reason WHY`, or "
+    "`mdmem deprecate ADDRESS --reason WHY`"
+)
 STATE = ".git/mdmem/state/memory"
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
 
@@ -73,32 +77,27 @@ writes that did not complete (1)
 
 not verified since the code they apply to changed (1)
   nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05
-  next: compare it with the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS \
---title TITLE --reason WHY`
+  next: {STILL_TRUE}
 
-near-duplicates (2)
-  nav/architecture/old    Use one thread
-  nav/architecture/old-2  Use one thread
+near-duplicates (1)
+  nav/architecture/old, nav/architecture/old-2  Use one thread
   next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
 
-entities with one name (2)
-  nav/entities/queue    Queue
-  nav/entities/queue-2  Queue
+entities with one name (1)
+  nav/entities/queue, nav/entities/queue-2  Queue
   next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
 
 references to superseded entries (1)
   nav/how/note  `nav/architecture/first` is superseded by `nav/architecture/threads`
   next: type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries
 
-decisions that replace nothing, neither made nor verified for 180 days (1)
+decisions not made or verified for 180 days (1)
   nav/architecture/old  Use one thread (365 days, stale)
-  next: type `mdmem verify ADDRESS` if it is still true, else `mdmem supersede ADDRESS --title TITLE \
---reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
+  next: {STILL_TRUE}
 
 patterns not validated for 90 days (1)
   nav/how/release  Release (112 days, recent)
-  next: type `mdmem verify ADDRESS` if it is still true, else `mdmem supersede ADDRESS --title TITLE \
---reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
+  next: {STILL_TRUE}
 """
     )
 
@@ -249,7 +248,7 @@ def test_state_that_cannot_be_written_is_a_remark(worn: Path, run: Run) -> None:
     write(worn, ".git/mdmem/state", "a file in the way\n")
     ran = run("hygiene", cwd=worn)
     assert ran.code == 0
-    assert "entities with one name (2)" in ran.out
+    assert "entities with one name (1)" in ran.out
     assert re.search(r"^this run could not be recorded in .*/\.git/mdmem/state/memory: ", ran.err, re.MULTILINE)
 
 

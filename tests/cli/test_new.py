@@ -276,7 +276,7 @@ def test_new_names_what_says_much_the_same_whatever_its_type(kind: str, folder: 
     ran = run("new", kind, ADDRESS, "--title", "Callbacks never block", "--body", CLOSE)
     said = "similar entries: nav/rules/callbacks (invariant, "
     assert (ran.code, ran.err.startswith(said)) == (0, True)
-    assert " %); `mdmem show nav/rules/callbacks` shows it\n" in ran.err
+    assert "%); `mdmem show nav/rules/callbacks` shows it\n" in ran.err
 
 
 def test_new_json_has_what_is_near(folder: Path, run: Run) -> None:

@@ -74,7 +74,7 @@ def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(fold
     for way in ("server", "hook codex", "hook codex"):
         record_given(open_root(folder / "memory"), way, rules[:1])
     (line,) = [one for one in run("status").out.splitlines() if one.startswith("agents")]
-    assert line.startswith("agents   1 entry shown 3 times in 30 days (hook codex 2, server 1), last on ")
+    assert line.startswith("agents   1 entry shown 3 times in 30 days, last on ")
     assert line.endswith(f"; never shown: {rules[1]}")
     told = run("status", "--format", "json").json["told"]
     assert (told["times"], told["never"]) == ({rules[0]: 3}, rules[1:])
@@ -84,9 +84,7 @@ def test_index_is_up_to_date_after_a_question(folder: Path, run: Run) -> None:
     run("search", "threads")
     assert run("status").out.splitlines()[3].startswith("index    2 of 2 entries, ")
     write_entry(folder / "memory", "nav/rules/new", title="New")
-    held = run("status").out.splitlines()[3]
-    assert held.startswith("index    2 of 3 entries, ")
-    assert held.endswith(" KiB; read directly: 1 changed file")
+    assert run("status").out.splitlines()[3].startswith("index    2 of 3 entries, ")
 
 
 def test_status_and_check_name_what_decides_a_merge(folder: Path, run: Run) -> None:

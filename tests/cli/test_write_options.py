@@ -147,11 +147,7 @@ REFUSED = [
     ),
     (["supersede", OLD, "-m", "x", "--title", "Executor", "-b", "x"], 4, f"mdmem: {NEW} exists already"),
     (["edit", "nav/README.md"], 2, "mdmem: nav/README.md is not an entry; edit it with your own editor, then run"),
-    (
-        ["edit", OLD, OLD],
-        2,
-        "mdmem: the editor opens one entry; give one ADDRESS, or change `applies_to` of several by --applies-to",
-    ),
+    (["edit", OLD, OLD], 2, "mdmem: the editor opens one entry; give one ADDRESS, or use --applies-to for several"),
     (["new", "note", RULE, "-b", "x"], 4, f"mdmem: {RULE} exists already; "),
 ]
 

@@ -65,7 +65,7 @@ def save(folder: Path, capsys: Capture, kind: str, record: dict[str, Any], *opti
         ("61caf593", "save --waiting", "nav/architecture/worda is similar"),
         ("61caf593", "status --audit", "owner  context: block a callback → 1 entry"),
         ("61caf593", "status", "hygiene  last on 2026-11-21"),
-        ("61caf593", "status", "1 entry shown 1 time in 30 days (hook claude-code 1)"),
+        ("61caf593", "status", "1 entry shown 1 time in 30 days, last on "),
     ],
 )
 def test_command_lists_it(tmp_path: Path, capsys: Capture, version: str, command: str, shown: str) -> None:
