@@ -163,10 +163,7 @@ LISTED = f"write one of its entries ({CACHE}, {ZONES})"
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        (
-            "shop/context",
-            f"`shop/context` is a room; {LISTED}, or `shop/context/` for all of them",
-        ),
+        ("shop/context", f"`shop/context` is a room; {LISTED}, or `shop/context/` for all of them"),
         ("till", f"`till` is a wing; write one of its entries ({OTHER}), or `till/` for all of them"),
     ],
 )

@@ -40,16 +40,6 @@ def test_old_draft_that_is_approved_today_is_not_stale(root: Path, run: Run) -> 
     assert [one["id"] for one in stale if one["id"] == "nav/rules/late"] == []
 
 
-def test_approval_of_a_rule_that_is_committed_counts_when_it_is_committed_too(tmp_path: Path, run: Run) -> None:
-    root, plain = with_draft(tmp_path), "nav/rules/plain"
-    write_entry(root, plain, title="Plain", type="pattern")
-    commit_all(tmp_path)
-    git(tmp_path, "checkout", "-q", "-b", "feature")
-    ran = run("approve", plain, cwd=root)
-    assert (ran.code, ran.err) == (0, f"takes effect when the default branch has it: {plain}\n")
-    assert ran.out == f"changed {plain}.md\n  approved_by: {ADA}\n"
-
-
 def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_so(tmp_path: Path, run: Run) -> None:
     root = make_root(with_draft(tmp_path, owners="[navigation-team]"), '[governance]\napprovals = "refuse"\n')
     ran = run("approve", NEW, cwd=root, unchanged=root)

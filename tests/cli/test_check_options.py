@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, git, make_repository, make_root, memory, merge_conflict, write, write_entry
+from builders import Run, commit_all, git, make_repository, make_root, memory, write, write_entry
 from test_cases import CASES
 
 from mdmem.checks.check import get_checks
@@ -189,9 +189,7 @@ def test_nothing_to_check_fails_in_ci_only(folder: Path, run: Run, monkeypatch: 
     assert run("check").code == 1
 
 
-def test_merge_with_a_git_that_is_too_old_is_a_finding_and_the_rest_still_runs(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_that_is_too_old_to_merge_is_a_finding(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = branched(tmp_path / "repository")
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
     commit_all(folder)
@@ -226,17 +224,18 @@ def codes(run: Run, root: Path, *arguments: str) -> tuple[list[str], str]:
     return [one["code"] for one in ran.json["findings"]], ran.err
 
 
-def test_former_code_selects_and_ignores(root: Path, run: Run) -> None:
+def test_former_code_selects_ignores_and_is_explained(root: Path, run: Run) -> None:
     said = "the check `short-address` is called `link-form` now\n"
     assert codes(run, root) == (["link-form"], "")
     assert codes(run, root, "--select", "short-address") == (["link-form"], said)
     assert codes(run, root, "--ignore", "short-address") == ([], said)
+    printed = run("check", "--explain", "short-address", cwd=root).out
+    assert printed.startswith("`short-address` is called `link-form` now.\n\nlink-form (warning)\n\nA link is ")
 
 
 @pytest.mark.parametrize(
     ("settings", "now", "found"),
     [
-        ('[check.severity]\nname-collision = "warning"\n', "unportable-name", ["link-form"]),
         ('[check.severity]\nunsupported-yaml = "warning"\n', "front-matter-shape", ["link-form"]),
         ('[check]\nignore = ["short-address"]\n', "link-form", []),
     ],
@@ -245,8 +244,7 @@ def test_former_code_works_in_settings(settings: str, now: str, found: list[str]
     write(root, "mdmem.toml", settings)
     (former,) = re.findall(r"[a-z]+-[a-z]+", settings)
     said = f"mdmem.toml:2: the check `{former}` is called `{now}` now\n"
-    selected = ("--select", "link-form") if found else ()
-    assert codes(run, root, *selected) == (found, said)
+    assert codes(run, root, *(("--select", "link-form") if found else ())) == (found, said)
 
 
 def test_former_code_means_the_findings_alone_that_had_it(root: Path, run: Run) -> None:
@@ -254,28 +252,20 @@ def test_former_code_means_the_findings_alone_that_had_it(root: Path, run: Run) 
     write(root, "mdmem.toml", '[check]\nignore = ["short-address"]\n[check.severity]\nlink-by-path = "error"\n')
     (found,) = run("check", "--format", "json", cwd=root).json["findings"]
     assert (found["code"], found["severity"], found["path"]) == ("link-form", "error", "app/rules/b.md")
-    assert codes(run, root, "--ignore", "link-by-path")[0] == []
 
 
-def test_former_code_works_in_a_file_and_the_new_one_is_an_info(root: Path, run: Run) -> None:
-    write_entry(root, "app/rules/a", see=["b"], title="First", ignore="{short-address: as written}")
-    assert codes(run, root)[0] == []
-    (info,) = run("check", "--format", "json", "-v", cwd=root).json["findings"]
-    assert (info["severity"], info["message"]) == ("info", "the check `short-address` is called `link-form` now")
-
-
-def test_former_code_works_in_a_baseline_and_is_written_anew(root: Path, run: Run) -> None:
+def test_former_code_works_in_a_file_and_in_a_baseline_and_is_written_anew(root: Path, run: Run) -> None:
     record = '{"code": "short-address", "address": "app/rules/a", "count": 1}'
     write(root, "mdmem.toml", '[check]\nbaseline = ".known.json"\n')
     write(root, ".known.json", f'{{"schema": 1, "findings": [\n{record}\n]}}\n')
     assert codes(run, root)[0] == []
     run("check", "--update-baseline", cwd=root)
     assert '"link-form"' in (root / ".known.json").read_text()
-
-
-def test_explain_says_the_new_code(root: Path, run: Run) -> None:
-    printed = run("check", "--explain", "short-address", cwd=root).out
-    assert printed.startswith("`short-address` is called `link-form` now.\n\nlink-form (warning)\n\nA link is ")
+    write(root, "mdmem.toml", "")
+    write_entry(root, "app/rules/a", see=["b"], title="First", ignore="{short-address: as written}")
+    assert codes(run, root)[0] == []
+    (info,) = run("check", "--format", "json", "-v", cwd=root).json["findings"]
+    assert (info["severity"], info["message"]) == ("info", "the check `short-address` is called `link-form` now")
 
 
 FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
@@ -524,12 +514,6 @@ def test_staged_reads_the_settings_of_the_index(folder: Path, run: Run) -> None:
     assert run("check", "--staged").code == 0
     git(folder, "add", "-A")
     assert run("check", "--staged").code == 2
-
-
-def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(folder: Path, run: Run) -> None:
-    merge_conflict(folder, "memory/nav/rules/callbacks.md", "---\nours\n", "---\ntheirs\n")
-    ran = run("check", "--staged", "--select", "merge-marker")
-    assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1 (new)")
 
 
 def test_chosen_checks_do_not_hide_that_a_run_is_incomplete(folder: Path, run: Run) -> None:
