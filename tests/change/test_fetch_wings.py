@@ -97,19 +97,16 @@ def test_wing_that_is_not_there_moves_no_pin(two: Two, capsys: Capture) -> None:
     assert pin(two) == before
 
 
-def test_memory_is_found_where_the_other_repository_has_one(two: Two) -> None:
+def test_memory_is_found_where_the_other_repository_has_one_or_is_named_by_its_path(two: Two) -> None:
     git(two.lib, "mv", "memory", "docs")
     commit_all(two.lib)
     fetch_wings(two.opened())
     assert "ros2/rules/callbacks" in two.opened().catalog.entries
-
-
-def test_one_of_several_memories_is_named_by_its_path(two: Two) -> None:
     make_root(two.lib / "other")
     commit_all(two.lib)
     [fault] = [wing.fault for wing in fetch_wings(two.opened()).wings]
-    assert fault == ("it is one of several memories there: `memory`, `other`; choose one with `path`")
-    write(two.root, "mdmem.toml", '[wings.ros2]\ngit = "../../lib"\npath = "memory"\n')
+    assert fault == ("it is one of several memories there: `docs`, `other`; choose one with `path`")
+    write(two.root, "mdmem.toml", '[wings.ros2]\ngit = "../../lib"\npath = "docs"\n')
     assert fetch_wings(two.opened()).wings[0].fault is None
     assert "ros2/rules/callbacks" in two.opened().catalog.entries
 
@@ -184,6 +181,8 @@ def test_nothing_of_the_other_repository_runs_or_is_checked_out(two: Two, tmp_pa
     assert "ros2/rules/callbacks" in two.opened().catalog.entries
     assert not (tmp_path / "ran").exists()
     assert list((two.app / ".git/mdmem/cache/wings").rglob("*.md")) == []
+    assert git(two.app, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+    assert find_repository(two.root) == find_repository(two.app)
 
 
 def test_helper_that_runs_a_program_is_refused_by_git_itself(tmp_path: Path) -> None:
@@ -200,12 +199,6 @@ def test_git_that_does_not_end_is_ended(tmp_path: Path) -> None:
         run_unattended(store.top, "fetch", slow, str(tmp_path), variables=store.variables, timeout=0.1)
 
 
-def test_side_of_the_reader_is_a_repository_of_its_own(two: Two) -> None:
-    fetch_wings(two.opened())
-    assert git(two.app, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
-    assert find_repository(two.root) == find_repository(two.app)
-
-
 RULE = "ros2/rules/callbacks"
 
 
@@ -220,16 +213,15 @@ def codes(two: Two, *, snapshot: Snapshot | None = None, base: str | None = None
     return [f"{one.severity} {one.code}" for one in check(opened, CheckRequest(base=base)).findings]
 
 
-def test_wing_that_is_not_fetched_makes_the_check_incomplete(two: Two, capsys: Capture) -> None:
+def test_wing_that_is_not_fetched_makes_the_check_incomplete_and_is_a_problem_of_every_retrieval(
+    two: Two, capsys: Capture
+) -> None:
     ran = run_here(capsys, "check", "--format", "concise", cwd=two.root)
     assert ran.code == 3
     assert ran.out.splitlines()[0] == (
         "mdmem.toml:2:1: error wing-not-fetched the wing `ros2` of ../../lib is not pinned to a commit yet"
     )
     assert codes(two) == ["error wing-not-fetched"]
-
-
-def test_wing_that_is_not_fetched_is_a_problem_of_every_retrieval(two: Two, capsys: Capture) -> None:
     for command in (["retrieve"], ["retrieve", "--wing", "ros2"], ["search", "callback"]):
         ran = run_here(capsys, *command, cwd=two.root)
         assert ran.code == (command[0] == "search")
@@ -237,6 +229,9 @@ def test_wing_that_is_not_fetched_is_a_problem_of_every_retrieval(two: Two, caps
 
 
 def test_fetched_wing_is_checked_with_the_rest(pinned: Two) -> None:
+    # What is ignored or not tracked is not asked of a wing of another repository.
+    write(pinned.app, ".gitignore", "ros2/\n")
+    commit_all(pinned.app)
     assert codes(pinned) == []
     write_entry(pinned.root, "nav/rules/threads", title="Use two threads", see=["ros2/rules/callback"])
     assert codes(pinned) == ["error dangling-link"]
@@ -362,12 +357,6 @@ def test_damaged_cache_is_said_and_ends_nothing(pinned: Two) -> None:
     ]
     assert fetch_wings(pinned.opened(), pinned=True).wings[0].fault is None
     assert RULE in pinned.opened().catalog.entries
-
-
-def test_ignored_and_untracked_are_not_asked_of_a_fetched_wing(pinned: Two) -> None:
-    write(pinned.app, ".gitignore", "ros2/\n")
-    commit_all(pinned.app)
-    assert codes(pinned) == []
 
 
 def test_wing_that_is_fetched_binds_in_a_bundle_with_a_time_limit(pinned: Two) -> None:

@@ -50,21 +50,18 @@ def test_supersession_pairs_what_was_believed_with_what_will_be(*, was_there: bo
     assert belief.was_there == ({"app/rules/b"} if was_there else frozenset())
 
 
-def test_rule_that_ends_without_a_successor_tells_its_own_reason() -> None:
-    ended = entry_text("The old words.\n", status="deprecated", deprecated_reason="nobody needs it")
-    belief = reviewed({"a": OLD}, {"a": ended}).beliefs[0]
-    assert (belief.after, belief.reason) == ((), "nobody needs it")
-
-
-def test_new_rule_tells_the_rationale_of_its_body_with_its_code() -> None:
-    text = entry_text("Use UTC.\n\nRationale: `now()` lies.\n\n# More\n\nNothing.\n")
-    belief = reviewed({}, {"a": text}).beliefs[0]
-    assert (belief.before, belief.reason) == (None, "`now()` lies.")
-
-
-def test_first_item_of_a_rationale_that_is_a_list_is_the_reason() -> None:
-    text = entry_text("Use UTC.\n\n## Rationale\n\n* **It sorts.** Local times\n  repeat.\n* It is one.\n")
-    assert reviewed({}, {"a": text}).beliefs[0].reason == "**It sorts.** Local times repeat."
+@pytest.mark.parametrize(
+    ("before", "text", "reason"),
+    [
+        ({"a": OLD}, entry_text("Old.\n", status="deprecated", deprecated_reason="nobody needs it"), "nobody needs it"),
+        ({}, entry_text("Use UTC.\n\nRationale: `now()` lies.\n\n# More\n\nNothing.\n"), "`now()` lies."),
+        # Of a list, the first item is the reason.
+        ({}, entry_text("Use UTC.\n\n## Rationale\n\n* **It\n  sorts.**\n* It is one.\n"), "**It sorts.**"),
+    ],
+)
+def test_rule_that_ends_or_begins_alone_tells_its_reason(before: dict[str, str], text: str, reason: str) -> None:
+    belief = reviewed(before, {"a": text}).beliefs[0]
+    assert (belief.before is None, len(belief.after), belief.reason) == (not before, int(not before), reason)
 
 
 def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
@@ -91,29 +88,20 @@ def test_frozen_text_is_told_word_by_word() -> None:
     assert found.is_frozen
     assert [one for one in found.body if one.mark != " "] == [Span("-", "second,"), Span("+", "minute,")]
     assert found.faults == ("the text of a current invariant changed, and its `version` did not",)
-
-
-def test_frozen_text_with_a_new_version_says_so_and_has_no_fault() -> None:
-    found = reviewed({"a": RULE}, {"a": entry_text("Other.\n", type="invariant", title="Times are UTC", version=2)})
-    assert (found.rewordings[0].notice, found.rewordings[0].faults) == ("version 1 → 2", ())
-    assert found.edits == ()
-
-
-def test_new_line_ends_are_told_as_what_they_are() -> None:
     found = reviewed({"a": RULE}, {"a": RULE.replace(", to", ",\nto")}).rewordings[0]
     assert (found.body, found.notice) == ((), "only line breaks changed")
+    versioned = reviewed({"a": RULE}, {"a": entry_text("Other.\n", type="invariant", title="Times are UTC", version=2)})
+    assert (versioned.rewordings[0].notice, versioned.rewordings[0].faults) == ("version 1 → 2", ())
+    assert versioned.edits == ()
 
 
 def fields_of(change: Rewording | FieldEdit) -> list[tuple[str, str, str]]:
     return [(one.name, one.before, one.after) for one in change.fields]
 
 
-def test_changed_glob_is_a_change_of_what_binds() -> None:
+def test_change_of_a_field_that_binds_is_told_apart_from_others() -> None:
     found = reviewed({"a": entry_text(applies_to=["src/**"])}, {"a": entry_text(applies_to=["lib/**"])})
     assert ([fields_of(one) for one in found.rewordings], found.edits) == ([[("applies_to", "src/**", "lib/**")]], ())
-
-
-def test_edit_of_other_fields_is_told_apart() -> None:
     found = reviewed({"a": entry_text(owner="Ada", tags=["x"])}, {"a": entry_text(tags=["x", "y"])})
     expected = [("owner", "Ada", ""), ("tags", "x", "x, y")]
     assert (found.rewordings, [fields_of(one) for one in found.edits]) == ((), [expected])
@@ -142,9 +130,6 @@ def test_who_names_what_was_replaced_is_told_with_the_owner() -> None:
         ("app/rules/c", ("overrides",), (), ("app/rules/b",)),
         ("web/rules/x", ("text",), ("Bob",), ("app/rules/b",)),
     ]
-
-
-def test_reference_in_code_is_no_dependence() -> None:
     example = entry_text("```\n[see: app/rules/a]\n```\n")
     assert reviewed({"a": OLD, "b": example}, {"b": example}).dependents == ()
 

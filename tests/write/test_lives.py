@@ -186,13 +186,10 @@ def test_draft_that_was_forestalled_gets_in_line(root: Path) -> None:
     assert f"{NEW} no longer lists {OLD}, which {FIRST} replaced" in intent.remarks
 
 
-def test_shared_entry_takes_over_from_a_project(root: Path) -> None:
+def test_shared_entry_takes_over_and_an_invariant_gives_way_to_less_where_somebody_says_why(root: Path) -> None:
     write(root, "ros/README.md", "---\nkind: shared\n---\n")
     write_entry(root, SPIN)
     assert list(after(superseding(root, new=SPIN))) == [f"{SPIN}.md", f"{OLD}.md"]
-
-
-def test_invariant_gives_way_to_less_where_somebody_says_why(root: Path) -> None:
     write_entry(root, NEW, ignore="{supersession-across-types: the law was repealed}")
     assert superseding(root, old=RULE).supersedes == (RULE,)
 
@@ -238,12 +235,9 @@ def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
     )
 
 
-def test_links_that_the_editor_took_away_are_written_all_the_same(root: Path) -> None:
+def test_links_that_the_text_lacks_are_written_and_everything_that_it_supersedes_ends(root: Path) -> None:
     (change,) = with_text(root, entry_text(TEXT, status="draft")).changes
     assert f"supersedes: [{OLD}]\nreason: two are too few\n".encode() in (change.after or b"")
-
-
-def test_everything_that_the_text_supersedes_ends(root: Path) -> None:
     intent = with_text(root, entry_text(TEXT, supersedes=[NEW], reason="both"))
     assert [one.path for one in intent.changes] == [f"{THREE}.md", f"{NEW}.md", f"{OLD}.md"]
 
@@ -261,14 +255,11 @@ def test_text_that_is_no_new_entry_is_refused(root: Path, text: str, sentence: s
         with_text(root, text)
 
 
-def test_time_of_creation_may_be_of_a_zone_ahead(root: Path, capsys: Capture) -> None:
-    write_entry(root, OLD, created_at="2026-11-22T03:00:00+10:00")
-    assert run_here(capsys, "verify", OLD, cwd=root).out == f"changed {OLD}.md\n  verified_at: 2026-11-21\n"
-
-
-def test_expiry_is_said_since_verifying_does_not_move_it(root: Path, capsys: Capture) -> None:
-    write_entry(root, OLD, expires_at="2026-10-01")
-    said = run_here(capsys, "verify", OLD, cwd=root).err
+def test_entry_of_a_zone_ahead_is_verified_and_its_expiry_is_said(root: Path, capsys: Capture) -> None:
+    write_entry(root, OLD, created_at="2026-11-22T03:00:00+10:00", expires_at="2026-10-01")
+    ran = run_here(capsys, "verify", OLD, cwd=root)
+    said = ran.err
+    assert ran.out == f"changed {OLD}.md\n  verified_at: 2026-11-21\n"
     assert f"{OLD} still counts as under review: its `expires_at` has passed" in said
 
 

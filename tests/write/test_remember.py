@@ -241,9 +241,7 @@ def test_similar_entry_is_a_conflict_and_stops_nothing(root: Path) -> None:
     )
     assert conflict["why"] == "it says nearly the same"
     assert conflict["similarity"] > 0.5
-
-
-def test_what_was_replaced_is_no_conflict(root: Path) -> None:
+    # What was replaced is none.
     write_entry(root, "app/a/old", "Zebras are striped.\n", title="Zebras", status="deprecated", deprecated_reason="no")
     assert kept(root, title="Zebras", content="Zebras are striped.", project="app").conflicts == ()
 

@@ -50,6 +50,9 @@ NO_WING = (
 )
 
 
+FOCUS = "`focus` is missing; give one, since the scope of this {} is `focus`"
+
+
 def related(name: str = "Base", type_: str = "READS", properties: object = None) -> list[dict[str, Any]]:
     return [{"entity_id": name, "relationship_type": type_, "properties": properties or {}}]
 
@@ -120,6 +123,8 @@ PROJECTS = [
         *(("entity", {"entity": entity(), "related_entities": value}, message) for value, message in RELATED),
         ("entity", {"entity": entity(fact=f"The key is {KEY}.")}, SECRET),
         *(("session", {"session": {"objective": "x"}, "project_id": name}, message) for name, message in PROJECTS),
+        ("decision", {"decision": decision(scope="focus")}, FOCUS.format("decision")),
+        ("context", {"context": context(scope="focus")}, FOCUS.format("context")),
     ],
 )
 def test_save_that_is_refused_says_why_and_writes_nothing(
@@ -158,13 +163,6 @@ def test_write_without_a_project_that_is_there_is_blocked(
     assert snapshot(tmp_path) == before
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "session"])
-def test_scope_focus_without_a_focus_fails(root: Path, kind: str) -> None:
-    result = save(agent(root), kind, "nav", scope="focus")
-    message = f"`focus` is missing; give one, since the scope of this {kind} is `focus`"
-    assert (result.status, result.message) == ("failed", message)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("focus", [None, "auth-refactor"])
 def test_write_to_a_project_that_is_there_passes_with_any_focus(root: Path, kind: str, focus: str | None) -> None:
@@ -182,12 +180,9 @@ def test_project_is_found_again_by_its_id(root: Path, project_id: str) -> None:
     assert (again.artifact_id or "").split("/")[0] == (made.artifact_id or "").split("/")[0]
 
 
-def test_session_takes_folders_without_a_file(root: Path) -> None:
-    (root / "web/sessions").mkdir(parents=True)
-    assert save(agent(root), "session", "web").status == "saved"
-
-
-def test_session_does_not_write_through_a_link(root: Path, tmp_path: Path) -> None:
+def test_session_takes_folders_without_a_file_and_does_not_write_through_a_link(root: Path, tmp_path: Path) -> None:
+    (root / "sea/sessions").mkdir(parents=True)
+    assert save(agent(root), "session", "sea").status == "saved"
     (tmp_path / "elsewhere").mkdir()
     (root / "web").symlink_to(tmp_path / "elsewhere")
     assert save(agent(root), "session", "web").status == "failed"
@@ -353,7 +348,6 @@ def test_input_that_is_no_json_is_one_sentence(tmp_path: Path, capsys: Capture, 
 @pytest.mark.parametrize(
     ("kind", "record", "accepted"),
     [
-        ("decision", {}, "decision, project_id, focus, agent, governance_token, room"),
         ("entity", {}, "entity, related_entities, project_id, focus, agent, governance_token, room"),
         ("session", {}, "session, decisions, patterns, project_id, focus, agent, governance_token, room"),
         ("session", {"decisions": []}, "session, decisions, patterns, project_id, focus, agent"),
@@ -366,6 +360,8 @@ def test_argument_that_is_none_is_refused_by_name(
     ran = run_here(capsys, "save", kind, "--json", str(file), cwd=root)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"mdmem save: there is no argument `wing` here; write one of {accepted}\n"
+    bare = run_here(capsys, "save", kind, cwd=root)
+    assert (bare.code, "give a KIND and its record with --json FILE; or --waiting" in bare.err) == (2, True)
 
 
 def waiting(root: Path, *titles: str) -> list[str]:
@@ -423,13 +419,12 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     assert run_here(capsys, "save", "--waiting", cwd=root).out == ""
 
 
-@pytest.mark.parametrize("arguments", [("save", "--waiting"), ("save", "--retry")])
-def test_pending_says_where_nothing_waits(tmp_path: Path, capsys: Capture, arguments: tuple[str, ...]) -> None:
-    ran = run_here(capsys, *arguments, cwd=project(tmp_path))
-    assert (ran.code, ran.out, ran.err) == (0, "", "no write waits\n")
-
-
-def test_pending_names_what_cannot_be_read(root: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_pending_says_where_nothing_waits_and_names_what_cannot_be_read(
+    root: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    for option in ("--waiting", "--retry"):
+        ran = run_here(capsys, "save", option, cwd=root)
+        assert (ran.code, ran.out, ran.err) == (0, "", "no write waits\n")
     write(tmp_path, ".git/mdmem/state/memory/pending/torn.json", "{")
     ran = run_here(capsys, "save", "--waiting", cwd=root)
     assert (ran.code, ran.out) == (0, "pending/torn.json cannot be read; it may be a pending write\n")
@@ -483,9 +478,3 @@ def test_drop_asks_first(root: Path, typed: str, code: int, left: int) -> None:
     ran = run_mdmem("save", "--drop", id_[:6], cwd=root, text_in=typed)
     assert (ran.returncode, ran.stdout, len(waiting(root))) == (code, "", left)
     assert ran.stderr.startswith(f"give up {id_[:12]} (Set up) for good? [y/N]: ")
-
-
-def test_save_without_a_record_says_what_to_give(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "save", "decision", cwd=project(tmp_path))
-    assert (ran.code, ran.out) == (2, "")
-    assert "give a KIND and its record with --json FILE; or --waiting, --retry or --drop" in ran.err

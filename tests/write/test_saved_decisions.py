@@ -136,17 +136,14 @@ def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(saves: Age
     address = with_words(root, count)
     if count == 13:
         assert saves.save_decision(of_words(20), "nav").is_for_a_person
+        write_entry(root, "nav/rules/other", "Else.\n")
+        named = of_words(20, distinct_from="nav/rules/other")
+        assert outcome(saves.save_decision(named, "nav")) == review(address), "the other one is still similar"
     result = saves.save_decision(of_words(20, distinct_from=address), "nav")
     assert outcome(result) == NEW
     assert f"see:\n  - {address}\n" in (root / f"{result.artifact_id}.md").read_text()
     assert saves.get_save_status("nav")["status"] == "saved"
     assert run_hygiene(open_root(root), "nav").get("near_duplicates") is None
-
-
-def test_decision_that_is_distinct_from_another_one_is_still_stopped(root: Path) -> None:
-    address = with_words(root, 13)
-    write_entry(root, "nav/rules/other", "Else.\n")
-    assert outcome(agent(root).save_decision(of_words(20, distinct_from="nav/rules/other"), "nav")) == review(address)
 
 
 @pytest.mark.parametrize(("count", "status"), [(20, "duplicate_skip"), (15, "pending_retry"), (9, "saved")])
@@ -221,15 +218,11 @@ def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(save
     assert f"title: {'Long ' * 30}one\n" in (root / f"{results[0].artifact_id}.md").read_text()
 
 
-def test_taken_name_gets_a_number(root: Path) -> None:
-    write_entry(root, "nav/architecture/Use-UTC", "Something else altogether.\n", title="Else")
-    assert agent(root).save_decision(decision(), "nav").artifact_id == "nav/architecture/use-utc-2"
-
-
-def test_room_of_the_call_goes_before_the_settings(tmp_path: Path) -> None:
+def test_taken_name_gets_a_number_and_the_room_of_the_call_goes_before_the_settings(tmp_path: Path) -> None:
     root = project(tmp_path, '[rooms]\ndecision = "choices"\n')
     saves = agent(root)
-    assert saves.save_decision(decision(), "nav").artifact_id == "nav/choices/use-utc"
+    write_entry(root, "nav/choices/Use-UTC", "Something else altogether.\n", title="Else")
+    assert saves.save_decision(decision(), "nav").artifact_id == "nav/choices/use-utc-2"
     assert saves.save_decision(decision("Other", "Else."), "nav", room="time").artifact_id == "nav/time/other"
 
 
