@@ -197,26 +197,24 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("value", HOSTILE)
-@pytest.mark.parametrize("name", ["base", "root", "merge", "strict"])
-def test_hostile_input_is_a_name_and_nothing_else(name: str, value: str, tmp_path: Path) -> None:
-    runner = checked_out(_origin(), tmp_path / "job", branch="main")
-    runner.inputs = {name: value}
+GIVEN = [({name: value}, {}) for name in ("base", "root", "merge", "strict") for value in HOSTILE]
+OF_EVENTS = [({}, {"base_ref": value}) for value in ("$(touch hit)", "--upload-pack=touch hit")]
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return memory(tmp_path_factory.mktemp("origins") / "origin")
+
+
+@pytest.mark.parametrize(("inputs", "event"), [*GIVEN, *OF_EVENTS])
+def test_hostile_input_or_branch_of_the_event_is_a_name_and_nothing_else(
+    inputs: dict[str, str], event: dict[str, str], quiet: Path, tmp_path: Path
+) -> None:
+    runner = checked_out(quiet, tmp_path / "job", branch="main", **event)
+    runner.inputs = inputs
     done = runner.check()
     assert (done.returncode != 0, list(tmp_path.rglob("hit"))) == (True, []), done.stdout + done.stderr
     assert runner.outputs["install"] == {"mdmem": str(runner.temp / "mdmem")}
-
-
-_ORIGINS: list[Path] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_origin(tmp_path_factory: pytest.TempPathFactory) -> None:
-    _ORIGINS[:] = [memory(tmp_path_factory.mktemp("origins") / "origin")]
-
-
-def _origin() -> Path:
-    return _ORIGINS[0]
 
 
 def test_review_is_written_into_the_summary_beside_the_findings(tmp_path: Path) -> None:
@@ -264,9 +262,3 @@ mkdir -p "$3/bin"
 printf '#!/bin/sh\\necho "$@" > "%s/asked"\\n' "$3" > "$3/bin/python"
 chmod +x "$3/bin/python"
 """
-
-
-@pytest.mark.parametrize("value", ["$(touch hit)", "--upload-pack=touch hit"])
-def test_hostile_branch_of_the_event_is_a_name_and_nothing_else(value: str, tmp_path: Path) -> None:
-    runner = checked_out(_origin(), tmp_path / "job", branch="main", base_ref=value)
-    assert (runner.check().returncode != 0, list(tmp_path.rglob("hit"))) == (True, [])

@@ -127,19 +127,6 @@ def test_check_has_a_failing_and_a_clean_case(code: str) -> None:
     assert any(not name.startswith("clean") for name in names), f"{code} has no failing case"
 
 
-def cases_of(tmp_path: Path, text: str) -> list[golden.GoldenCase]:
-    (tmp_path / "file.txt").write_text(text, encoding="utf-8")
-    return golden.read_cases(tmp_path / "file.txt")
-
-
-def test_case_says_what_goes_in_what_is_done_and_what_comes_out(tmp_path: Path) -> None:
-    (case,) = cases_of(
-        tmp_path, "# a remark\n\n=== a\n> do it\n|x<CR>\n-a <SP>\n+<U+2028><byte FF><no newline>\n! so\n"
-    )
-    assert case == golden.GoldenCase("file.txt:3", "a", "do it", "x\r\na  \n", "x\r\n\u2028\udcff", ("so",))
-    assert golden.bytes_of(case.after) == "x\r\n\u2028".encode() + b"\xff"
-
-
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [
@@ -154,8 +141,9 @@ def test_case_says_what_goes_in_what_is_done_and_what_comes_out(tmp_path: Path) 
     ],
 )
 def test_case_is_refused_when_it_claims_nothing_or_cannot_be_read(tmp_path: Path, text: str, refusal: str) -> None:
+    (tmp_path / "file.txt").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=refusal):
-        cases_of(tmp_path, text)
+        golden.read_cases(tmp_path / "file.txt")
 
 
 @pytest.mark.parametrize("row", ["a =>", "=>", "a"])

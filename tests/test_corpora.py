@@ -104,7 +104,9 @@ def in_force(workspace: Workspace, question: Question) -> tuple[Item, ...]:
 
 def broken(check: Callable[[str, str, frozenset[str]], bool]) -> list[str]:
     """Return the replaced PEPs for which a check fails."""
-    return [name for name, title, heads in replaced() if not check(name, title, heads)]
+    found = list(replaced())
+    assert len(found) >= 30, "enough to show something"
+    return [name for name, title, heads in found if not check(name, title, heads)]
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -202,10 +204,6 @@ def test_every_error_of_check_is_a_fault_for_a_reader_of_its_own(judged: Judged)
     doubtful = {("supersession-one-sided", path) for code, path, _ in judged.faults if code == "turned-down"}
     assert judged.errors - {(code, path) for code, path, _ in judged.faults} - doubtful == set()
     assert len(judged.errors) >= 30
-
-
-def test_enough_peps_were_replaced_to_show_something() -> None:
-    assert len(list(replaced())) >= 30
 
 
 def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_one_of_its_type(peps: Workspace) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from builders import Run, make_repository, make_root, open_root, snapshot, write, write_entry
+from builders import Run, open_root, snapshot, write, write_entry
 from processes import run_at_once
 
 from mdmem.mcp.tools import TOOLS
@@ -145,10 +145,16 @@ def test_token_lets_one_of_two_processes_write(root: Path) -> None:
     assert entries(root) == ["shared/context/arm"]
 
 
-def test_settings_forbid_global_writes_even_with_a_token(saves: Agent, root: Path) -> None:
+def test_settings_forbid_global_writes_even_with_a_token(saves: Agent, root: Path, tmp_path: Path, run: Run) -> None:
     token = token_of(agent(root))
     write(root, "mdmem.toml", "[governance]\nglobal_writes = false\n")
     reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
+    before = snapshot(tmp_path / ".git/mdmem/state")
+    ran = run("token", cwd=root)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {reason}\n")
+    ran = run("token", "--format", "json", cwd=root)
+    assert (ran.code, ran.json) == (2, {"schema": 1, "blocked": True, "reason": reason})
+    assert snapshot(tmp_path / ".git/mdmem/state") == before
     asked = TOOLS["request_global_write_approval"].call(saves.workspace, content_preview="A rule.")
     assert asked == {"blocked": True, "reason": reason}
     assert {(one.status, one.message) for one in global_writes(saves, token)} == {("failed", reason)}
@@ -178,13 +184,8 @@ def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(saves: 
     assert PendingWrites(tmp_path / ".git/mdmem/state/memory").pending() == ()
 
 
-def root(folder: Path, settings: str = "") -> Path:
-    return make_root(make_repository(folder) / "memory", settings)
-
-
-def test_text_is_a_token_that_is_good_once(tmp_path: Path, run: Run) -> None:
-    folder = root(tmp_path)
-    ran = run("token", "--preview", "Use UTC", cwd=folder)
+def test_text_is_a_token_that_is_good_once(root: Path, tmp_path: Path, run: Run) -> None:
+    ran = run("token", "--preview", "Use UTC", cwd=root)
     token, expiry = ran.out.splitlines()
     assert (ran.code, ran.err) == (0, "for: Use UTC\n")
     assert expiry.endswith(", in 60 s; good for one write")
@@ -194,18 +195,8 @@ def test_text_is_a_token_that_is_good_once(tmp_path: Path, run: Run) -> None:
         use_token(state, token, datetime.now(UTC))
 
 
-def test_json_has_token_expiry_and_seconds(tmp_path: Path, run: Run) -> None:
-    folder = root(tmp_path, "[governance]\ntoken_seconds = 300\n")
-    said = run("token", "--format", "json", cwd=folder).json
+def test_json_has_token_expiry_and_seconds(root: Path, run: Run) -> None:
+    write(root, "mdmem.toml", "[governance]\ntoken_seconds = 300\n")
+    said = run("token", "--format", "json", cwd=root).json
     assert (list(said), said["ttl_seconds"]) == (["schema", "token", "expires_at", "ttl_seconds"], 300)
     assert 0 < (datetime.fromisoformat(said["expires_at"]) - datetime.now(UTC)).total_seconds() <= 300
-
-
-def test_token_is_refused_where_the_settings_forbid_it(tmp_path: Path, run: Run) -> None:
-    folder = root(tmp_path, "[governance]\nglobal_writes = false\n")
-    reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
-    ran = run("token", cwd=folder)
-    assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {reason}\n")
-    ran = run("token", "--format", "json", cwd=folder)
-    assert (ran.code, ran.json) == (2, {"schema": 1, "blocked": True, "reason": reason})
-    assert not (tmp_path / ".git/mdmem/state").exists()

@@ -243,12 +243,10 @@ def test_room_moves_as_one_unless_a_file_stays(root: Path, hidden: str) -> None:
         write(root, hidden, "mine")
     found = [(one.old, one.new) for one in group_renames(root, ROOM)]
     assert found == (list(ROOM.items()) if hidden else [("app/rules", "app/laws")])
-
-
-def test_left_over_of_a_killed_writer_does_not_hold_a_folder_back(root: Path) -> None:
+    # What a killed writer left does not hold a folder back.
     write(root, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
     applied(root, *moving(root, ROOM))
-    assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md"]
+    assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md", *([hidden] if hidden else [])]
 
 
 def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(root: Path, monkeypatch: Patch) -> None:

@@ -49,16 +49,11 @@ def finding(fix: Fix, *, line: int = 1) -> Finding:
     return Finding("a-code", fix.title, Place(PATH, line), fix=fix)
 
 
-def both_ends_missing(root: Path) -> None:
-    """Write an old entry that has ended, and a new one that names it by a short address."""
-    make_root(root)
-    write_entry(root, "app/rules/new", reason="it is faster", title="New", supersedes=["old"])
-    ended = {"status": "deprecated", "deprecated_at": "2026-06-01", "deprecated_reason": "it was slow"}
-    write_entry(root, "app/rules/old", title="Old", **ended)
-
-
 def test_plan_is_from_the_first_bytes_to_the_last_though_a_file_changes_between_rounds(tmp_path: Path) -> None:
-    both_ends_missing(tmp_path)
+    make_root(tmp_path)
+    write_entry(tmp_path, "app/rules/new", reason="it is faster", title="New", supersedes=["old"])
+    ended = {"status": "deprecated", "deprecated_at": "2026-06-01", "deprecated_reason": "it was slow"}
+    write_entry(tmp_path, "app/rules/old", title="Old", **ended)
     path, ask = tmp_path / "app/rules/old.md", checker()
     first = path.read_bytes()
 
@@ -140,17 +135,16 @@ def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path
     assert "supersedes: [app/rules/a]" in (tmp_path / "app/rules/draft.md").read_text()
 
 
-def misspelt(root: Path) -> None:
-    """Write an entry whose link, once spelled right, leads to what was superseded."""
-    founded(root)
-    write_entry(root, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
-    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
-    write_entry(root, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
-    write_entry(root, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
-
-
 def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> None:
-    misspelt(tmp_path)
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
+    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
+    write_entry(tmp_path, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
+    # Once it is spelled right, the link leads to what was superseded.
+    write_entry(tmp_path, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+    # A selection narrows what is mended, and not what is proved.
+    selected = planned(tmp_path, "body-link-broken", with_unsafe=False)
+    assert (selected.fixed, len(selected.refused)) == ((), 1)
     write(
         tmp_path, "app/rules/end.md", "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: E\n---\n\nEnd."
     )
@@ -167,12 +161,6 @@ def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
     write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
     assert [one.code for one in mended(tmp_path).fixed] == ["invalid-value"]
     assert {one.code for one in checker()(WorkingTree(tmp_path)).findings} == {"dangling-link"}
-
-
-def test_selection_narrows_what_is_mended_and_not_what_is_proved(tmp_path: Path) -> None:
-    misspelt(tmp_path)
-    result = mended(tmp_path, "body-link-broken", with_unsafe=False)
-    assert (result.fixed, len(result.refused)) == ((), 1)
 
 
 _NAMES = ("a", "b", "c", "Bad_Name", "d")

@@ -177,14 +177,10 @@ def proposed(root: Path, title: str = "Poll sensors", body: str = "They are poll
     return propose(open_root(root), ProposeRequest(title=title, body=body, **more), now=NOON)
 
 
-def test_proposal_bears_the_time_of_day(root: Path) -> None:
-    address = proposed(root)["address"]
-    assert "created_at: 2026-11-21T12:00:00+00:00\n" in (root / f"{address}.md").read_text()
-
-
 @pytest.mark.parametrize("more", [{}, {"supersedes": "nav/architecture/threads", "reason": "measured again"}])
 def test_equal_proposal_is_skipped_as_an_equal_decision_is(root: Path, more: dict[str, str]) -> None:
     first = proposed(root, **more)
+    assert "created_at: 2026-11-21T12:00:00+00:00\n" in (root / f"{first['address']}.md").read_text()
     before = snapshot(root)
     again = proposed(root, "Poll  sensors!", **more)
     assert (first["status"], again["status"], again["address"]) == ("saved", "duplicate_skip", first["address"])
@@ -200,10 +196,7 @@ def test_proposal_of_a_title_that_is_taken_by_other_words_is_refused(root: Path)
 def test_proposal_is_told_what_speaks_of_its_subject(root: Path) -> None:
     write_entry(root, "nav/rules/slow", "Slow sensors are polled by a thread of their own.\n", title="Slow ones")
     assert proposed(root)["on_subject"] == ["nav/rules/slow"]
-
-
-def test_paraphrase_under_another_title_is_told_what_it_repeats(root: Path) -> None:
-    write_entry(root, "nav/rules/slow", "Slow sensors are polled by a thread of their own.\n", title="Slow ones")
+    # A paraphrase under another title.
     said = "A slow sensor is polled by its own thread.\n\nRationale: the bus blocks while it waits for an answer."
     assert proposed(root, "No waiting for sensors", body=said)["on_subject"] == ["nav/rules/slow"]
 
