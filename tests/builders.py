@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import re
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -73,7 +72,10 @@ def make_root(folder: Path, settings: str = "") -> Path:
 
 @dataclass(frozen=True)
 class _Template:
-    """A folder to be made again and again: its folders in order, its files with bytes and `stat`, and what is given."""
+    """A folder to be made again and again: its folders in order, its files with bytes and `stat`, and what is given.
+
+    The files keep their times. So git, which compares only these and the sizes here, sees no change (`gitconfig`).
+    """
 
     folders: tuple[str, ...]
     files: Mapping[str, tuple[bytes, os.stat_result]]
@@ -98,45 +100,17 @@ class _Template:
             # A path object for each would take as long as all the rest.
             with contextlib.suppress(FileExistsError):
                 os.mkdir(f"{folder}/{name}")  # noqa: PTH102
-        for name in sorted(self.files, key=_is_index):
-            content, before = self.files[name]
+        for name, (content, before) in self.files.items():
             file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, before.st_mode & 0o777 | 0o200)
             # What says where a clone is from says it of this one.
-            os.write(file, self._index(folder, name) if _is_index(name) else content.replace(self.first, here))
+            os.write(file, content.replace(self.first, here))
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
             os.close(file)
         return folder / self.given
-
-    def _index(self, folder: Path, name: str) -> bytes:
-        """Return git's index with the `stat` of the files that are as it says: else each would look changed to git."""
-        below = name.removesuffix(".git/index")
-        index = bytearray(self.files[name][0][:-_DIGEST])
-        _, version, count = _HEAD.unpack_from(index)
-        assert version == 2, version
-        at = _HEAD.size
-        for _ in range(count):
-            end = index.index(0, at + _ENTRY.size)
-            path = below + os.fsdecode(bytes(index[at + _ENTRY.size : end]))
-            if path in self.files and _STAT.pack(*_stat_fields(self.files[path][1])) == index[at : at + _STAT.size]:
-                _STAT.pack_into(index, at, *_stat_fields(os.lstat(f"{folder}/{path}")))
-            at += (end - at + 8) // 8 * 8
-        return bytes(index) + hashlib.sha1(index).digest()
 
 
 # Files of git in which a path may stand.
 _IN_WORDS = re.compile(r"(?:^|/)(?:config|FETCH_HEAD|logs/.*)$")
-# An index of git, version 2: its head, the `stat` that an entry begins with, an entry up to its path, the end.
-_HEAD, _STAT, _ENTRY, _DIGEST = struct.Struct(">4sII"), struct.Struct(">10I"), struct.Struct(">10I20sH"), 20
-
-
-def _is_index(name: str) -> bool:
-    return name.endswith(".git/index")
-
-
-def _stat_fields(found: os.stat_result) -> list[int]:
-    times = [part for time in (found.st_ctime_ns, found.st_mtime_ns) for part in divmod(time, 10**9)]
-    mode = 0o100755 if found.st_mode & 0o100 else 0o100644
-    rest = (found.st_dev, found.st_ino, mode, found.st_uid, found.st_gid, found.st_size)
-    return [field & 0xFFFFFFFF for field in (*times, *rest)]
 
 
 def made_once(make: Callable[..., Path]) -> Callable[..., Path]:
