@@ -250,16 +250,6 @@ def test_any_name_of_an_entry_has_a_page(tmp_path: Path) -> None:
     assert all(f'href="{quote(path)}"' in site["all.html"] for path in pages)
 
 
-def test_a_narrowed_view_knows_nothing_of_other_wings(tmp_path: Path) -> None:
-    folder = decided(tmp_path / "a")
-    write_entry(folder / "memory", "secret/plans/merger", title="The merger", supersedes=[OLD])
-    write_entry(folder / "memory", "nav/notes/hint", "As [see: secret/plans/merger] says.", type="note", title="Hint")
-    commit_all(folder)
-    site = built(folder, tmp_path / "site", "nav")
-    assert "nav/notes/hint" in site["entries.json"]
-    assert not [path for path, text in site.items() if "secret" in text or "merger" in text or "secret" in path]
-
-
 def test_a_link_to_the_file_of_an_entry_leads_to_its_page_unless_the_caller_may_not_see_it(tmp_path: Path) -> None:
     folder = decided(tmp_path / "a")
     write_entry(folder / "memory", "nav/notes/50% more", type="note", title="More")
@@ -288,16 +278,19 @@ def test_mentioned_by_counts_links_by_path_and_short_references(tmp_path: Path) 
     assert "Linked from" not in site["entries/nav/architecture/later.html"]
 
 
-def test_a_narrowed_view_of_a_whole_repository_names_no_file_or_commit_of_other_wings(tmp_path: Path) -> None:
+def test_a_narrowed_view_names_no_entry_file_or_commit_of_other_wings(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "a")
     write(root, "mdmem.toml", 'default_wing = "nav"\n')
+    write_entry(root, OLD, status="deprecated", superseded_by=["secret/plans/merger"])
     write_entry(root, NEW, title="Use two threads", applies_to=["'**'"])
-    write_entry(root, "secret/plans/merger", title="The merger")
+    write_entry(root, "secret/plans/merger", title="The merger", supersedes=[OLD])
+    write_entry(root, "nav/notes/hint", "As [see: secret/plans/merger] says.", type="note", title="Hint")
     for wing in ("nav", "secret"):
         write(root, f"{wing}/README.md", "---\nkind: project\n---\n")
     commit_all(root, "the merger is secret")
     site = built(root, tmp_path / "site", "nav")
     assert "nav/architecture/threads.md" in site["entries/nav/architecture/threads.html"]
+    assert "nav/notes/hint" in site["entries.json"]
     assert not [path for path, text in site.items() if "secret" in text or "merger" in text or "secret" in path]
 
 

@@ -224,19 +224,14 @@ def edit(client: str, folder: Path, node: Node, *names: str) -> tuple[FakeModel,
 
 
 @pytest.mark.parametrize("client", EDITING)
-def test_rule_reaches_the_model_when_it_edits_and_once(client: str, node: Node, tmp_path: Path) -> None:
+def test_rules_reach_the_model_at_the_start_and_when_it_edits_and_once(client: str, node: Node, tmp_path: Path) -> None:
     folder = shop(tmp_path, client)
     model, ran = edit(client, folder, node, "docs/pay.md", "src/pay.py", "src/pay2.py")
     held = [json.dumps(asked, ensure_ascii=False) for asked in model.made()]
     assert [text.count(RULE) for text in held] == [0, 0, 1, 1], ran
+    # What always holds is there from the start.
+    assert held[0].count(ALWAYS) == 1, ran
     assert (folder / "src/pay2.py").exists()
-
-
-@pytest.mark.parametrize("client", EDITING)
-def test_what_always_holds_reaches_the_model_at_the_start(client: str, node: Node, tmp_path: Path) -> None:
-    model, ran = edit(client, shop(tmp_path, client), node)
-    # Some programs ask for other things besides, such as a name for the session.
-    assert max(json.dumps(asked, ensure_ascii=False).count(ALWAYS) for asked in model.made()) == 1, ran
 
 
 @pytest.mark.parametrize("client", EDITING)

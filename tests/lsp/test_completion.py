@@ -175,7 +175,8 @@ def test_a_click_on_the_rules_of_code_lets_the_user_choose_one(
 def test_settings_turn_lenses_and_code_off_and_on(ask: Ask, reader: Hand) -> None:
     def lenses(path: str, **flags: bool) -> bool:
         reader.open(path)
-        ask(types.WORKSPACE_DID_CHANGE_CONFIGURATION, types.DidChangeConfigurationParams({"mdmem": flags}))
+        for odd in ({"mdmem": flags}, {"mdmem": {"codeLens": "no"}}, {"mdmem": None}, {"other": False}, None, [1]):
+            ask(types.WORKSPACE_DID_CHANGE_CONFIGURATION, types.DidChangeConfigurationParams(odd))
         found = ask(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensParams(reader.named(path)))
         reader.close(path)
         return bool(found)
@@ -183,6 +184,9 @@ def test_settings_turn_lenses_and_code_off_and_on(ask: Ask, reader: Hand) -> Non
     assert [lenses(RULE, codeLens=one) for one in (False, True)] == [False, True]
     assert [lenses(NODE, inCode=one) for one in (False, True)] == [False, True]
     assert lenses(RULE, inCode=False)
+    # Some editors send no section.
+    ask(types.WORKSPACE_DID_CHANGE_CONFIGURATION, types.DidChangeConfigurationParams({"inCode": True}))
+    assert lenses(NODE)
 
 
 def test_a_file_outside_every_memory_is_met_with_silence(ask: Ask, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from editors import Hand
 from lsprotocol import types
 from memories import CLOCKS, DRAFT, NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.server import Options, options_from
 from mdmem.lsp.show import definition, hover, implementation, lenses, references
 
 NEW = "memory/nav/rules/new-rule.md"
@@ -128,21 +127,6 @@ def test_code_beside_wings_at_the_top_of_a_repository_is_code(tmp_path: Path) ->
     write(folder, "setup.py", "")
     assert titles(hand, "setup.py") == []
     assert titles(hand, "nav/rules/docs.md") == ["applies to 5 files"]
-
-
-@pytest.mark.parametrize(
-    ("stated", "options"),
-    [
-        ({"mdmem": {"codeLens": False}}, Options(code_lens=False)),
-        ({"inCode": False, "other": 1}, Options(in_code=False)),
-        ({"mdmem": {"codeLens": "no"}}, Options()),
-        ({"mdmem": None}, Options()),
-        (None, Options()),
-        ([1], Options()),
-    ],
-)
-def test_settings_of_the_editor(stated: object, options: Options) -> None:
-    assert options_from(stated, Options()) == options
 
 
 def uris(hand: Hand, found: Iterable[types.Location]) -> list[str]:

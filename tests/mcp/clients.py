@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from builders import environment, open_root
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 from msgspec.structs import replace
 
@@ -80,18 +78,6 @@ def with_client(server: Any, work: Callable[[Client], Awaitable[Any]], *, mode: 
                 return await work(client)
 
     return anyio.run(run)
-
-
-def refusal(server: Any, ask: Callable[[Client], Awaitable[Any]]) -> tuple[int, str]:
-    """Return code and sentence of the error that a request gives."""
-
-    async def work(client: Client) -> tuple[int, str]:
-        with pytest.raises(MCPError) as refused:
-            await ask(client)
-        return refused.value.code, refused.value.error.message
-
-    answer: tuple[int, str] = with_client(server, work)
-    return answer
 
 
 def call(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> CallToolResult:

@@ -11,12 +11,11 @@ from typing import Any
 import anyio
 import pytest
 from builders import run_here, write
+from clients import ERAS
 from mcp import Client
 from served import Serving, serving, talk, talking, token_for, two_wings
 
 from mdmem.store.state.tokens import BearerTokens
-
-ERAS = ("legacy", "auto")
 
 
 @dataclass(frozen=True)
@@ -256,19 +255,12 @@ ANSWERED = HALF + "Content-Length: 2\r\n\r\n{}"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return two_wings(tmp_path_factory.mktemp("strangers"))
-
-
-@pytest.fixture(scope="module")
-def token(root: Path) -> str:
-    return token_for(root, "reader", "app")
-
-
-@pytest.fixture(scope="module")
-def server(root: Path, token: str) -> Iterator[Serving]:
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, str]]:
+    """A server that waits a second for a request, and a token that opens it."""
+    root = two_wings(tmp_path_factory.mktemp("strangers"))
+    token = token_for(root, "reader", "app")
     with serving(root, limits="h._REQUEST_SECONDS, h._CONNECTIONS = 1, 16") as server:
-        yield server
+        yield server, token
 
 
 @pytest.mark.parametrize(
@@ -279,14 +271,16 @@ def server(root: Path, token: str) -> Iterator[Serving]:
     ],
     ids=["nothing", "half a head", "one request", "and half a head", "half a body", "with a token"],
 )
-def test_client_is_let_go_whatever_it_sends(server: Serving, token: str, sent: str) -> None:
+def test_client_is_let_go_whatever_it_sends(strict: tuple[Serving, str], sent: str) -> None:
+    server, token = strict
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as stranger:
         stranger.sendall(sent.replace("TOKEN", token).encode())
         while stranger.recv(65536):
             pass
 
 
-def test_strangers_who_keep_their_connections_shut_others_out_for_a_moment_alone(server: Serving, token: str) -> None:
+def test_strangers_who_keep_their_connections_shut_others_out_for_a_moment_alone(strict: tuple[Serving, str]) -> None:
+    server, token = strict
     kept = [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(20)]
     for one in kept:
         one.sendall(HALF.encode())

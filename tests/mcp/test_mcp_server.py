@@ -20,19 +20,18 @@ from clients import (
     error,
     facts,
     opened_apart,
-    refusal,
     server_over,
     text,
     with_client,
 )
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as warmup
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
-from mdmem.model.text import ACTING
 from mdmem.store.settings import Profile, Settings
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
@@ -46,22 +45,6 @@ def test_tools_are_listed_with_their_hints(root: Path, mode: str) -> None:
     assert hints["retrieve"].read_only_hint is True
     saving = hints["save_context"]
     assert [saving.read_only_hint, saving.idempotent_hint, saving.destructive_hint] == [False] * 3
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("retrieve", {"query": "threads"}),
-        ("retrieve", {"query": "threads", "format": "json"}),
-        ("get_entry", {"address": ["nav/rules/evil"]}),
-        ("search", {"query": "threads"}),
-    ],
-)
-def test_text_holds_nothing_that_a_terminal_obeys(root: Path, tool: str, arguments: dict[str, Any]) -> None:
-    write_entry(root, "nav/rules/evil", "Threads \x1b]0;owned\x07 \u202e\n", title=r'"Threads \e[2J \u202e"')
-    answer = text(call(server_over(root), tool, **arguments))
-    assert "202e" in answer.lower()
-    assert ACTING.findall(answer.replace("\n", "")) == []
 
 
 def test_what_no_contract_fixes_is_sent_once_as_text_or_as_json_without_noise(root: Path) -> None:
@@ -150,27 +133,18 @@ def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract_even_
     assert facts(call(server, "retrieve_context", scope="project", **named))["scope_state"] == "unresolved"
 
 
-@pytest.mark.parametrize(("named", "state"), [({}, "unresolved"), ({"project_id": "nav"}, "uncertain")])
-def test_scope_state_answers_where_the_folder_is_gone(root: Path, named: dict[str, str], state: str) -> None:
-    server = server_over(root)
-    shutil.rmtree(root)
-    found = facts(call(server, "get_scope_state", **named))
-    assert (found["scope_state"], found["write_permitted"]) == (state, False)
-    assert (
-        found["message"]
-        == "the memory's folder was deleted after the server started; restore it, or restart the server"
-    )
-
-
-def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
-    server = server_over(root)
-    stated = {"context": {"content": "a", "topic": "b"}, "project_id": "nav"}
+def test_where_the_folder_is_gone_a_scope_is_not_known_and_a_save_says_what_to_do(root: Path) -> None:
+    server, stated = server_over(root), {"context": {"content": "a", "topic": "b"}, "project_id": "nav"}
     wrong = call(server, "save_context", **stated, colour="red").structured_content
     assert (wrong["status"], wrong["next_step"]) == ("failed", "fix the call and repeat it")
     shutil.rmtree(root)
     gone = call(server, "save_context", **stated).structured_content
     advice = "the call is correct: tell a person, go on without the memory, and call again when it is repaired"
     assert (gone["status"], gone["next_step"]) == ("failed", advice)
+    why = "the memory's folder was deleted after the server started; restore it, or restart the server"
+    for named, state in ({}, "unresolved"), ({"project_id": "nav"}, "uncertain"):
+        found = facts(call(server, "get_scope_state", **named))
+        assert (found["scope_state"], found["write_permitted"], found["message"]) == (state, False, why)
 
 
 def test_entities_that_conflict_are_a_contradiction_in_answers_and_checks(root: Path) -> None:
@@ -251,8 +225,12 @@ def test_an_unknown_tool_is_an_error_with_those_that_there_are(root: Path) -> No
 
 
 def test_prompt_is_refused_in_a_sentence(root: Path) -> None:
-    code, said = refusal(server_over(root), lambda client: client.get_prompt("onboard"))
-    assert (code, said) == (-32602, 'there is no prompt "onboard"; the server has only tools')
+    async def work(client: Client) -> None:
+        with pytest.raises(MCPError, match='there is no prompt "onboard"; the server has only tools') as refused:
+            await client.get_prompt("onboard")
+        assert refused.value.code == -32602
+
+    with_client(server_over(root), work)
 
 
 def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:

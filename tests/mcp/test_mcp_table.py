@@ -80,15 +80,12 @@ def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Too
             Draft202012Validator(one).validate(one["default"])
 
 
-def test_a_tool_of_no_contract_has_no_output_schema_and_takes_a_format(tool: Tool) -> None:
+def test_a_tool_of_no_contract_takes_a_format_and_one_that_writes_no_cursor(tool: Tool) -> None:
+    assert ("cursor" in tool.input_schema["properties"]) is not tool.writes
     schema = tool.output_schema
     Draft202012Validator.check_schema(schema or {})
     assert (schema is None) is ("format" in tool.input_schema["properties"])
     assert schema is None or (schema["type"] == "object" and {"anyOf", "oneOf", "allOf"}.isdisjoint(schema))
-
-
-def test_who_writes_has_no_cursor_and_who_reads_has_one(tool: Tool) -> None:
-    assert ("cursor" in tool.input_schema["properties"]) is not tool.writes
 
 
 def test_graphbase_lists_the_tools_of_its_contract() -> None:

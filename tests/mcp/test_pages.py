@@ -198,6 +198,7 @@ def test_an_entry_says_how_it_stands_and_a_search_without_a_hit_what_nothing_hol
 
 
 ASKED = {
+    "get_entry": {"address": ["nav/rules/evil"]},
     "retrieve": {"query": "caching"},
     "search": {"query": "caching"},
     "context": {"goal": "caching"},
@@ -209,19 +210,22 @@ ASKED = {
 
 
 @pytest.mark.parametrize("tool", ASKED)
-def test_no_tool_lets_a_name_out_of_its_line(tool: str, tmp_path: Path) -> None:
+def test_no_tool_lets_a_name_out_of_its_line_or_gives_a_terminal_orders(tool: str, tmp_path: Path) -> None:
     root = memory(tmp_path) / "memory"
     names = (f"rules/a{end}FORGED b" for end in ("\n", "\r\n", "\u2028", "\u2029", "\x85", "\u202e", "\x1b[2J"))
     for name in ("rules/fine", *names, "x\nFORGED/a"):
         write(root, f"nav/{name}.md", entry_text("Caching is off.\n\nRationale: it lied.\n", type="invariant"))
+    write_entry(root, "nav/rules/evil", "Caching \x1b]0;owned\x07 \u202e\n", title=r'"Caching \e[2J \u202e"')
     commit_all(tmp_path)
     server = server_over(root)
     said = text(call(server, tool, **ASKED[tool]))
     assert ACTING.findall(said.replace("\n", "")) == []
+    assert tool not in ("get_entry", "retrieve", "search") or "U+202E" in said
     assert [line for line in said.splitlines() if line.startswith("FORGED")] == []
     if tool == "retrieve":
-        problems = asked(server, tool, **ASKED[tool])["problems"]
-        assert "nav/rules/a<U+000A>FORGED b.md" in [one["path"] for one in problems]
+        found = asked(server, tool, **ASKED[tool])
+        assert ACTING.findall(str(found)) == []
+        assert "nav/rules/a<U+000A>FORGED b.md" in [one["path"] for one in found["problems"]]
 
 
 EVIL = "\x1b]0;owned\x07\x9b2J\u202e"
