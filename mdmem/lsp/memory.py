@@ -49,9 +49,8 @@ _PATH_IN_CODE = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*[\w-][\w.-]*+(?:/[\w.-]++)
 _LONGEST_CODE = 2_000_000
 START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
-# The cached properties to delete after a change in an open document, and those to delete after a change on disk.
+# The cached properties to delete after a change in an open document.
 _FROM_TEXTS = ("workspace", "settings", "case", "findings")
-_FROM_DISK = ("tracked_files", "_facts")
 
 
 class Abilities(Struct, frozen=True):
@@ -258,11 +257,6 @@ class OpenMemory:
             return error.readable if isinstance(error.readable, Settings) else Settings()
 
     @cached_property
-    def tracked_files(self) -> frozenset[str]:
-        """Return the files that git tracks, relative to the top of the repository."""
-        return self.disk.tracked_files()
-
-    @cached_property
     def _facts(self) -> Any:
         self._stamp = self._git_stamp()
         return facts_of(self.workspace)
@@ -364,7 +358,7 @@ class OpenMemory:
         if (stamp, _state_of(fresh)) == (self._stamp, _state_of(self.disk)):
             return False
         self._stamp, self.disk, self._overlay = stamp, fresh, TreeView(fresh.tree, changed={})
-        self._forget(*_FROM_TEXTS, *_FROM_DISK)
+        self._forget(*_FROM_TEXTS, "_facts")
         for path, document in self.documents.items():
             self.documents[path] = document.compared_with(self.bytes_on_disk(path))
         return True

@@ -26,6 +26,7 @@ from mdmem.model.globs import all_matches
 from mdmem.render.findings import explanation
 from mdmem.render.lineage import BoxState, state_of
 from mdmem.render.text import count, entries
+from mdmem.store.workspace.workspace import Workspace
 
 SHOW = "mdmem.show"
 # The width of hover texts in characters, since editors do not wrap fenced text.
@@ -76,15 +77,13 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
 
 def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
     """Return the rules for a saved code file, and a text with the number of rules that apply to all files, or ""."""
-    workspace, path = document.memory.disk, document.code_path
-    try:
-        found = rules_for(reading_of(workspace), (path,)) if path is not None else None
-    except MdmemError:
-        found = None
-    if found is None or not found.rules:
-        return (), ""
-    always = len(found.always)
-    return found.rules, f"+{always} that {'apply' if always > 1 else 'applies'} everywhere" if always else ""
+    if document.code_path is not None:
+        with suppress(MdmemError):
+            found = rules_for(reading_of(document.memory.disk), (document.code_path,))
+            always = len(found.always) if found.rules else 0
+            more = f"+{always} that {'apply' if always > 1 else 'applies'} everywhere" if always else ""
+            return found.rules, more
+    return (), ""
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
@@ -150,7 +149,8 @@ def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
         verb = "mentions" if len(linking) == 1 else "mention"
         add(f"{entries(len(linking))} {verb} this", files_of(linking))
     if entry.is_in_force and entry.applies_to:
-        files, base = sorted(all_matches(entry.applies_to, memory.tracked_files)), memory.location.base
+        files = sorted(all_matches(entry.applies_to, memory.disk.once(Workspace.tracked_files)))
+        base = memory.location.base
         add(f"applies to {count(len(files), 'file')}", ((path, (base / path).as_uri()) for path in files))
     return found
 

@@ -102,11 +102,6 @@ class _Piece(Struct, frozen=True):
     invariants: int
     path: tuple[str, ...] = ()
 
-    @property
-    def rank(self) -> int:
-        """Return the sort key: first unreadable files, then binding invariants, conflicts, and everything else."""
-        return 1 if self.invariants else _FIRST_LISTS.get(".".join(self.path), 3)
-
 
 def mark_line(facts: Facts) -> str:
     """Return a line with the cursor and counts of an incomplete page; empty for a complete answer."""
@@ -137,7 +132,8 @@ def page_of(
                 part = {"part": f"{at} of {len(parts)}"} | part
             invariants = _invariants_in(part) if path[0] in _BINDING else 0
             pieces.append(_Piece(part, _size(part) + 1, number, invariants, path))
-    pieces.sort(key=lambda piece: piece.rank)
+    # First unreadable files, then binding invariants, conflicts, and everything else.
+    pieces.sort(key=lambda piece: 1 if piece.invariants else _FIRST_LISTS.get(".".join(piece.path), 3))
     seal = _seal(asked, json_line(facts))
     on_page, marks = _cut_page(pieces, left, seal, cursor, has_more=has_more)
     here = {piece.path for piece in on_page}

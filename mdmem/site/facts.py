@@ -137,19 +137,18 @@ class SiteFacts(Struct, frozen=True, dict=True):
     @cached_property
     def rows(self) -> Mapping[str, Row]:
         """Return a Row for each entry, by address."""
-        found = {}
-        for entry in self.entries:
-            address = entry.address
-            found[address] = Row(
-                address,
-                quote(page_of(address)),
-                with_code(cut_at_word(entry.title, _LONGEST_TITLE)),
-                entry.type.value,
-                state_of(self.catalog, address, today=self.workspace.today),
-                entry.applies_to,
-                self.catalog.derived.amended_by(address),
+        return {
+            one.address: Row(
+                one.address,
+                quote(page_of(one.address)),
+                with_code(cut_at_word(one.title, _LONGEST_TITLE)),
+                one.type.value,
+                state_of(self.catalog, one.address, today=self.workspace.today),
+                one.applies_to,
+                self.catalog.derived.amended_by(one.address),
             )
-        return found
+            for one in self.entries
+        }
 
     def rows_of(self, entries: Iterable[Entry]) -> list[Row]:
         """Return a Row for each of some entries."""

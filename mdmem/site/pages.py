@@ -121,12 +121,7 @@ class SitePages(Struct, frozen=True, dict=True):
         for wing in facts.wings:
             current = [entry for entry in facts.current if entry.wing == wing.name]
             decided = sorted((one for one in current if one.type is EntryType.DECISION), key=lambda one: one.room)
-            rooms = []
-            for room, some in groupby(decided, key=lambda one: one.room):
-                found = facts.rows_of(some)
-                rooms.append(
-                    (room, link_to_room(wing.name, room), found[:_MOST_DECISIONS], max(0, len(found) - _MOST_DECISIONS))
-                )
+            rooms = [(room, facts.rows_of(some)) for room, some in groupby(decided, key=lambda one: one.room)]
             invariants = facts.rows_of(one for one in current if one.type is EntryType.INVARIANT)
             wings.append({"wing": wing, "invariants": invariants, "rooms": rooms, "total": len(current)})
         counted = Counter((row.type, row.state) for row in facts.rows.values())
@@ -134,6 +129,7 @@ class SitePages(Struct, frozen=True, dict=True):
             "wings": wings,
             "table": [(kind.value, [counted[kind.value, state] for state in BoxState]) for kind in EntryType],
             "states": list(BoxState),
+            "most": _MOST_DECISIONS,
             "events": facts.events[:_RECENT_EVENTS],
             "stamp": f"As of {newest.when[:10]}, commit {newest.digest}. " if newest is not None else "",
         }
