@@ -16,7 +16,6 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert, field
-from msgspec.structs import asdict
 
 from mdmem.errors import SettingsError
 from mdmem.model.entry import EntryType, Status
@@ -150,7 +149,7 @@ class WingSettings(Struct, frozen=True, kw_only=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The settings of one root, as in `mdmem guide settings`; `source` is the file's content, which `==` ignores."""
+    """The settings of one root, as in `mdmem guide settings`; `source` is the file's content."""
 
     default_wing: Text | None = None
     default_shared_wing: WingName = "shared"
@@ -191,12 +190,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     def answer_limit(self) -> int:
         """Return the largest size of an answer over MCP, in bytes; a token counts as four bytes."""
         return self.answer_bytes if self.answer_bytes is not None else 4 * self.answer_tokens
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the values of all settings, but not the text of the files."""
-        if not isinstance(other, Settings):
-            return NotImplemented
-        return asdict(self) | {"source": b""} == asdict(other) | {"source": b""}
 
     @property
     def remote_wings(self) -> dict[str, WingSettings]:
@@ -297,9 +290,7 @@ def parse_settings(content: bytes) -> Settings:
         stated = _toml(content)
     except UnicodeDecodeError as error:
         raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
-    except RecursionError as error:
-        raise SettingsError("mdmem.toml cannot be read: it is nested too deeply") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         # A number with more digits than Python reads raises a ValueError that is no TOMLDecodeError.
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
     if _is_too_large(stated):

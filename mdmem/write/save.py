@@ -23,7 +23,7 @@ from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.status import state_of
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import BusyError, write_lock
-from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
+from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, Receipt, id_of
 from mdmem.store.state.tokens import ApprovalTokenError, check_token, request_token, use_token
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import is_visible, may_retry, require_writable
@@ -267,10 +267,10 @@ class Saver:
         return result
 
     def _remember_blocked(self, planned: PlannedSave, request: SaveRequest, now: datetime) -> SaveResult:
-        result = planned.result
+        result, confidence = planned.result, getattr(request.record, "confidence", None)
         blocked = Blocked(
             key=planned.blocked_key or "",
-            confidence=stated_confidence(getattr(request.record, "confidence", None)),
+            confidence=1.0 if confidence is None else confidence,
             candidate=result.candidate_id or "",
             at=now,
             title=request.record.heading,

@@ -154,7 +154,7 @@ def test_scope_with_a_focus_is_resolved_when_an_entry_of_the_wing_has_it(tmp_pat
     known = wings(tmp_path, app="kind: project")
     assert scope_state(known, "app", "auth-refactor") == ScopeAnswer(state=RESOLVED, wing="app", focus_exists=True)
     missing = scope_state(known, "app", "billing")
-    assert (missing.state, missing.project_exists, missing.focus_exists) == (UNCERTAIN, True, False)
+    assert (missing.state, missing.wing, missing.focus_exists) == (UNCERTAIN, "app", False)
     assert missing.message == (
         "no entry of the wing `app` has the focus `billing` yet; a write with this focus creates it"
     )
@@ -171,7 +171,7 @@ def test_scope_of_a_wing_whose_folder_cannot_be_listed_is_resolved(tmp_path: Pat
     wings(tmp_path, app="kind: project")
     for project_id in ("locked_one", "Locked-One"):
         found = scope_state(refusing(tmp_path, "locked_one"), project_id)
-        assert (found.state, found.wing, found.project_exists) == (RESOLVED, "locked_one", True)
+        assert (found.state, found.wing) == (RESOLVED, "locked_one")
 
 
 def test_scope_of_a_wing_whose_manifest_cannot_be_read_and_holds_no_entry_is_resolved(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from processes import run_at_once
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
 from mdmem.store.state import files as state_files
-from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites, stated_confidence
+from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites
 from mdmem.store.state.tokens import ApprovalTokenError, BearerTokens, request_token, use_token
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -327,19 +327,13 @@ def test_processes_lose_no_record_and_count_every_attempt(tmp_path: Path) -> Non
     assert PendingWrites(tmp_path).unreadable() == ()
 
 
-def stopped(confidence: float | None, **more: str) -> Blocked:
-    stated = stated_confidence(confidence)
-    return Blocked(key="app 1", confidence=stated, candidate="app/architecture/a", at=NOON, **more)
-
-
-@given(stated=st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=5), again=st.none() | st.floats(0, 1))
+@given(stated=st.lists(st.floats(0, 1), min_size=1, max_size=5), again=st.none() | st.floats(0, 1))
 def test_blocked_passes_only_below_every_confidence_that_was_stopped(
-    tmp_path_factory: pytest.TempPathFactory, stated: list[float | None], again: float | None
+    tmp_path_factory: pytest.TempPathFactory, stated: list[float], again: float | None
 ) -> None:
     ledger = PendingWrites(tmp_path_factory.mktemp("state"))
     for value in stated:
-        ledger.remember_blocked(stopped(value))
+        ledger.remember_blocked(Blocked(key="app 1", confidence=value, candidate="app/architecture/a", at=NOON))
     found = ledger.blocked("app 1")
     assert found is not None
-    as_one = [1.0 if value is None else value for value in stated]
-    assert found.lets_pass(again) == all((1.0 if again is None else again) < value for value in as_one)
+    assert found.lets_pass(again) == all((1.0 if again is None else again) < value for value in stated)

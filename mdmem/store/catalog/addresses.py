@@ -175,11 +175,9 @@ def interpret(document: Document) -> LoadedFile:
     # Imported here, because pydantic needs a tenth of a second, and only files that are not cached need it.
     from mdmem.model.schema import read_entry
 
-    heading = first_heading(document.body)
-    entry, flaws = read_entry(address, document.fields, heading)
+    entry, flaws = read_entry(address, document.fields, first_heading(document.body))
     findings += tuple(_placed(document, address, flaw) for flaw in flaws)
-    has_short = entry is not None and has_short_links(entry)
-    return LoadedFile(document.path, entry, findings, has_short)
+    return LoadedFile(document.path, entry, findings, entry is not None and has_short_links(entry))
 
 
 def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
@@ -194,7 +192,6 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
 
 
 def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
-    """Return a flaw of the front matter as a finding with its place (line and column) in the file."""
     place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
     found = fault(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
     return found if flaw.item is None else replace(found, item=flaw.item)

@@ -75,16 +75,11 @@ def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Re
 
 
 class Neighbour(Struct, frozen=True):
-    """An entry that is linked with another one. `is_incoming` says that `entry` has the link, not the other entry."""
+    """An entry that is linked with another one; `direction` is "incoming" if `entry` has the link, else "outgoing"."""
 
     entry: Entry
     relationship: str
-    is_incoming: bool
-
-    @property
-    def direction(self) -> str:
-        """Return "incoming" if the neighbour has the link to the other entry, or else "outgoing"."""
-        return "incoming" if self.is_incoming else "outgoing"
+    direction: str
 
 
 # The order of relationships: those that may change what applies come first.
@@ -102,23 +97,23 @@ def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neigh
     if may_have_links(body):
         references = references_in({address: without_code(body)}, catalog.entries)
         outgoing += ((found.target, "see") for found in references if found.target is not None)
-    ends = [(False, link) for link in outgoing]
-    ends += [(True, link) for link in catalog.derived.incoming.get(address, ())]
-    found: dict[tuple[str, str, bool], Neighbour] = {}
-    for is_incoming, (other, relationship) in ends:
+    ends = [("outgoing", link) for link in outgoing]
+    ends += [("incoming", link) for link in catalog.derived.incoming.get(address, ())]
+    found: dict[tuple[str, str, str], Neighbour] = {}
+    for direction, (other, relationship) in ends:
         entry = catalog.entries.get(other)
         if entry is None:
             continue
         is_meant = relationship == SUPERSEDES or entry.status is Status.DRAFT or catalog.lineage.is_current(other)
         for one in (other,) if is_meant else catalog.lineage.heads(other):
             if one != address:
-                neighbour = Neighbour(catalog.entries[one], relationship, is_incoming)
-                found.setdefault((one, relationship, is_incoming), neighbour)
+                neighbour = Neighbour(catalog.entries[one], relationship, direction)
+                found.setdefault((one, relationship, direction), neighbour)
 
     def rank(one: Neighbour) -> tuple[int, str, bool, str]:
         name = one.relationship
         number = _ORDER.index(name if name in _ORDER else "relation")
-        return (number, name, one.is_incoming, one.entry.address)
+        return (number, name, one.direction == "incoming", one.entry.address)
 
     return tuple(sorted(found.values(), key=rank))
 

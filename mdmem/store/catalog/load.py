@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -51,10 +50,6 @@ from mdmem.store.tree import (
     read_one,
 )
 
-if TYPE_CHECKING:
-    from mdmem.markdown.parse import Document
-
-
 NAME = f"snapshot-14.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
 """The name of the cache file, by which two versions on one machine do not overwrite each other's file.
 
@@ -80,33 +75,26 @@ class EntryCache:
 
     def __init__(self, path: Path | None = None) -> None:
         """Take the path of the cache file, which is read on first use; without it, the cache exists only in memory."""
-        self._path = path
+        self.path = path
         self._rows: _Rows | None = None
         self._written_ns = 0
         self._is_changed = False
         # The threads of a server share one cache.
         self._turn = RLock()
 
-    def bind(self, path: Path) -> EntryCache:
-        """Set the path of the cache file if it is not set yet, and return the cache."""
-        if self._path is None:
-            self._path = path
-        return self
-
     @property
     def rows(self) -> _Rows:
         """Return the cached rows by path."""
-        if self._rows is None:
-            with self._turn:
-                if self._rows is None:
-                    found: _Rows = {}
-                    if self._path is not None:
-                        # Get the time first, so that a write before the read makes the rows look older, never newer.
-                        with suppress(OSError):
-                            self._written_ns = self._path.stat().st_mtime_ns
-                        found = read_packed(self._path, NAME, _Rows) or {}
-                    self._rows = found if read_dates(row.loaded for row in found.values()) else {}
-        return self._rows
+        with self._turn:
+            if self._rows is None:
+                found: _Rows = {}
+                if self.path is not None:
+                    # Get the time first, so that a write before the read makes the rows look older, never newer.
+                    with suppress(OSError):
+                        self._written_ns = self.path.stat().st_mtime_ns
+                    found = read_packed(self.path, NAME, _Rows) or {}
+                self._rows = found if read_dates(row.loaded for row in found.values()) else {}
+            return self._rows
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return the cached hash of each file whose stat did not change and is old enough to be trusted."""
@@ -153,7 +141,7 @@ class EntryCache:
             for path in self.rows.keys() - live if live is not None else ():
                 del self.rows[path]
                 self._is_changed = True
-            if self._is_changed and self._path is not None and write_packed(self._path, NAME, dict(self.rows)):
+            if self._is_changed and self.path is not None and write_packed(self.path, NAME, dict(self.rows)):
                 self._is_changed = False
 
 
@@ -182,6 +170,10 @@ class NotHere(Struct, frozen=True):
     help: str = "`mdmem sync --wings --pinned` fetches it"
 
 
+_HIDDEN_BY_FOLDER = NotHere(
+    "is not read, since a folder here has its name",
+    "remove or rename the folder, or take `git` out of the wing's table",
+)
 # A function that takes the name and settings of a wing and returns its files. It does not use the network.
 Finder = Callable[[str, WingSettings], Tree | NotHere]
 
@@ -194,12 +186,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     own = {file.path.partition("/")[0] for file in tree.files()}
     wings, missing = dict[str, Tree](), dict[str, Finding]()
     for name, stated in settings.remote_wings.items():
-        found: Tree | NotHere
-        if name in own:
-            hint = "remove or rename the folder, or take `git` out of the wing's table"
-            found = NotHere("is not read, since a folder here has its name", hint)
-        else:
-            found = find(name, stated)
+        found: Tree | NotHere = _HIDDEN_BY_FOLDER if name in own else find(name, stated)
         if isinstance(found, NotHere):
             message = f"the wing `{name}` of {stated.git} {found.why}"
             place = Place(SETTINGS_NAME, settings.line_of(f"wings.{name}.git"))

@@ -24,14 +24,7 @@ from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
-from mdmem.store.catalog.addresses import (
-    MANIFEST,
-    LoadedFile,
-    full_address,
-    is_manifest,
-    iter_documents,
-    unreadable,
-)
+from mdmem.store.catalog.addresses import MANIFEST, LoadedFile, full_address, is_manifest, iter_documents, unreadable
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
 if TYPE_CHECKING:
@@ -44,30 +37,25 @@ _PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
 _PROPERTIES = "x-relation-properties"
 
 
-class SeenAddresses(Set[str]):
+class _SeenAddresses(Set[str]):
     """The visible addresses. Every address in a hidden or missing wing counts as in the set, too."""
 
-    def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
-        """Take the visible addresses, the access, and the wings that could not be fetched."""
+    def __init__(self, seen: Set[str], access: Access, missing: frozenset[str]) -> None:
         self._seen, self._access, self._missing = seen, access, missing
 
     def __contains__(self, address: object) -> bool:
-        """Return whether an address exists or may exist."""
         if address in self._seen or not isinstance(address, str):
             return address in self._seen
         is_missing = address.partition("/")[0] in self._missing and _ADDRESS.fullmatch(address) is not None
         return is_missing or is_hidden(address, self._access)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the visible addresses."""
         return iter(self._seen)
 
     def __len__(self) -> int:
-        """Return the number of visible addresses."""
         return len(self._seen)
 
     def __ge__(self, other: Set[Any]) -> bool:
-        """Return whether every address in another set exists or may exist."""
         return all(address in self for address in other)
 
     @classmethod
@@ -77,7 +65,7 @@ class SeenAddresses(Set[str]):
 
 def known_addresses(found: Set[str], access: Access, missing: frozenset[str]) -> Set[str]:
     """Return the addresses found, as a set that says yes to every address in a hidden or missing wing."""
-    return SeenAddresses(found, access, missing) if access.is_narrow or missing else found
+    return _SeenAddresses(found, access, missing) if access.is_narrow or missing else found
 
 
 def is_hidden(address: str, access: Access) -> bool:
@@ -124,10 +112,6 @@ class Redaction(Struct, frozen=True):
             return is_hidden_path(posixpath.normpath(posixpath.join(posixpath.dirname(near), link.target)), self.access)
 
         return without_links(body, without_code(body), is_cut)
-
-    def names(self, text: str, near: str) -> bool:
-        """Return whether a text mentions an address in a hidden wing; `near` is the address where short links start."""
-        return self.access.is_narrow and any(self.hides(one.rstrip("."), near) for one in _PARTS.findall(text))
 
 
 SUPERSEDES = "supersedes"
@@ -333,7 +317,8 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     def names_hidden(self, text: str, path: str) -> bool:
         """Return whether a text in a file mentions an address in a hidden wing."""
-        return self._redaction.names(text, _near(path))
+        near, parts = _near(path), _PARTS.findall(text) if self.access.is_narrow else ()
+        return any(self._redaction.hides(one.rstrip("."), near) for one in parts)
 
     def shown_fields(self, document: Document) -> dict[str, Any]:
         """Return the front matter without hidden links; a field that had only hidden links is removed."""
@@ -351,8 +336,8 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
         properties = shown.get(_PROPERTIES)
         if isinstance(properties, Mapping):
-            seen = {name: one for name, one in properties.items() if not self._redaction.names(str(name), near)}
-            shown[_PROPERTIES] = seen
+            seen = (name for name in properties if not self.names_hidden(str(name), document.path))
+            shown[_PROPERTIES] = {name: properties[name] for name in seen}
         for name in {*LINK_FIELDS, "relations", "shared_wings"} & shown.keys():
             items = shown[name] if isinstance(shown[name], list) else [shown[name]]
             kept = [item for item in items if not is_hidden_item(name, item)]

@@ -17,15 +17,7 @@ from msgspec import Struct, field
 
 from mdmem.disk import locked
 from mdmem.errors import GitError
-from mdmem.store.git.process import (
-    NotCommittedError,
-    Repository,
-    faults_in,
-    pathspec,
-    records,
-    resolve,
-    run_as_user,
-)
+from mdmem.store.git.process import NotCommittedError, Repository, faults_in, pathspec, records, resolve, run_as_user
 from mdmem.store.git.status import FileStatus, list_file_status
 
 _Result = TypeVar("_Result")

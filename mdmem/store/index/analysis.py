@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import Literal
@@ -260,7 +260,13 @@ def snippet(text: str, terms: Iterable[str], *, width: int = 200) -> str:
     if len(line) <= width:
         return line
     limit = width - 2 * len(_ELLIPSIS)
-    start, end = _densest(finder(frozenset(terms))(line), limit)
+    # Find the part of at most `limit` characters with most terms, then with most matches.
+    found, best, start, end = finder(frozenset(terms))(line), (0, 0), 0, 0
+    for first, (begin, _, _) in enumerate(found):
+        inside = list(takewhile(lambda span: span[1] - begin <= limit, found[first : first + limit]))  # noqa: B023 - used at once
+        rank = len(frozenset().union(*(matched for _, _, matched in inside))), len(inside)
+        if rank > best:
+            best, start, end = rank, begin, inside[-1][1]
     # Put the part in the middle, but use the full limit at the beginning and the end of the line.
     left = max(0, min(start - (limit - (end - start)) // 2, len(line) - limit))
     if left > 0:
@@ -271,14 +277,3 @@ def snippet(text: str, terms: Iterable[str], *, width: int = 200) -> str:
         space = line.rfind(" ", max(end, left + 1), right + 1)
         right = space if space >= 0 else right
     return f"{_ELLIPSIS if left else ''}{line[left:right].strip()}{_ELLIPSIS if right < len(line) else ''}"
-
-
-def _densest(found: Sequence[Span], limit: int) -> tuple[int, int]:
-    """Return the start and end of the part of at most `limit` characters with most terms, then with most matches."""
-    best, stretch = (0, 0), (0, 0)
-    for first, (start, _, _) in enumerate(found):
-        inside = list(takewhile(lambda span: span[1] - start <= limit, found[first : first + limit]))  # noqa: B023 - used at once
-        rank = len(frozenset().union(*(terms for _, _, terms in inside))), len(inside)
-        if rank > best:
-            best, stretch = rank, (start, inside[-1][1])
-    return stretch

@@ -319,12 +319,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
 
     def lets_pass(self, confidence: float | None) -> bool:
         """Return whether a repeated call may write a separate entry: it must state less confidence than all before."""
-        return stated_confidence(confidence) < self.confidence
-
-
-def stated_confidence(confidence: float | None) -> float:
-    """Return the confidence of a call, which is 1 by default."""
-    return 1.0 if confidence is None else confidence
+        return (1.0 if confidence is None else confidence) < self.confidence
 
 
 def name_of(key: str) -> str:

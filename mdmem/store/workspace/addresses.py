@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
@@ -90,12 +90,10 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         if address not in entries:
             raise _unreadable(workspace, f"{address}.md")
         return (address,)
-    path, location = _find_real(workspace.cwd / name), workspace.location
-    # A caller of a server must not learn which files exist outside the memory.
-    is_in_project = path is not None and path.is_relative_to(location.base.resolve()) and not workspace.access.is_narrow
-    if path is not None and is_in_project and not path.is_relative_to(location.root) and path.is_file():
-        raise NotFoundError(f"`{name}` is not an entry; `mdmem retrieve --path {quote(name)}` shows what applies to it")
-    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(workspace, plain)}")
+    gone, hint = _files_called(workspace, plain, _deleted(workspace)), _nearest(workspace, plain)
+    if gone:
+        hint = f"; it was moved or deleted, and `mdmem log {quote(gone[0].removesuffix('.md'))}` tells more{hint}"
+    raise NotFoundError(f"there is no entry `{name}`{hint}")
 
 
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
@@ -142,37 +140,13 @@ def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tup
                 yield path.removesuffix(".md"), origin
 
 
-def _fate(workspace: Workspace, name: str) -> str:
-    """Return a hint if git knows that an entry was moved or deleted; empty for any other name."""
-    moves = _deleted(workspace)
-    old = _files_called(workspace, name, moves)
-    ends: set[str] = set()
-    for start in old:
-        passed, path = set[str](), start
-        while path in moves and path not in passed:
-            passed.add(path)
-            path = moves[path]
-        ends.add(path.removesuffix(".md"))
-    address = ends.pop() if len(ends) == 1 else None
-    if address in workspace.catalog.entries:
-        return f"; it moved to {address}"
-    is_deleted = address == "" and len(old) == 1
-    return f"; it was deleted, and `mdmem log {quote(old[0].removesuffix('.md'))}` tells when" if is_deleted else ""
-
-
-def _deleted(workspace: Workspace) -> Mapping[str, str]:
-    """Return the files below the root that git knows as deleted or moved, each with its new path, empty if deleted.
-
-    For a caller with hidden wings, a file that moved into one of them counts as deleted.
-    """
-    repository, under = workspace.location.repository, workspace.location.under
-    if repository is None:
-        return {}
-    revision = workspace.snapshot.revision
-    gone = list_deletions(repository, under, revisions=() if revision is None else (revision,))
-    prefix = workspace.location.prefix
-    moves = ((old.removeprefix(prefix), (new or "").removeprefix(prefix)) for old, (_, new) in gone.items())
-    return {old: new if workspace.access.sees(new) else "" for old, new in moves}
+def _deleted(workspace: Workspace) -> list[str]:
+    """Return the files below the root that git knows as deleted or moved."""
+    location, revision = workspace.location, workspace.snapshot.revision
+    if location.repository is None:
+        return []
+    gone = list_deletions(location.repository, location.under, revisions=() if revision is None else (revision,))
+    return [path.removeprefix(location.prefix) for path in gone]
 
 
 def _unreadable(workspace: Workspace, path: str) -> NotFoundError:
@@ -209,19 +183,13 @@ def from_root(workspace: Workspace, name: str) -> str:
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
-        path = _find_real(workspace.cwd / name)
-        below = path.relative_to(root) if path is not None and path.is_relative_to(root) else None
-        # A deeper path comes from an address that was typed in a directory inside the root.
-        if below is not None and len(below.parts) <= len(("wing", "room", "entry-id")):
-            name = below.as_posix()
+        # No file can have a name for which `resolve` raises an error.
+        with suppress(OSError, ValueError, RuntimeError):
+            path = (workspace.cwd / name).resolve()
+            # A deeper path comes from an address that was typed in a directory inside the root.
+            if path.is_relative_to(root) and len(path.relative_to(root).parts) <= len(("wing", "room", "entry-id")):
+                name = path.relative_to(root).as_posix()
     return name.removeprefix(workspace.location.prefix).removesuffix(".md").strip("/")
-
-
-def _find_real(path: Path) -> Path | None:
-    """Return a path after all symbolic links, or None if no file can have this name."""
-    with suppress(OSError, ValueError, RuntimeError):
-        return path.resolve()
-    return None
 
 
 def from_here(workspace: Workspace) -> Callable[[str], str]:

@@ -32,12 +32,7 @@ from mdmem.store.catalog.addresses import interpret, is_entry_place
 from mdmem.store.catalog.load import settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_touches, merge_base
-from mdmem.store.git.process import (
-    DefaultBranch,
-    find_default_branch,
-    read_blobs,
-    resolve,
-)
+from mdmem.store.git.process import DefaultBranch, find_default_branch, read_blobs, resolve
 from mdmem.store.git.status import list_changed
 from mdmem.store.settings import Settings, readable_settings
 from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of
@@ -191,22 +186,17 @@ def _view_of(workspace: Workspace) -> View:
     checkout = workspace.with_catalog(replace(workspace.catalog, stances=stances))
     has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
     if standings.found or standings.displaced or has_claims_as_facts:
-        agreed = _agreed_settings(standings, workspace)
+        # Take the settings of the default branch, so that a branch cannot change how its own proposals count.
+        digest, content = standings.settings, settings_bytes(workspace.tree)
+        if digest is None:
+            content = b""
+        # The file is nearly always the same here, and then git need not read it.
+        elif not isinstance(content, bytes) or digest_of(content) != digest:
+            content = dict(read_blobs(workspace.location.get_repository(), [digest]))[digest] or b""
+        agreed = readable_settings(content)
         if agreed.proposals != "count":
             return _Composition(checkout, standings, agreed).view()
     return View(checkout, checkout)
-
-
-def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
-    """Return the settings of the default branch, so that a branch cannot change how its own proposals count."""
-    repository, digest = workspace.location.repository, standings.settings
-    if repository is None or digest is None:
-        return Settings()
-    # The file is nearly always the same here, and then git need not read it.
-    content = settings_bytes(workspace.tree)
-    if not isinstance(content, bytes) or digest_of(content) != digest:
-        content = dict(read_blobs(repository, [digest]))[digest] or b""
-    return readable_settings(content)
 
 
 class _Composition(Struct, frozen=True):
@@ -239,10 +229,9 @@ class _Composition(Struct, frozen=True):
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
         """Yield the default branch's version of each file that a proposal changed or removed."""
-        displaced, repository = self.standings.displaced, self.checkout.location.repository
-        if not displaced or repository is None:
-            return
-        contents, entries = dict(read_blobs(repository, sorted(set(displaced.values())))), self.checkout.catalog.entries
+        displaced, entries = self.standings.displaced, self.checkout.catalog.entries
+        read = read_blobs(self.checkout.location.get_repository(), sorted(set(displaced.values())))
+        contents = dict(read)
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
             if content is not None and self.agreed.proposals != "hide" and is_entry_place(path):
@@ -301,9 +290,8 @@ class _Composition(Struct, frozen=True):
         new, old = catalog.entries.get(address), answer.entries.get(address)
         if new is None or not (new.status is Status.DRAFT or catalog.lineage.is_current(address)):
             return False
-        if old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old:
-            return True
-        return new.status is Status.DRAFT or catalog.body(address) != answer.body(address)
+        is_changed = old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old
+        return is_changed or new.status is Status.DRAFT or catalog.body(address) != answer.body(address)
 
 
 def _identity(entry: Entry) -> object:

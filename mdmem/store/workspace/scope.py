@@ -182,9 +182,7 @@ def resolve_scope(
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
     doubtful = doubtful_wings(catalog) | catalog.fetched_wings
     try:
-        active = (
-            named[0] if named else _wing_of_paths(paths, wings, settings) or _active_wing(wings, settings, doubtful)
-        )
+        active = named[0] if named else _active_wing(paths, wings, settings, doubtful)
     except AmbiguousWingError:
         if not filters.all_wings:
             raise
@@ -223,8 +221,11 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
         return Scope(wing=None, wings=tuple(wings), rooms=rooms, state=ScopeState.UNRESOLVED)
 
 
-def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
-    """Return the project wing whose `applies_to` matches the most paths, or None; among equals the default or first."""
+def _active_wing(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
+    """Return the project wing whose `applies_to` matches the most paths; of several, the default wing or the first.
+
+    If none matches, return the default wing, else the only readable project wing of this repository, or the only wing.
+    """
     count = {
         wing.name: sum(any_match(wing.applies_to, (path,)) is not None for path in paths)
         for wing in wings.values()
@@ -233,16 +234,12 @@ def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Se
     most = max(count.values(), default=0)
     best = [name for name in count if count[name] == most > 0]
     default = find_wing(settings.default_wing, wings) if settings.default_wing is not None else None
-    return default if default in best else next(iter(best), None)
-
-
-def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
-    """Return the default wing, else the only readable project wing of this repository, else the only wing."""
+    if best:
+        return default if default in best else best[0]
+    if default is not None:
+        return default
     if settings.default_wing is not None:
-        found = find_wing(settings.default_wing, wings)
-        if found is None:
-            raise SettingsError(f"mdmem.toml: `default_wing`: {not_there('wing', settings.default_wing, wings)}")
-        return found
+        raise SettingsError(f"mdmem.toml: `default_wing`: {not_there('wing', settings.default_wing, wings)}")
     projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
     if len(projects) == 1 or len(wings) == 1:
         return projects[0] if projects else next(iter(wings))
@@ -303,23 +300,18 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
     nearest: tuple[str, ...] = ()
     is_writable: bool = True
 
-    @property
-    def project_exists(self) -> bool:
-        """Return whether the project has a wing."""
-        return self.wing is not None
-
     def may_write(self, kind: str) -> bool:
         """Return whether a write is possible: the wing exists, or the write is a session, which creates the wing."""
-        return self.project_exists or (kind == "session" and self.state is ScopeState.UNCERTAIN)
+        return self.wing is not None or (kind == "session" and self.state is ScopeState.UNCERTAIN)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as JSON for MCP; `focus_exists` is left out if no focus was given."""
         focus = {} if self.focus_exists is None else {"focus_exists": self.focus_exists}
         return {
             "scope_state": self.state.value,
-            "project_exists": self.project_exists,
+            "project_exists": self.wing is not None,
             **focus,
-            "write_permitted": self.project_exists and self.is_writable,
+            "write_permitted": self.wing is not None and self.is_writable,
             "wing": self.wing,
             "message": self.message,
             "nearest": list(self.nearest),

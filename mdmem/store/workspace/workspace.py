@@ -210,7 +210,8 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @property
     def entry_cache(self) -> EntryCache:
         """Return the cache of loaded entries of this worktree."""
-        return self.cache.bind(self._places.index / NAME)
+        self.cache.path = self.cache.path or self._places.index / NAME
+        return self.cache
 
     @cached_property
     def merged(self) -> MergeResult:
@@ -444,15 +445,12 @@ def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     day = min(known, default=None) if len(known) == len(days) else None
     # The contract states the 30 days.
     latest = workspace.today - timedelta(days=30)
-    return LastHygiene(day, any(day <= latest if day else _is_old(catalog, one, latest) for one, day in days.items()))
-
-
-def _is_old(catalog: Catalog, wing: str, latest: date) -> bool:
-    """Return whether a wing has an entry from `latest` or before, or without a date; imported entries do not count."""
-    own = (one for one in catalog.entries.values() if one.wing == wing)
-    old = [one.path for one in own if one.created_at is None or day_of(one.created_at) <= latest]
+    new = {name for name, stated in days.items() if stated is None}
+    own = (one for one in catalog.entries.values() if one.wing in new)
+    old = (one.path for one in own if one.created_at is None or day_of(one.created_at) <= latest)
     contents = (content for path in old for _, content in catalog.tree.read([path]))
-    return any(not isinstance(one, bytes) or origin_in(one.decode("utf-8", "replace")) is None for one in contents)
+    is_old = (not isinstance(one, bytes) or origin_in(one.decode("utf-8", "replace")) is None for one in contents)
+    return LastHygiene(day, any(stated <= latest for stated in known) or any(is_old))
 
 
 class Borrowed(Struct, frozen=True):
