@@ -39,9 +39,10 @@ from mdmem.model.lineage import Standing, stance_json
 from mdmem.record import record_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import snippet
+from mdmem.store.tree import Clock, OverdueError
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import may_write_to, scope_seen
-from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace, is_hygiene_due
+from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
 
 Bundle = dict[str, Any]
 """A bundle as JSON values in the contract's shape."""

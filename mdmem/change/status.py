@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import date
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -15,12 +16,22 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missing_install
+from mdmem.store.catalog.load import place_of
 from mdmem.store.index import IndexBusyError, IndexState, IndexWriteError, RefreshResult
-from mdmem.store.state.local_records import Tally
+from mdmem.store.state.local_records import Tally, find_pin
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.scope import Filters, resolve_scope
-from mdmem.store.workspace.workspace import Borrowed, LastHygiene, Workspace, borrowed_wings, last_hygiene, tally_of
+from mdmem.store.workspace.workspace import LastHygiene, Workspace, last_hygiene, tally_of
 from mdmem.write.save import waiting_saves
+
+
+class Borrowed(Struct, frozen=True):
+    """A wing that is read from another repository: its URL or path, its commit, and the day of the last fetch."""
+
+    name: str
+    git: str
+    commit: str
+    asked: date
 
 
 class WingCount(Struct, frozen=True, kw_only=True):
@@ -100,10 +111,20 @@ def report_status(workspace: Workspace) -> StatusReport:
         findings=totals(report.findings),
         known=sum(totals(report.known).values()),
         hygiene=last_hygiene(workspace, active),
-        borrowed=borrowed_wings(workspace),
+        borrowed=_borrowed_wings(workspace),
         merged=tuple(merged_decisions(workspace)),
         remarks=tuple(_remarks(workspace)),
     )
+
+
+def _borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
+    """Return the wings read from other repositories, by name; raises SettingsError if the settings are invalid."""
+    fetched, found = workspace.catalog.fetched_wings, list[Borrowed]()
+    for name, stated in workspace.settings.remote_wings.items() if fetched else ():
+        pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
+        if pin is not None and name in fetched:
+            found.append(Borrowed(name, stated.git or "", stated.commit or "", pin.asked))
+    return tuple(found)
 
 
 def _remarks(workspace: Workspace) -> Iterator[str]:

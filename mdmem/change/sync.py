@@ -16,7 +16,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding
 from mdmem.model.text import first_of
-from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of, settings_bytes
+from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
@@ -37,7 +37,7 @@ from mdmem.store.git.status import list_changed, list_revision, state_of
 from mdmem.store.settings import WingSettings, with_key
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
-from mdmem.store.tree import Unreadable
+from mdmem.store.tree import Unreadable, settings_bytes
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.apply import put, writers_lock

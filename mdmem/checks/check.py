@@ -202,7 +202,7 @@ def _stated_codes(settings: Settings) -> Iterator[tuple[str, str, int]]:
         for key in (f"{table}.select", f"{table}.ignore", f"{table}.severity"):
             for code in getattr(stated, key.rpartition(".")[2]):
                 own = f"{key}.{code}" if key.endswith(".severity") else key
-                yield key, code, settings.line_of(own, code)
+                yield key, code, settings.line_of(own)
 
 
 def require_known_wings(settings: Settings, wings: Collection[str]) -> None:

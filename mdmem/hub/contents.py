@@ -34,12 +34,11 @@ from mdmem.store.catalog.addresses import (
     with_full_links,
 )
 from mdmem.store.catalog.links import reference_of
-from mdmem.store.catalog.load import settings_bytes, settings_of
 from mdmem.store.catalog.model import known_addresses
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import text_terms
 from mdmem.store.settings import WingSettings
-from mdmem.store.tree import FileKind, GitTree, TreeFile, TreeView, Unreadable, has_file
+from mdmem.store.tree import FileKind, GitTree, TreeFile, TreeView, Unreadable, find_file, settings_bytes, settings_of
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace, document_of
 
@@ -129,7 +128,7 @@ class Contents:
         unlimited = replace(workspace.unlimited(), location=literal)
         self.workspace = unlimited.at(Snapshot(revision=commit))
         self.tree = self.workspace.whole_tree
-        if not has_file(self.tree, SETTINGS_NAME):
+        if find_file(self.tree.files(), SETTINGS_NAME) is None:
             where = workspace.location.under or "its top"
             raise UsageError(f"the commit {commit[:10]} has no memory at {where}: there is no {SETTINGS_NAME}")
 

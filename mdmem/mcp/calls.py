@@ -37,7 +37,8 @@ from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, 
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.store.settings import Settings
-from mdmem.store.workspace.workspace import OverdueError, record_given
+from mdmem.store.tree import OverdueError
+from mdmem.store.workspace.workspace import record_given
 
 log = logging.getLogger("mdmem.mcp")
 

@@ -25,9 +25,9 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import stamp_of
 from mdmem.store.index import Progress
 from mdmem.store.settings import Settings, readable_settings
-from mdmem.store.tree import FileKind, TreeFile
+from mdmem.store.tree import FileKind, TimedTree, TreeFile
 from mdmem.store.workspace.location import Location, locate
-from mdmem.store.workspace.workspace import TimedTree, Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 # The most callers whose catalogs are cached.
 _CALLERS = 8

@@ -196,20 +196,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         """Return the wings that are read from other repositories, sorted by name."""
         return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
-    def line_of(self, key: str, value: str = "") -> int:
-        """Return the number of the line that sets a dotted key, or else of the line of its table, or 1.
-
-        With `value`, return the first line from there on that has the value in quotes, if there is one.
-        """
+    def line_of(self, key: str) -> int:
+        """Return the number of the line that sets a dotted key, or else of the line of its table, or 1."""
         lines = self.source.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
         keys = [f"{name}." for name in _dotted_keys(lines)]
         wanted = f"{key}."
         setting = (number for number, name in enumerate(keys) if name.startswith(wanted))
         above = max(range(len(keys)), key=lambda number: len(keys[number]) * wanted.startswith(keys[number]), default=0)
-        found = next(setting, above)
-        quoted = (f'"{value}"', f"'{value}'")
-        below = (number for number, line in enumerate(lines[found:], found) if any(text in line for text in quoted))
-        return (next(below, found) if value else found) + 1
+        return next(setting, above) + 1
 
 
 # The quantifiers never give back, because a line of a hundred thousand blanks or brackets would take minutes.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import cached_property
@@ -16,7 +16,7 @@ from hashlib import sha1
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ from mdmem.model.finding import Finding
 from mdmem.record import StoredRecord
 from mdmem.store.git.process import BlobReader, Repository
 from mdmem.store.git.status import list_ignored, list_revision, list_staged, refuse_sparse
+from mdmem.store.settings import Settings, readable_settings
 
 
 class FileKind(StrEnum):
@@ -114,14 +115,28 @@ def find_file(files: Sequence[TreeFile], path: str) -> TreeFile | None:
     return files[place] if place < len(files) and files[place].path == path else None
 
 
-def has_file(tree: Tree, path: str) -> bool:
-    """Return whether a tree lists a file at a path."""
-    return find_file(tree.files(), path) is not None
-
-
 def read_one(tree: Tree, path: str) -> bytes | Unreadable:
     """Return the bytes of one file of a tree, or an Unreadable."""
     return next(content for _, content in tree.read([path]))
+
+
+def settings_bytes(tree: Tree) -> bytes | Unreadable:
+    """Return the bytes of a tree's settings file, or an Unreadable; empty if there is none."""
+    return b"" if find_file(tree.files(), SETTINGS_NAME) is None else read_one(tree, SETTINGS_NAME)
+
+
+def settings_of(tree: Tree) -> Settings:
+    """Return the settings of a tree, with defaults for each part that cannot be parsed."""
+    content = settings_bytes(tree)
+    return Settings() if isinstance(content, Unreadable) else readable_settings(content)
+
+
+def read_file(tree: Tree, path: str) -> bytes | None:
+    """Return the bytes of a regular file of a tree, or None if there is none or it cannot be read."""
+    file = find_file(tree.files(), path)
+    # Opening a pipe would wait for ever.
+    content = read_one(tree, path) if file is not None and file.kind is FileKind.FILE else None
+    return content if isinstance(content, bytes) else None
 
 
 def is_wing_manifest(content: bytes) -> bool:
@@ -457,3 +472,36 @@ class TreeView(Tree, Struct):
 def narrowed(tree: Tree, access: Access) -> Tree:
     """Return a view of a tree limited to an access, or the tree itself if the access allows everything."""
     return TreeView(tree, access=access) if access.is_narrow else tree
+
+
+# A BaseException, because the index treats every `Exception` as damage and would be rebuilt.
+class OverdueError(BaseException):
+    """The time limit of an answer is over."""
+
+
+Clock = Callable[[], float]
+_Result = TypeVar("_Result")
+
+
+class TimedTree(TreeView, kw_only=True):
+    """A tree that raises OverdueError if it is read after the time `until` of a clock."""
+
+    until: float
+    clock: Clock
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return all files below the root, sorted by path; raises OverdueError after the time limit."""
+        return self._in_time(self.below.files())
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, or with an Unreadable; raises OverdueError after the time limit."""
+        return map(self._in_time, self.below.read(paths))
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the hash of each file that can be read, by path; raises OverdueError after the time limit."""
+        return self._in_time(self.below.digests(files))
+
+    def _in_time(self, result: _Result) -> _Result:
+        if self.clock() > self.until:
+            raise OverdueError
+        return result

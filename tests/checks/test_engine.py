@@ -38,7 +38,7 @@ def test_codes_leave_out_what_every_wing_and_the_root_ignore() -> None:
     ("content", "line", "key"),
     [
         ("[check]\nselect = ['body-emty']", 2, "check.select"),
-        ("[check]\nselect = []\nignore = [\n  'expired',\n  'body-emty',\n]", 5, "check.ignore"),
+        ("[check]\nselect = []\nignore = [\n  'expired',\n  'body-emty',\n]", 3, "check.ignore"),
         ("[check.severity]\nexpired = 'info'\nbody-emty = 'info'", 3, "check.severity"),
         ("[check]\nseverity = {body-emty = 'info'}", 2, "check.severity"),
         ("[check]\nselect = []\n[wings.app.check]\nselect = ['body-emty']", 4, "wings.app.check.select"),

@@ -18,10 +18,10 @@ from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.changes import Changes, ComparableText, first_difference, says_the_same
 from mdmem.store.catalog.links import EdgeKind, classify, neighbours
-from mdmem.store.catalog.load import EntryCache, load, settings_bytes
+from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
-from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, Unreadable, WorkingTree
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, Unreadable, WorkingTree, settings_bytes
 
 
 @pytest.fixture

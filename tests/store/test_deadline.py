@@ -11,7 +11,8 @@ from builders import memory, open_root, write_entry
 from mdmem.ask.bundle import retrieve_context
 from mdmem.change.status import refresh_index
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.workspace.workspace import OverdueError, Workspace
+from mdmem.store.tree import OverdueError
+from mdmem.store.workspace.workspace import Workspace
 
 
 def ticking(every: int) -> Callable[[], float]:

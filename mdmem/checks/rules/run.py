@@ -166,7 +166,7 @@ def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Ite
         stated: Settings | WingSettings = after.wings.get(wing, NO_WING) if wing else after
         line = after.line_of(f"{table}.severity.{code}")
         if what == _OFF:
-            line = after.line_of(f"{table}.ignore", code) if code in stated.ignore else after.line_of(f"{table}.select")
+            line = after.line_of(f"{table}.{'ignore' if code in stated.ignore else 'select'}")
         yield _loosened(line, f"`{code}` is {what} in {where}")
 
 

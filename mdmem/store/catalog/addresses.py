@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -130,14 +129,10 @@ def is_plain_address(link: str) -> bool:
 
 def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
     """Return the entry with each short link replaced by the full address, if that address exists."""
-    changes: dict[str, Any] = {}
-    for name in LINK_FIELDS:
-        links = entry.links(name)
-        if links and not all(link in addresses for link in links):
-            full = tuple(full_address(link, entry.address, addresses) or link for link in links)
-            if full != links:
-                changes[name] = full
-    return entry.with_changes(**changes) if changes else entry
+    links = {name: entry.links(name) for name in LINK_FIELDS}
+    near = entry.address
+    full = {name: tuple(full_address(one, near, addresses) or one for one in found) for name, found in links.items()}
+    return entry.with_changes(**full)
 
 
 def is_prose(path: str) -> bool:

@@ -34,21 +34,10 @@ from mdmem.store.catalog.addresses import (
 )
 from mdmem.store.catalog.model import Catalog, Redaction, known_addresses
 from mdmem.store.git.process import Repository
-from mdmem.store.settings import Settings, WingSettings, is_path, readable_settings
+from mdmem.store.settings import WingSettings, is_path
 from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.state.local_records import find_pin, store_of
-from mdmem.store.tree import (
-    FileKind,
-    GitTree,
-    Stat,
-    Tree,
-    TreeFile,
-    TreeView,
-    Unreadable,
-    digest_of,
-    has_file,
-    read_one,
-)
+from mdmem.store.tree import FileKind, GitTree, Stat, Tree, TreeFile, TreeView, digest_of, settings_of
 
 NAME = f"snapshot-14.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
 """The name of the cache file, by which two versions on one machine do not overwrite each other's file.
@@ -194,17 +183,6 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
         else:
             wings[name] = found
     return TreeView(tree, wings, missing)
-
-
-def settings_bytes(tree: Tree) -> bytes | Unreadable:
-    """Return the bytes of a tree's settings file, or an Unreadable; empty if there is none."""
-    return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""
-
-
-def settings_of(tree: Tree) -> Settings:
-    """Return the settings of a tree, with defaults for each part that cannot be parsed."""
-    content = settings_bytes(tree)
-    return Settings() if isinstance(content, Unreadable) else readable_settings(content)
 
 
 def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:

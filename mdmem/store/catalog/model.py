@@ -90,16 +90,10 @@ class Redaction(Struct, frozen=True):
 
     def entry(self, entry: Entry) -> Entry:
         """Return an entry without its hidden links and relations."""
-        changes: dict[str, Any] = {}
-        for name in LINK_FIELDS:
-            links = entry.links(name)
-            seen = tuple(link for link in links if not self.hides(link, entry.address))
-            if seen != links:
-                changes[name] = seen
-        relations = tuple(one for one in entry.relations if not self.hides(one.to, entry.address))
-        if relations != entry.relations:
-            changes["relations"] = relations
-        return entry.with_changes(**changes) if changes else entry
+        near, links = entry.address, {name: entry.links(name) for name in LINK_FIELDS}
+        seen = {name: tuple(one for one in found if not self.hides(one, near)) for name, found in links.items()}
+        relations = tuple(one for one in entry.relations if not self.hides(one.to, near))
+        return entry.with_changes(**seen, relations=relations)
 
     def body(self, body: str, near: str) -> str:
         """Return a body without links that the caller may not see; their texts stay, and code is not changed."""

@@ -33,12 +33,7 @@ _LINES = 60
 
 
 class LockHeldError(Exception):
-    """Another process holds a lock of git; `lock` is the lock file in git's message, or None."""
-
-    def __init__(self, lock: str | None) -> None:
-        """Take the name of the lock file."""
-        super().__init__(lock)
-        self.lock = lock
+    """Another process holds a lock of git; the argument is the lock file in git's message, or None."""
 
 
 def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
@@ -63,8 +58,8 @@ def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, w
                 return attempt()
             except LockHeldError as error:
                 if time.monotonic() > end:
-                    stays = f"holds `{error.lock}`; if none runs any more, remove that file"
-                    doing = stays if error.lock else "keeps committing"
+                    [lock] = error.args
+                    doing = f"holds `{lock}`; if none runs any more, remove that file" if lock else "keeps committing"
                     raise NotCommittedError(f"another git process {doing}") from error
             time.sleep(uniform(pause / 2, pause))
             pause = min(pause * 1.5, 0.2)

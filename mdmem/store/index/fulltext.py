@@ -14,7 +14,7 @@ import shutil
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from heapq import nsmallest
 from itertools import product
@@ -33,17 +33,7 @@ from whoosh.searching import Searcher
 from whoosh.writing import MERGE_SMALL, OPTIMIZE
 
 from mdmem.disk import locked, make_folder
-from mdmem.store.index import (
-    Corpus,
-    IndexBusyError,
-    IndexState,
-    IndexWriteError,
-    Match,
-    Progress,
-    RefreshResult,
-    Source,
-    TextAnswer,
-)
+from mdmem.store.index import Corpus, IndexBusyError, IndexState, IndexWriteError, Match, RefreshResult, TextAnswer
 from mdmem.store.index.query import ParsedQuestion, containing_query, parse, plain
 from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, CheckedStorage, MemoryStorage, fields_of, rows_of, to_text
 
@@ -197,7 +187,9 @@ _NO_INDEX = _OpenIndex(())
 class FullTextIndex:
     """A full-text index in its own folder; without a folder, or with `persist=False`, it never writes to disk."""
 
-    def __init__(self, folder: Path | None, *, persist: bool = True, progress: Progress | None = None) -> None:
+    def __init__(
+        self, folder: Path | None, *, persist: bool = True, progress: Callable[[int, int], None] | None = None
+    ) -> None:
         """Take the folder, which may be missing, and a function that reports the progress of building the index."""
         self._folder = folder
         self._writes = persist and folder is not None
@@ -229,19 +221,16 @@ class FullTextIndex:
         if parsed.is_empty or not corpus.live or (among is not None and not among):
             return TextAnswer((), terms, parsed.words, "index")
         with self._turn:
-            why, is_being_built = None, False
+            why, by_titles = None, False
             if self._writes and may_refresh:
-                why, is_being_built = self._catch_up(corpus, is_timed=is_timed)
-            # If another process is reading all documents for the index, read only the titles here.
-            by_titles = bool(why and is_being_built and corpus.titles)
-            by_titles = by_titles and len(self._open().stale(corpus.live)) > OVERLAY_LIMIT
+                why, by_titles = self._catch_up(corpus, is_timed=is_timed)
             found, is_damaged = self._answer(parsed, corpus, among, by_titles=by_titles)
-            source: Source = "scan" if self._opened is _NO_INDEX else "index"
+            is_scan = self._opened is _NO_INDEX
         if is_damaged:
             why = "the index is damaged, so every entry was read"
         if by_titles:
             why = f"{why}, so other entries were found by their titles only"
-        return TextAnswer(found, terms, parsed.words, source, why is not None, why)
+        return TextAnswer(found, terms, parsed.words, "scan" if is_scan else "index", why is not None, why)
 
     def find_containing(self, texts: Collection[str], corpus: Corpus) -> list[str]:
         """Return the keys of documents that contain all words of at least one of the texts, best match first."""
@@ -390,17 +379,20 @@ class FullTextIndex:
         return self._opened
 
     def _catch_up(self, corpus: Corpus, *, is_timed: bool) -> tuple[str | None, bool]:
-        """Update the index; return why it is still outdated (or None), and whether another process is building it."""
+        """Update the index; return why it is still outdated (or None), and whether to read only titles."""
         wait = 0.0 if is_timed or len(self._open().stale(corpus.live)) <= OVERLAY_LIMIT else _WAIT
         why, is_being_built = "the index is being built" if is_timed else None, is_timed
         try:
             self.refresh(corpus, wait=wait, is_timed=is_timed)
         except (IndexBusyError, IndexWriteError) as error:
             why, is_being_built = str(error), is_timed or isinstance(error, IndexBusyError)
-        # A few changed documents can be indexed in memory, without loss.
         opened = self._open()
-        is_near = opened is not _NO_INDEX and len(opened.stale(corpus.live)) <= OVERLAY_LIMIT
-        return (None, False) if is_near else (why, is_being_built)
+        is_near = len(opened.stale(corpus.live)) <= OVERLAY_LIMIT
+        # A few changed documents can be indexed in memory, without loss.
+        if opened is not _NO_INDEX and is_near:
+            return None, False
+        # If another process is reading all documents for the index, read only the titles here.
+        return why, bool(why and is_being_built and corpus.titles and not is_near)
 
     def _view(self, corpus: Corpus, *, by_titles: bool) -> _View:
         """Return the index on disk together with the changed documents in memory; the last result is cached."""

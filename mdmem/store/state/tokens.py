@@ -17,15 +17,7 @@ from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
-from mdmem.store.state.files import (
-    Moment,
-    list_names,
-    read_record,
-    refusal_named,
-    write_lock,
-    write_record,
-    written_time,
-)
+from mdmem.store.state.files import Moment, list_names, read_record, refusal_named, write_lock, write_record
 
 _FOLDER, _USED = "tokens", ".used"
 # The length of a token's random part, in bytes.
@@ -93,7 +85,7 @@ def check_token(state: Path, token: str, now: datetime) -> None:
         if known is None:
             raise ApprovalTokenError("the approval token is unknown; `mdmem token` prints a new one")
         if now >= known.expires_at:
-            at = written_time(known.expires_at)
+            at = known.expires_at.isoformat()
             raise ApprovalTokenError(f"the token expired at {at}; `mdmem token` prints a new one")
 
 

@@ -29,13 +29,12 @@ from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
 from mdmem.model.lineage import BINDING, Stance, Standing
 from mdmem.store.catalog.addresses import interpret, is_entry_place
-from mdmem.store.catalog.load import settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_touches, merge_base
 from mdmem.store.git.process import DefaultBranch, find_default_branch, read_blobs, resolve
 from mdmem.store.git.status import list_changed
 from mdmem.store.settings import Settings, readable_settings
-from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of
+from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of, settings_bytes
 from mdmem.store.workspace.workspace import Workspace
 
 _MANIFEST = re.compile(r"[^/]+/README\.md")

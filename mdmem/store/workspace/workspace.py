@@ -20,15 +20,7 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import Entry, Searched, day_of
 from mdmem.model.fields import origin_in, searched_as
 from mdmem.model.finding import Place
-from mdmem.store.catalog.load import (
-    NAME,
-    EntryCache,
-    find_remote_wing,
-    load,
-    place_of,
-    settings_bytes,
-    with_remote_wings,
-)
+from mdmem.store.catalog.load import NAME, EntryCache, find_remote_wing, load, with_remote_wings
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import merge
 from mdmem.store.git.process import resolve, with_hook_index
@@ -36,19 +28,8 @@ from mdmem.store.git.status import list_tracked
 from mdmem.store.index import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import Places, places
-from mdmem.store.state.local_records import Tally, find_pin, read_times, record_shown, tally_shown
-from mdmem.store.tree import (
-    FileKind,
-    GitTree,
-    Tree,
-    TreeFile,
-    TreeView,
-    Unreadable,
-    WorkingTree,
-    find_file,
-    narrowed,
-    read_one,
-)
+from mdmem.store.state.local_records import Tally, read_times, record_shown, tally_shown
+from mdmem.store.tree import GitTree, TimedTree, Tree, Unreadable, WorkingTree, narrowed, read_file, settings_bytes
 from mdmem.store.workspace.location import Location, Snapshot, snapshot_at
 from mdmem.store.workspace.scope import find_wing
 
@@ -61,38 +42,6 @@ _Made = TypeVar("_Made")
 _WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 # The number of files whose lines are cached while findings are printed.
 _SHOWN_FILES = 16
-
-
-# A BaseException, because the index treats every `Exception` as damage and would be rebuilt.
-class OverdueError(BaseException):
-    """The time limit of an answer is over."""
-
-
-Clock = Callable[[], float]
-
-
-class TimedTree(TreeView, kw_only=True):
-    """A tree that raises OverdueError if it is read after the time `until` of a clock."""
-
-    until: float
-    clock: Clock
-
-    def files(self) -> tuple[TreeFile, ...]:
-        """Return all files below the root, sorted by path; raises OverdueError after the time limit."""
-        return self._in_time(self.below.files())
-
-    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, or with an Unreadable; raises OverdueError after the time limit."""
-        return map(self._in_time, self.below.read(paths))
-
-    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the hash of each file that can be read, by path; raises OverdueError after the time limit."""
-        return self._in_time(self.below.digests(files))
-
-    def _in_time(self, result: _Made) -> _Made:
-        if self.clock() > self.until:
-            raise OverdueError
-        return result
 
 
 def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
@@ -160,7 +109,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return a workspace with access to everything, for internal work whose result the caller never sees."""
         return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
 
-    def within(self, seconds: float, *, clock: Clock) -> Self:
+    def within(self, seconds: float, *, clock: Callable[[], float]) -> Self:
         """Return a workspace with a time limit in seconds; reading a file after the limit raises OverdueError."""
         return replace(self.over(TimedTree(self.whole_tree, until=clock() + seconds, clock=clock)), is_timed=True)
 
@@ -370,12 +319,9 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         if path == SETTINGS_NAME and self.access.is_narrow:
             return None
         try:
-            file = find_file(self.tree.files(), path)
-            # Opening a pipe would wait for ever.
-            content = read_one(self.tree, path) if file is not None and file.kind is FileKind.FILE else None
+            return read_file(self.tree, path)
         except MdmemError:
             return None
-        return None if isinstance(content, Unreadable) else content
 
     def line_of(self, place: Place) -> str | None:
         """Return the text of the line at a place; None if it cannot be read or mentions a hidden wing."""
@@ -451,26 +397,6 @@ def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     contents = (content for path in old for _, content in catalog.tree.read([path]))
     is_old = (not isinstance(one, bytes) or origin_in(one.decode("utf-8", "replace")) is None for one in contents)
     return LastHygiene(day, any(stated <= latest for stated in known) or any(is_old))
-
-
-class Borrowed(Struct, frozen=True):
-    """A wing that is read from another repository: its URL or path, its commit, and the day of the last fetch."""
-
-    name: str
-    git: str
-    commit: str
-    asked: date
-
-
-def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
-    """Return the wings read from other repositories, by name; raises SettingsError if the settings are invalid."""
-    fetched = workspace.catalog.fetched_wings
-    found = []
-    for name, stated in workspace.settings.remote_wings.items() if fetched else ():
-        pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
-        if pin is not None and name in workspace.catalog.fetched_wings:
-            found.append(Borrowed(name, stated.git or "", stated.commit or "", pin.asked))
-    return tuple(found)
 
 
 def refuse_remote(workspace: Workspace, wing: str) -> None:
