@@ -11,9 +11,8 @@ from golden import DATA, GoldenCase, each_case, read_cases, read_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markdown.reading import read_fields
 from mdmem.markdown.body import sections_of, sentences_in
-from mdmem.markdown.front_matter import FrontMatterError, body_of, has_front_matter
+from mdmem.markdown.front_matter import Fields, FrontMatterError, body_of, has_front_matter
 from mdmem.markdown.parse import (
     Document,
     body_links,
@@ -35,19 +34,9 @@ def parse(content: str | bytes) -> Document:
     return parse_document(PATH, content.encode() if isinstance(content, str) else content)
 
 
-def test_parse_returns_fields_and_body() -> None:
-    document = parse("---\ntype: note\n---\n\n# Title\n")
-    assert (document.fields, document.body, document.body_line, document.findings) == (
-        {"type": "note"},
-        "\n# Title\n",
-        4,
-        (),
-    )
-
-
 def test_parse_reads_crlf_and_a_byte_order_mark() -> None:
     document = parse(b"\xef\xbb\xbf---\r\ntype: note\r\ntags:\r\n- a\r\n---\r\ntext\r\n")
-    assert (document.fields, document.body) == ({"type": "note", "tags": ["a"]}, "text\r\n")
+    assert (document.fields, document.body, document.findings) == ({"type": "note", "tags": ["a"]}, "text\r\n", ())
     assert (document.place("type").line, document.place("type").column, document.body_line) == (2, 7, 6)
 
 
@@ -57,12 +46,8 @@ def test_place_counts_lines_from_the_top_of_the_file() -> None:
     assert (tag.path, tag.line, tag.column, tag.width) == (PATH, 3, 11, 2)
     assert (key.line, key.column, key.width) == (3, 1, 4)
     assert (body.line, body.column, body.width) == (6, 5, 5)
-    assert document.text_place(4) == document.place("type", of_key=True).__class__(PATH, 2, 1, 0)
-
-
-def test_place_is_the_opening_fence_when_the_field_is_absent() -> None:
-    place = parse("---\ntype: note\n---\n").place("status")
-    assert (place.line, place.column) == (1, 1)
+    assert document.text_place(4) == Place(PATH, 2, 1, 0)
+    assert document.place("status") == Place(PATH, 1, 1, 0), "the opening fence"
 
 
 @pytest.mark.parametrize("body", ["Title\n=======\n", "<<<<<<< alone\n", "=======\n>>>>>>> x\n<<<<<<< y\n"])
@@ -221,6 +206,15 @@ def test_comment_and_code_hide_each_others_marks() -> None:
         assert [one.text for one in sentences_in(body, 0, len(body))] == ["Real prose."]
 
 
+def read_fields(text: str) -> tuple[Fields | None, tuple[Finding, ...]]:
+    """Return the fields of a front matter, if they are certain, and its faults."""
+    try:
+        fields = handler().load(text)
+    except FrontMatterError as error:
+        return None, error.findings
+    return fields, fields.findings
+
+
 def only_trouble(text: str) -> Finding:
     """Return the single fault of a front matter."""
     _, troubles = read_fields(text)
@@ -232,10 +226,8 @@ def read_of(text: str) -> tuple[str, ...]:
     """Return the fields as JSON, where there are any, and the faults."""
     fields, troubles = read_fields(text)
     read = () if fields is None else (json.dumps(fields, ensure_ascii=False),)
-    return (
-        *read,
-        *(f"{one.place.line - 1}:{one.place.column}: {one.code}: {one.message}; {one.help}" for one in troubles),
-    )
+    said = (f"{one.place.line - 1}:{one.place.column}: {one.code}: {one.message}; {one.help}" for one in troubles)
+    return (*read, *said)
 
 
 @each_case("document/front_matter.txt")
@@ -245,27 +237,16 @@ def test_front_matter_is_read_or_refused_at_its_place(loader: str, case: GoldenC
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_place_is_known_of_every_key_and_value(loader: str, newline: str) -> None:
-    fields, _ = read_fields(
-        newline.join(["type: note", "", "# why", 'title: "Größe 🙂"', "tags:", "  - a", "  - bcd", ""])
-    )
+    lines = ["type: note", "", "# why", 'title: "Größe 🙂"', "tags:", "  - a", "  - bcd", "see: [🙂, b]", "owner:", ""]
+    fields, _ = read_fields(newline.join(lines))
     assert fields is not None
-    keys = {name: fields.place(name, of_key=True) for name in fields}
+    keys = {name: fields.place(name, of_key=True) for name in ("type", "title", "tags")}
     assert keys == {"type": Place("", 2, 1, 4), "title": Place("", 5, 1, 5), "tags": Place("", 6, 1, 4)}
     assert fields.place("type") == Place("", 2, 7, 4)
     assert fields.place("title") == Place("", 5, 8, 9)
     assert fields.place("tags", 1) == Place("", 8, 5, 3)
-
-
-def test_place_counts_characters_when_one_lies_outside_the_basic_plane(loader: str) -> None:
-    fields, _ = read_fields("x-a: {🙂🙂: b}\ntags: [🙂, b]\n")
-    assert fields is not None
-    assert fields.place("tags", 1) == Place("", 3, 11, 1)
-
-
-def test_place_is_the_key_when_the_value_is_empty(loader: str) -> None:
-    fields, _ = read_fields("type: note\nowner:\n")
-    assert fields is not None
-    assert fields.place("owner") == Place("", 3, 1, 5)
+    assert fields.place("see", 1) == Place("", 9, 10, 1), "a character outside the basic plane is one"
+    assert fields.place("owner") == Place("", 10, 1, 5), "the key of an empty value"
 
 
 def test_fault_is_as_wide_as_what_it_is_about(loader: str) -> None:

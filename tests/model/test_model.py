@@ -11,7 +11,7 @@ from builders import entry, git, make_repository, write
 from golden import read_rows
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown.reading import read_fields
+from markdown.test_parse import read_fields
 
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import (
