@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, product, takewhile
 from typing import Any
 
 from msgspec import Struct, field
@@ -412,8 +412,10 @@ _SUFFIX = re.compile(r"[-.](?:instructions|md)\Z", re.IGNORECASE)
 # The folder in which a client keeps its instructions says nothing about which code they apply to.
 _CLIENT_FOLDER = re.compile(r"(?:^|/)\.(?:claude|cursor|github)(?:/.*)?\Z")
 _EVERYTHING = frozenset({"*", "**", "**/*", "./**", "/**"})
+_BRACES = re.compile(r"\{([^{}]*)\}")
 # Patterns are separated by commas that are not inside braces.
 _PATTERN = re.compile(r"(?:[^{},]|\{[^{}]*\}?|\})+")
+_MOST_GLOBS = 64
 
 
 def is_instructions(source: SourceFile) -> bool:
@@ -488,14 +490,20 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
     kept: dict[str, None] = {}
     messages = []
     for one in filter(None, written):
-        # Git's globs have neither braces nor negation.
-        if one.startswith("!") or "{" in one:
-            messages.append(f"`applies_to` cannot express the pattern `{one[:100]}`")
+        # Git's globs have no braces, so each choice becomes a glob. Nested braces are not expanded.
+        parts = _BRACES.split(one.removeprefix("./").lstrip("/"))
+        choices = [map(str.strip, part.split(",")) if number % 2 else [part] for number, part in enumerate(parts)]
+        if one.startswith("!") or any("{" in part for part in parts):
+            messages.append(f"`applies_to` cannot express the pattern `{one}`")
             continue
-        glob = one.removeprefix("./").lstrip("/")
-        plain = f"**/{glob}" if anywhere and "/" not in glob else glob
-        kept[f"{below}/{plain}" if below else plain] = None
-    return tuple(kept), tuple(messages)
+        for glob in islice(map("".join, product(*choices)), _MOST_GLOBS + 1):
+            plain = f"**/{glob}" if anywhere and "/" not in glob else glob
+            kept[f"{below}/{plain}" if below else plain] = None
+    if len(kept) > _MOST_GLOBS:
+        messages.append(
+            f"it has more than {_MOST_GLOBS} patterns; those after `{[*kept][_MOST_GLOBS - 1]}` are omitted"
+        )
+    return tuple(kept)[:_MOST_GLOBS], tuple(messages)
 
 
 DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
