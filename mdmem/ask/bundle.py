@@ -6,16 +6,16 @@ scope. The call has a time limit. If the memory cannot be read, the answer has a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from enum import StrEnum
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.answer import (
+    OVERRIDDEN,
     TYPE_FILTER,
     VIA_NAMED,
     Answer,
@@ -50,37 +50,24 @@ Bundle = dict[str, Any]
 # The most entries of each scope, and the contract's word for the scope: shared wings are the scope `global`.
 CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
-_DRAFTS = 5
-_NAMED = 50
+# The most drafts that are shown, and the most omitted entries that are listed.
+_DRAFTS, _NAMED = 10, 50
 # The most results of `memory_surface`, and the most characters of a passage.
 _MOST, _WIDTH = 50, 300
 
 
-class BundleScope(StrEnum):
-    """The entries that a bundle may contain: those of shared wings, also of the project, or also of one focus.
+class BundleRequest(Struct, frozen=True, kw_only=True):
+    """The arguments of one call of `retrieve_context`; empty `labels` mean all labels.
 
-    A focus is a part of a project, as in the field `focus` of an entry.
+    With `is_global`, only shared wings are read. A focus is a part of a project, as in the field `focus` of an entry.
     """
 
-    GLOBAL = "global"
-    PROJECT = "project"
-    FOCUS = "focus"
-
-
-class BundleRequest(Struct, frozen=True, kw_only=True):
-    """The arguments of one call of `retrieve_context`; empty `labels` mean all labels."""
-
     project_id: str | None
-    scope: BundleScope = BundleScope.PROJECT
     focus: str | None = None
+    is_global: bool = False
     labels: frozenset[NodeLabel] = frozenset()
     topic: str = ""
     agent: str = UNNAMED_AGENT
-
-    @property
-    def is_global(self) -> bool:
-        """Return whether the request is for shared wings only."""
-        return self.scope is BundleScope.GLOBAL
 
     @property
     def types(self) -> tuple[EntryType, ...]:
@@ -103,13 +90,14 @@ def retrieve_context(
 ) -> Bundle:
     """Return the bundle of a project for an agent. Its status says whether the memory could be read.
 
-    The settings limit the time of an attempt. If it takes longer, or files disappear meanwhile, there is a second one.
-    Raises ValueError for an unknown scope or category.
+    With a focus, entries of every scope are included. The settings limit the time of an attempt. If it takes longer, or
+    files disappear meanwhile, there is a second one. Raises ValueError for an unknown category.
     """
+    focus = tidy(focus) or None
     request = BundleRequest(
         project_id=tidy(project_id) or None,
-        scope=BundleScope(scope),
-        focus=tidy(focus) or None,
+        focus=focus,
+        is_global=scope == "global" and focus is None,
         labels=frozenset(map(NodeLabel, categories or ())),
         topic=tidy(topic) or "",
         agent=tidy(agent) or UNNAMED_AGENT,
@@ -127,11 +115,10 @@ def retrieve_context(
         # If the memory is the top folder itself, its wings cannot be excluded without reading the memory once more.
         basis = with_outside(late, workspace, request.topic) if workspace.location.under else late
         message = "the memory was not read in time, in two attempts; continue without it, or ask again later"
-        return _bundle("timed_out", unknown, message, basis, focus=request.focus)
+        return _bundle("timed_out", unknown, message, basis, focus=focus)
     except (EnvironmentFaultError, OSError) as error:
         basis = with_fallback(AnswerBasis(), workspace, request.topic, why=str(error))
-        message = "the memory cannot be read; continue without it"
-        return _bundle("failed", unknown, message, basis, focus=request.focus)
+        return _bundle("failed", unknown, "the memory cannot be read; continue without it", basis, focus=focus)
 
 
 def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bundle:
@@ -149,19 +136,20 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
     # Select the wing by its project id, since its name may be the id of another wing. An unreadable wing has no id.
     named = ((request.project_id or "") if state.wing in catalog.wings else state.wing,)
     filters = Filters(wings=named, focuses=focuses, types=request.types)
-    resolved = resolve_scope(catalog, reading.settings, filters, tracked=workspace.tracked_files)
-    scope = narrowed(catalog, resolved, request)
+    scope = resolve_scope(catalog, reading.settings, filters, tracked=workspace.tracked_files)
+    scope = shared_part(catalog, scope) if request.is_global else scope
     # A server's working directory has nothing to do with its callers, so their paths start at the top.
     at_top = replace(workspace, cwd=workspace.location.base)
     question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
-    found = reading.retrieve(scope, question)
-    merged = merge(catalog, found, request, wing=state.wing, is_uncertain=is_uncertain)
-    basis, (status, message) = merged.basis, _outcome(catalog, found, merged, request, state)
+    found, invariants_left_out = merge(
+        catalog, reading.retrieve(scope, question), request, wing=state.wing, is_uncertain=is_uncertain
+    )
+    status, message = _outcome(catalog, found, state)
     if status == "failed":
-        why = basis.why_degraded or "no entry of the scope can be read"
-        basis = with_fallback(basis, workspace, request.topic, why=why)
+        why = found.basis.why_degraded or "no entry of the scope can be read"
+        basis = with_fallback(found.basis, workspace, request.topic, why=why)
     else:
-        basis = with_outside(basis, workspace, request.topic)
+        basis = with_outside(found.basis, workspace, request.topic)
     overriding = [
         one
         for one in having(catalog.entries, "overrides")
@@ -174,9 +162,9 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         state.state,
         message,
         basis,
-        items=[_item(catalog, found.describe(item), overriding) for item in merged.items],
-        proposed=[_item(files, found.describe_proposed(item)) for item in merged.proposed],
-        invariants_left_out=[asdict(one) for one in merged.invariants_left_out],
+        items=[_item(catalog, found.describe(item), overriding) for item in found.items],
+        proposed=[_item(files, found.describe_proposed(item)) for item in found.proposed],
+        invariants_left_out=[asdict(one) for one in invariants_left_out],
         hygiene_due=is_hygiene_due(workspace, request.project_id or state.wing),
         wing=state.wing,
         shared_wings=list(scope.shared_wings),
@@ -184,34 +172,25 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
     )
 
 
-def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
-    """Reduce the scope of a `global` request without a focus to the shared wings; return other scopes unchanged."""
-    if not request.is_global or scope.focus is not None:
-        return scope
+def shared_part(catalog: Catalog, scope: Scope) -> Scope:
+    """Reduce a scope to its shared wings."""
     shared = tuple(name for name in scope.wings if name in catalog.wings and catalog.wings[name].is_shared)
     binding = tuple(name for name in scope.binding_wings if name in shared)
     return replace(scope, wing=None, wings=shared, shared_wings=shared, binding_wings=binding)
 
 
-class Merged(NamedTuple):
-    """The items of a bundle, its drafts, the counts of the omitted invariants, and the facts about the answer."""
-
-    items: list[Item]
-    proposed: list[Item]
-    invariants_left_out: tuple[OmittedCount, ...]
-    basis: AnswerBasis
-
-
-def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str, is_uncertain: bool) -> Merged:
-    """Choose the items and drafts of an answer that belong to the bundle of a wing, and count the omitted ones.
+def merge(
+    catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str, is_uncertain: bool
+) -> tuple[Answer, tuple[OmittedCount, ...]]:
+    """Reduce an answer to the items and drafts that belong to the bundle of a wing, and count the omitted invariants.
 
     Items are omitted because of their label, their scope, or the limit on the number of items of one scope.
     `is_uncertain` says that no entry has the requested focus yet. In that case only the project's own entries are
     included, and the invariants of shared wings.
     """
     own = Tier.SHARED if wing in catalog.wings and catalog.wings[wing].is_shared else Tier.PROJECT
-    tiers = {Tier.SHARED, Tier.FOCUS} if request.is_global else {own} if is_uncertain else set(Tier)
-    overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by ")}
+    tiers = {own} if is_uncertain else set(Tier)
+    overridden = {one.address for one in found.basis.omitted if one.why.startswith(f"{OVERRIDDEN} by ")}
 
     def has_label(item: Item) -> bool:
         entries = (item.entry, *(catalog.entries[old] for old in item.via))
@@ -219,28 +198,29 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
         return is_named or not overridden.isdisjoint(item.overrides)
 
     def is_read(item: Item) -> bool:
-        if item.tier in tiers or not overridden.isdisjoint(item.overrides):
-            return True
-        # A matching shared entry may be superseded by an entry outside the shared wings, which is included, too.
-        is_successor = bool(item.via) and found.scope.wing is None
-        return is_successor if request.is_global else found.scope.always_applies(item.entry)
+        return item.tier in tiers or found.scope.always_applies(item.entry)
+
+    def turn(item: Item) -> tuple[bool, bool, bool]:
+        """Return a sort key: proposals come last; decisions merged without approval come between patterns and notes."""
+        standing = item.stance.standing if item.stance is not None else Standing.BINDING
+        return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
 
     wanted = [item for item in found.items if has_label(item)]
-    chosen = _within_caps(item for item in wanted if is_read(item))
-    items = [item for item in wanted if item.address in chosen]
+    left, chosen, over = dict(CAPS), set[str](), list[Item]()
+    for item in sorted(filter(is_read, wanted), key=turn):
+        is_invariant = item.entry.type is EntryType.INVARIANT
+        if is_invariant or left[item.tier] > 0:
+            chosen.add(item.address)
+            left[item.tier] -= not is_invariant
+        else:
+            over.append(item)
     drafts = [item for item in found.proposed if has_label(item) and item.tier in tiers]
-    own_drafts: list[Item] = []
-    if all(item.entry.type is EntryType.INVARIANT for item in items):
-        # If there is nothing else, all of the caller's own drafts are included.
-        own_drafts = [one for one in drafts if (one.entry.agent or "").casefold() == request.agent.casefold()]
-    others = [one for one in drafts if one not in own_drafts]
-    left = max(0, _DRAFTS - len(own_drafts))
-    over = [item for item in wanted if is_read(item) and item.address not in chosen]
-    put_off = [item for item in wanted if not is_read(item)] if is_uncertain and not request.is_global else []
+    # The caller's own drafts come first.
+    drafts.sort(key=lambda one: (one.entry.agent or "").casefold() != request.agent.casefold())
     omitted = [
         *(one.omission(f"over the {CAPS[one.tier]} of the scope `{SCOPE_WORDS[one.tier]}`") for one in over),
-        *(one.omission(f"over the {_DRAFTS} drafts that are shown") for one in others[left:]),
-        *(one.omission("of a shared wing, while the focus is uncertain") for one in put_off),
+        *(one.omission(f"over the {_DRAFTS} drafts that are shown") for one in drafts[_DRAFTS:]),
+        *(one.omission("of a shared wing, while the focus is uncertain") for one in wanted if not is_read(one)),
         # The contract calls the filter of types `categories`.
         *(replace(one, why="not among `categories`") if one.why == TYPE_FILTER else one for one in found.basis.omitted),
     ]
@@ -251,62 +231,36 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
         omitted_counts=count_omitted([*found.basis.omitted_counts, *omitted[_NAMED:]]),
     )
     invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
-    if request.is_global and wing not in found.scope.shared_wings:
-        known = chosen | {one.address for one in found.basis.omitted}
-        beyond = catalog.derived.of_type[EntryType.INVARIANT] & catalog.lineage.current - known
+    if request.is_global and own is not Tier.SHARED:
+        beyond = catalog.derived.of_type[EntryType.INVARIANT] & catalog.lineage.current - chosen
         why = "of the project, which the scope `global` does not include"
         invariants += [Omission(one, "invariant", why) for one in beyond if one.partition("/")[0] == wing]
-    return Merged(items, [*own_drafts, *others[:left]], count_omitted(invariants), basis)
+    items = tuple(item for item in wanted if item.address in chosen)
+    return replace(found, items=items, proposed=tuple(drafts[:_DRAFTS]), basis=basis), count_omitted(invariants)
 
 
-def _within_caps(items: Iterable[Item]) -> set[str]:
-    """Return the addresses of the items within the limits of their scopes; invariants do not count."""
-    left, chosen = dict(CAPS), set[str]()
-
-    def turn(item: Item) -> tuple[bool, bool, bool]:
-        """Return a sort key: proposals come last; decisions merged without approval come between patterns and notes."""
-        standing = item.stance.standing if item.stance is not None else Standing.BINDING
-        return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
-
-    for item in sorted(items, key=turn):
-        is_invariant = item.entry.type is EntryType.INVARIANT
-        if is_invariant or left[item.tier] > 0:
-            chosen.add(item.address)
-            left[item.tier] -= not is_invariant
-    return chosen
-
-
-def _outcome(
-    catalog: Catalog, found: Answer, merged: Merged, request: BundleRequest, state: ScopeAnswer
-) -> tuple[str, str | None]:
+def _outcome(catalog: Catalog, found: Answer, state: ScopeAnswer) -> tuple[str, str | None]:
     """Return the status, and one line with remarks about facts that no other key of the bundle has, or None.
 
     The status is `conflicted` if an item has a declared contradiction, and `failed` if no entry can be read.
     """
-    items, basis, wings = merged.items, merged.basis, found.scope.wings
-    status = "succeeded" if items or merged.proposed else "empty"
+    basis, wings = found.basis, found.scope.wings
+    parts = list[str]()
+    if state.message:
+        parts += [state.message, "until then only the project is read, with the invariants of its shared wings"]
+    parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in basis.elsewhere)
+    status = "succeeded" if found.items or found.proposed else "empty"
     if any(one.is_declared for one in basis.conflicts):
         status = "conflicted"
-    elif status == "empty" and not any(entry.wing in wings for entry in catalog.entries.values()):
-        is_hidden = any(one.place.path.split("/")[0] in wings for one in found.basis.problems)
-        status = "failed" if is_hidden else status
-    parts = [state.message] if state.message else []
-    if state.message and not request.is_global:
-        parts.append("until then only the project is read, with the invariants of its shared wings")
-    if request.scope is BundleScope.FOCUS and request.focus is None:
-        parts.append("no `focus` is given, so the project is read")
-    if request.topic and not any(letter.isalnum() for letter in request.topic):
-        parts.append("`topic` contains no word to search for")
-    parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in basis.elsewhere)
-    if merged.proposed and all(item.entry.type is EntryType.INVARIANT for item in items):
-        only = "besides invariants, only" if items else "only"
-        parts.append(
-            f"{only} drafts were found: they are in `proposed`, and have no effect until a person approves them"
-        )
-    if status == "failed":
-        parts.append("no entry of this scope can be read; continue without memory")
-    elif basis.problems and status == "empty":
-        parts.append("no readable entry matches, and the unreadable files may contain rules")
+    elif status == "succeeded" and not found.items:
+        parts.append("only drafts were found; they have no effect until a person approves them")
+    elif status == "empty" and basis.problems:
+        is_hidden = any(one.place.path.split("/")[0] in wings for one in basis.problems)
+        if is_hidden and not any(entry.wing in wings for entry in catalog.entries.values()):
+            status = "failed"
+            parts.append("no entry of this scope can be read; continue without memory")
+        else:
+            parts.append("no readable entry matches, and the unreadable files may contain rules")
     return status, "; ".join(parts) or None
 
 
@@ -417,18 +371,16 @@ def memory_surface(
         found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
     drafts = [hit for hit in found.hits if hit.status is Status.DRAFT]
     current = [hit for hit in found.hits if hit.status is not Status.DRAFT]
+    next_step = "call `retrieve_context` with the project for the rules, in the order of authority"
     if not is_known:
         next_step = state.message or ""
     elif not words:
         next_step = "write the words to search for in `query`"
-    elif current:
-        more = f"; {len(current) - most} more match, raise `limit` to see them" if len(current) > most else ""
-        next_step = f"call `retrieve_context` with the project for the rules, in the order of authority{more}"
-    else:
+    elif len(current) > most:
+        next_step += f"; {len(current) - most} more match, raise `limit` to see them"
+    elif not current:
         unread = "; an unreadable file may contain them" if found.basis.problems else ""
-        next_step = (
-            f"no current entry contains these words{unread}; try others, or call `retrieve_context` for the rules"
-        )
+        next_step = f"no current entry contains these words{unread}; {next_step}"
     return {
         "problems": problems_json(found.basis.problems),
         "matches": [_match(workspace, hit, found) for hit in current[:most]],

@@ -1,6 +1,5 @@
 """Which entries get into a bundle: the scopes, their room, and the order."""
 
-from collections import Counter
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -10,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ask.builders import bundle, ids, item, put, why_omitted
-from mdmem.ask.answer import Answer
-from mdmem.ask.bundle import CAPS, BundleRequest, BundleScope, Merged, merge, narrowed
+from mdmem.ask.bundle import CAPS, BundleRequest, merge, shared_part
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key
 from mdmem.ask.retrieve import retrieval_of
@@ -20,7 +18,7 @@ from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, Wing, WingKin
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import MemoryTree
-from mdmem.store.workspace.scope import Filters, Scope, resolve_scope
+from mdmem.store.workspace.scope import Filters, resolve_scope
 
 
 def many(root: Path, number: int, room: str, /, **fields: object) -> list[str]:
@@ -78,18 +76,17 @@ def test_invariants_take_no_room_and_come_first(root: Path) -> None:
     assert ids(answer["items"]) == [*rules, *common, *choices]
 
 
-def test_a_focus_is_added_to_the_global_scope(root: Path) -> None:
+def test_the_global_scope_counts_the_invariants_of_the_project(root: Path) -> None:
     put(root, "app/architecture/own", "Own")
-    put(root, "app/architecture/auth", "Auth", focus="auth")
     put(root, "app/rules/never", "Never", type="invariant")
     put(root, "lib/architecture/common", "Common")
-    answer = bundle(root, scope="global", focus="auth")
-    assert ids(answer["items"]) == ["app/architecture/auth", "lib/architecture/common"]
+    answer = bundle(root, scope="global")
+    assert ids(answer["items"]) == ["lib/architecture/common"]
     assert [one["count"] for one in answer["invariants_left_out"]] == [1]
 
 
-@pytest.mark.parametrize("scope", ["project", "focus"])
-def test_scopes_project_and_focus_read_the_wing_too(root: Path, scope: str) -> None:
+@pytest.mark.parametrize("scope", ["global", "project", "focus"])
+def test_with_a_focus_every_scope_is_read(root: Path, scope: str) -> None:
     put(root, "app/architecture/own", "Own")
     put(root, "app/architecture/auth", "Auth", focus="auth")
     put(root, "lib/architecture/common", "Common")
@@ -97,19 +94,12 @@ def test_scopes_project_and_focus_read_the_wing_too(root: Path, scope: str) -> N
     assert ids(answer["items"]) == ["app/architecture/auth", "app/architecture/own", "lib/architecture/common"]
 
 
-def test_scope_focus_without_a_focus_reads_the_project_and_says_so(root: Path) -> None:
-    put(root, "app/architecture/own", "Own")
-    answer = bundle(root, scope="focus")
-    assert ids(answer["items"]) == ["app/architecture/own"]
-    assert answer["message"] == "no `focus` is given, so the project is read"
-
-
-def test_drafts_stand_apart_five_at_most(root: Path) -> None:
-    drafts = many(root, 6, "app/architecture", status="draft")
+def test_drafts_stand_apart_ten_at_most(root: Path) -> None:
+    drafts = many(root, 11, "app/architecture", status="draft")
     answer = bundle(root)
     assert answer["items"] == []
-    assert ids(answer["proposed"]) == drafts[:5]
-    assert why_omitted(answer) == {drafts[5]: "over the 5 drafts that are shown"}
+    assert ids(answer["proposed"]) == drafts[:10]
+    assert why_omitted(answer) == {drafts[10]: "over the 10 drafts that are shown"}
     assert answer["retrieval_status"] == "succeeded"
 
 
@@ -148,11 +138,6 @@ def test_a_topic_never_filters_unconditional_invariants(root: Path) -> None:
     assert ids(answer["items"]) == ["app/r/rule", "lib/r/rule"]
     assert answer["covered"] is False
     assert answer["unmatched_terms"] == ["authentication"]
-
-
-def test_a_topic_without_a_word_is_said(root: Path) -> None:
-    answer = bundle(root, topic="--")
-    assert answer["message"] == "`topic` contains no word to search for"
 
 
 def test_a_declared_override_wins_and_is_told(root: Path) -> None:
@@ -211,90 +196,53 @@ def memories(draw: st.DrawFn) -> dict[str, Entry]:
     return dict(sorted(found.items()))
 
 
-asks = st.builds(
-    BundleRequest,
-    project_id=st.just("app"),
-    scope=st.sampled_from(BundleScope),
-    focus=st.sampled_from((None, "auth")),
-    labels=st.one_of(st.just(frozenset()), st.frozensets(st.sampled_from(NodeLabel), min_size=1, max_size=3)),
-)
+focuses = st.sampled_from((None, "auth"))
+labels = st.one_of(st.just(frozenset()), st.frozensets(st.sampled_from(NodeLabel), min_size=1, max_size=3))
 
 
-def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Scope, Answer, Merged]:
-    """Return what is found and what is merged of it, the scope being certain."""
-    catalog = Catalog(MemoryTree("nothing"), entries, WINGS, {}, (), (), (), {})
-    focuses = (asked.focus,) if asked.focus else ()
-    filters = Filters(wings=("app",), focuses=focuses, types=asked.types)
-    scope = narrowed(catalog, resolve_scope(catalog, Settings(), filters), asked)
-    found = retrieval_of(Selection(catalog, scope, Question(filters=filters), None, TODAY))
-    return catalog, scope, found, merge(catalog, found, asked, wing="app", is_uncertain=False)
-
-
-@given(memories(), asks)
-def test_items_are_current_in_the_order_of_authority_and_within_the_caps_of_their_scopes(
-    entries: dict[str, Entry], asked: BundleRequest
+@given(memories(), st.booleans(), focuses, labels)
+def test_bundle_is_in_the_order_of_authority_within_its_caps_and_loses_nothing_in_silence(
+    entries: dict[str, Entry], is_global: bool, focus: str | None, asked_labels: frozenset[NodeLabel]
 ) -> None:
-    catalog, _, found, merged = answer(entries, asked)
-    taken = Counter(item.tier for item in merged.items if item.entry.type is not EntryType.INVARIANT)
-    assert all(taken[tier] <= CAPS[tier] for tier in Tier)
-    assert len(merged.proposed) <= 5
-    assert merged.items == sorted(merged.items, key=authority_key)
-    assert [item.entry.type.rank for item in merged.items] == sorted(item.entry.type.rank for item in merged.items)
+    asked = BundleRequest(project_id="app", is_global=is_global, focus=focus, labels=asked_labels)
+    catalog = Catalog(MemoryTree("nothing"), entries, WINGS, {}, (), (), (), {})
+    filters = Filters(wings=("app",), focuses=(focus,) if focus else (), types=asked.types)
+    scope = resolve_scope(catalog, Settings(), filters)
+    scope = shared_part(catalog, scope) if is_global else scope
+    found = retrieval_of(Selection(catalog, scope, Question(filters=filters), None, TODAY))
+    bundled, left_out = merge(catalog, found, asked, wing="app", is_uncertain=False)
+    items, omitted = list(bundled.items), {one.address: one.why for one in bundled.basis.omitted}
+
+    # Items are current, in the order of authority, and within the caps of their scopes.
+    # A one-sided successor comes directly before the entry that it supersedes.
+    apart = [one for one in items if not catalog.lineage.claims(one.address)]
+    assert apart == sorted(apart, key=authority_key)
+    assert [item.entry.type.rank for item in items] == sorted(item.entry.type.rank for item in items)
     current = {one for one in entries if catalog.lineage.is_current(one) or catalog.lineage.is_unresolved(one)}
-    assert all(item.address in current and item.status is not Status.DRAFT for item in merged.items)
-    assert all(item.status is Status.DRAFT for item in merged.proposed)
+    assert all(item.address in current and item.status is not Status.DRAFT for item in items)
+    assert all(item.status is Status.DRAFT for item in bundled.proposed)
+    assert len(bundled.proposed) <= 10
     # A scope reads nothing of other projects.
-    assert all(item.entry.wing != "web" for item in (*merged.items, *merged.proposed))
-    if asked.scope is BundleScope.GLOBAL:
-        overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by")}
-        own = [item for item in merged.items if item.tier is Tier.PROJECT]
-        assert all(overridden & set(item.overrides) for item in own)
-
-
-@given(memories(), asks)
-def test_no_invariant_that_binds_is_lost(entries: dict[str, Entry], asked: BundleRequest) -> None:
-    catalog, *_, merged = answer(entries, asked)
-    given_ones = {item.entry.address for item in merged.items}
-    binding = {
-        address: one
+    assert all(item.entry.wing != "web" for item in (*items, *bundled.proposed))
+    # The items outrank those over a cap.
+    for tier in Tier:
+        own = [authority_key(one) for one in items if one.tier is tier and one.entry.type is not EntryType.INVARIANT]
+        over = [one for one in found.items if one.tier is tier and "of the scope" in omitted.get(one.address, "")]
+        assert len(own) <= CAPS[tier]
+        assert not over or (len(own) == CAPS[tier] and max(own) < min(map(authority_key, over)))
+    # No invariant is lost.
+    missing = [
+        one
         for address, one in entries.items()
         if one.type is EntryType.INVARIANT and one.wing != "web" and catalog.lineage.is_current(address)
-    }
-    missing = [one for address, one in binding.items() if address not in given_ones]
-    for one in missing:
-        by_label = bool(asked.labels) and NodeLabel.INVARIANT not in asked.labels
-        by_focus = asked.focus is not None and one.focus not in (None, asked.focus)
-        by_scope = asked.scope is BundleScope.GLOBAL and one.wing == "app"
-        assert by_label or by_focus or by_scope
-    assert sum(one.count for one in merged.invariants_left_out) >= len(missing)
-
-
-@given(memories(), asks)
-def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], asked: BundleRequest) -> None:
-    _, _, found, merged = answer(entries, asked)
-    over = {
-        one.address for one in merged.basis.omitted if one.why.startswith("over the 1") or "of the scope" in one.why
-    }
-    for tier in Tier:
-        given_keys = [
-            authority_key(item)
-            for item in merged.items
-            if item.tier is tier and item.entry.type is not EntryType.INVARIANT
-        ]
-        left = [authority_key(item) for item in found.items if item.tier is tier and item.entry.address in over]
-        assert not left or (len(given_keys) == CAPS[tier] and max(given_keys) < min(left))
-
-
-@given(memories(), asks)
-def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Entry], asked: BundleRequest) -> None:
-    _, _, found, merged = answer(entries, asked)
-    told = {item.entry.address for item in merged.items} | {one.address for one in merged.basis.omitted}
-    silent = [item for item in found.items if item.entry.address not in told]
-    counted = sum(one.count for one in merged.basis.omitted_counts)
-    unasked = [
-        item
-        for item in silent
-        if (asked.labels and label_of(item.entry) not in asked.labels)
-        or (asked.scope is BundleScope.GLOBAL and item.tier is Tier.PROJECT)
+        if address not in {item.address for item in items}
     ]
-    assert len(silent) - len(unasked) <= counted
+    for one in missing:
+        by_label = bool(asked_labels) and NodeLabel.INVARIANT not in asked_labels
+        by_focus = focus is not None and one.focus not in (None, focus)
+        assert by_label or by_focus or (is_global and one.wing == "app")
+    assert sum(one.count for one in left_out) >= len(missing)
+    # Every entry that was found is an item, omitted with a reason, counted, or was not asked for.
+    silent = [item for item in found.items if item not in items and item.address not in omitted]
+    unasked = [one for one in silent if asked_labels and label_of(one.entry) not in asked_labels]
+    assert len(silent) - len(unasked) <= sum(one.count for one in bundled.basis.omitted_counts)

@@ -261,11 +261,11 @@ def test_merged_decisions_are_items_after_patterns_have_room_and_before_notes(sh
     assert (found["retrieval_status"], "proposed" in found) == ("succeeded", False)
 
 
-def test_bundle_of_drafts_alone_says_so_and_has_all_of_the_callers_own(shop: Path) -> None:
+def test_bundle_of_drafts_alone_says_so_and_begins_with_the_callers_own(shop: Path) -> None:
     save(shop, *WORDS[:5])
     save(shop, "hub", "idler", agent="robot")
-    found = bundle(shop, categories=["Decision"])
-    message = "only drafts were found: they are in `proposed`, and have no effect until a person approves them"
+    found = bundle(shop, agent="robot", categories=["Decision"])
+    message = "only drafts were found; they have no effect until a person approves them"
     assert (found["items"], found["retrieval_status"], found["message"]) == ([], "succeeded", message)
-    own = [one["title"] for one in bundle(shop, agent="robot", categories=["Decision"])["proposed"]]
-    assert (sorted(own[:2]), len(own)) == (["Use the hub", "Use the idler"], 5)
+    titles = [one["title"] for one in found["proposed"]]
+    assert (sorted(titles[:2]), len(titles)) == (["Use the hub", "Use the idler"], 7)
