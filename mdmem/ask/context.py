@@ -29,7 +29,7 @@ from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.facets import REACHES, SESSION, TITLES, Facet, Intent, Layer, facet_of, facets_for
 from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
 from mdmem.ask.problems import problems_json
-from mdmem.ask.question import Coverage, Question, Tier
+from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
 from mdmem.ask.select import Selection
@@ -132,20 +132,15 @@ class _Candidate(Struct, frozen=True, kw_only=True):
         return id_of(self.entry.address, is_private=self.memory.is_private)
 
     @property
-    def is_far(self) -> bool:
-        """Return whether the request puts shared wings first and this entry belongs to a project."""
-        return self.memory.scope.starts_shared and self.item.tier is not Tier.SHARED
-
-    @property
     def authority(self) -> tuple[Any, ...]:
         """Return a sort key: type, current entries first, team before private memory, then the order of `retrieve`."""
-        item, is_private = self.item, self.memory.is_private
-        return (self.entry.type.rank, not item.current, is_private, self.is_far, *authority_key(item))
+        key = authority_key(self.item, starts_shared=self.memory.scope.starts_shared)
+        return (self.entry.type.rank, not self.item.current, self.memory.is_private, *key)
 
     @property
     def fitness(self) -> tuple[Any, ...]:
         """Return a sort key: first the entries to include without a match, then the domain's, then the best matches."""
-        return (not self.always, not self.in_domain, not self.item.matches, self.is_far, *fit_key(self.item))
+        return (not self.always, not self.in_domain, not self.item.matches, *fit_key(self.item))
 
 
 def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool = True) -> Pack:
@@ -221,9 +216,8 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
             f"no entry belongs to the domain `{visible(request.domain)}`, so the answer is not limited to it"
         )
     chosen, omitted = _choose(candidates, request)
-    chosen = [
-        replace(one, item=one.memory.found.describe(one.item)) for one in sorted(chosen, key=lambda one: one.authority)
-    ]
+    chosen.sort(key=lambda one: one.authority)
+    chosen = [replace(one, item=one.memory.found.describe(one.item)) for one in chosen]
     claims = {one.entry.address: one.item.claimed_by for one in chosen}
     chosen = claimants_first(chosen, lambda one: one.entry, lambda entry: claims[entry.address])
     drafts = list[_Candidate]()
@@ -333,7 +327,7 @@ def _choose(candidates: Sequence[_Candidate], request: ContextRequest) -> tuple[
 
 
 def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> AnswerBasis:
-    """Combine the facts about the answers from the team's memory and from the caller's own memory."""
+    """Return the facts about the answer from the team's memory, with the files of all memories that cannot be read."""
     bases = [memory.found.basis for memory in memories]
     problems = [
         replace(one, place=replace(one.place, path=f"{PRIVATE}{one.place.path}")) if memory.is_private else one
@@ -341,20 +335,14 @@ def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> A
         for one in memory.found.basis.problems
     ]
     left_out = [Omission(one.id, one.entry.type.value, why) for one, why in omitted]
-    others = [count for basis in bases for count in (*count_omitted(basis.omitted), *basis.omitted_counts)]
-    counts = sorted(count_omitted([*left_out, *others]), key=lambda one: (EntryType(one.type).rank, one.why))
-    unmatched, *more = [one.found.basis.unmatched_terms for one in memories if one.scope.wings] or [()]
-    degraded = [one for one in bases if one.degraded]
+    unmatched = (word for word in bases[0].unmatched_terms if all(word in one.unmatched_terms for one in bases))
     return replace(
         bases[0],
         problems=tuple(problems),
         conflicts=bases[0].contradictions_of(shown),
         omitted=tuple(left_out[:_OMITTED]),
-        omitted_counts=tuple(counts),
-        coverage=next(one for one in Coverage if one is Coverage.NONE or one in [basis.coverage for basis in bases]),
-        unmatched_terms=tuple(word for word in unmatched if all(word in other for other in more)),
-        degraded=bool(degraded),
-        why_degraded=degraded[0].why_degraded if degraded else None,
+        omitted_counts=count_omitted([*left_out, *bases[0].omitted, *bases[0].omitted_counts]),
+        unmatched_terms=tuple(unmatched),
     )
 
 
@@ -365,32 +353,27 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
     for catalog in {id(one.catalog): one.catalog for one in chosen}.values():
         # All files are read together.
         list(catalog.documents([one.entry.address for one in chosen if one.catalog is catalog]))
-    read = list[tuple[str, dict[str, Any]]]()
-    for one in chosen:
-        document = one.catalog.document(f"{one.entry.address}.md")
+    documents = [one.catalog.document(one.entry.path) for one in chosen]
+    for document in documents:
         if document.fields is None:
             raise GoneError(f"{document.path} was deleted while it was read; ask again")
-        try:
-            written = document.fields.get(METADATA)
-            stated = json.loads(written) if isinstance(written, str) else {}
-        except (ValueError, RecursionError):
-            stated = {}
-        read.append((one.catalog.shown_body(document), stated if isinstance(stated, dict) else {}))
-    contents = _contents(chosen, [body for body, _ in read], request, left)
+    bodies = [one.catalog.shown_body(document) for one, document in zip(chosen, documents, strict=True)]
+    contents = _contents(chosen, bodies, request, left)
     rest = (text for one, (text, _) in zip(chosen, contents, strict=True) if one.entry.type is not EntryType.INVARIANT)
     left -= sum(map(_cost, rest))
     items = []
-    for one, (body, metadata), (content, form) in zip(chosen, read, contents, strict=True):
+    for one, document, body, (content, form) in zip(chosen, documents, bodies, contents, strict=True):
         # Links get the part of the budget that contents leave; the first items get their links first.
-        related, most = [], 0 if reach.gists else request.related_size
-        for link in links_json(one.catalog, one.entry.address, body, most=most):
+        related = []
+        for link in links_json(one.catalog, one.entry.address, body, most=0 if reach.gists else request.related_size):
             link["id"] = id_of(link["id"], is_private=one.memory.is_private)
             cost = _cost(json.dumps(link, ensure_ascii=False))
             if cost > left:
                 break
             related.append(link)
             left -= cost
-        items.append(_item(one, content, form, stated=None if reach.gists else metadata, related=related))
+        stated = None if reach.gists else document.fields
+        items.append(_item(one, content, metadata=_metadata(one, form, stated), related=related))
     return items
 
 
@@ -404,14 +387,12 @@ def _contents(
     type, the entries that fit the goal worst are shortened first.
     """
     reach, contents = REACHES[request.layer], list[tuple[str, Form]]()
-    for one, body in zip(chosen, bodies, strict=True) if reach.gists else ():
+    for one, body in zip(chosen, bodies, strict=True):
         left = (("Open", one.entry.open_items), ("Next", one.entry.next_actions))
         work = "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
-        contents.append((rule_of(body) if one.entry.type is EntryType.INVARIANT else work, Form.SUMMARY))
-    if reach.gists:
-        return contents
-    contents = [(content_of(one.entry, body), Form.FULL) for one, body in zip(chosen, bodies, strict=True)]
-    order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT]
+        gist = rule_of(body) if one.entry.type is EntryType.INVARIANT else work
+        contents.append((gist, Form.SUMMARY) if reach.gists else (content_of(one.entry, body), Form.FULL))
+    order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT and not reach.gists]
     order.sort(key=lambda at: (chosen[at].entry.type.rank, chosen[at].fitness), reverse=True)
     weights = dict.fromkeys(ask(request.query).terms, 1.0)
     total = sum(_cost(contents[at][0]) for at in order)
@@ -442,24 +423,32 @@ def links_json(catalog: Catalog, address: str, body: str, *, most: int) -> list[
     ]
 
 
-def _item(
-    one: _Candidate, content: str, form: Form, *, stated: Mapping[str, Any] | None, related: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return an item in the contract's shape.
+def _metadata(one: _Candidate, form: Form, stated: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return facts about an item; with the front matter `stated`, also those that the author wrote, and relations."""
+    scope = "private" if one.memory.is_private else one.item.tier
+    metadata: dict[str, Any] = {"status": one.item.status, "scope": scope, "form": form}
+    if stated is None:
+        return metadata
+    try:
+        written = json.loads(str(stated.get(METADATA)))
+    except (ValueError, RecursionError):
+        written = None
+    names = ("wing", "room", "label", "topic", "focus", "agent", "owner", "confidence", "tags", "applies_to")
+    known: dict[str, Any] = {
+        **record_json(one.entry, *names),
+        "overrides": list(one.item.overrides),
+        "via": list(one.item.via[:VIA_NAMED]),
+        **{name: list(addresses) for name, addresses in one.item.relations.items()},
+    }
+    filled = {name: value for name, value in known.items() if value not in (None, [])}
+    return {**(written if isinstance(written, dict) else {}), **metadata, **filled}
 
-    `stated` is the metadata that the author wrote; with None, the metadata has only status, scope and form.
-    """
-    item, entry, is_private = one.item, one.entry, one.memory.is_private
-    metadata: dict[str, Any] = {"status": item.status, "scope": "private" if is_private else item.tier, "form": form}
-    if stated is not None:
-        names = ("wing", "room", "label", "topic", "focus", "agent", "owner", "confidence", "tags", "applies_to")
-        known: dict[str, Any] = {
-            **record_json(entry, *names),
-            "overrides": list(item.overrides),
-            "via": list(item.via[:VIA_NAMED]),
-            **{name: list(addresses) for name, addresses in item.relations.items()},
-        }
-        metadata = {**stated, **metadata, **{name: value for name, value in known.items() if value not in (None, [])}}
+
+def _item(
+    one: _Candidate, content: str, *, metadata: Mapping[str, Any], related: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return an item in the contract's shape."""
+    item, entry, is_private, wing = one.item, one.entry, one.memory.is_private, one.catalog.wings[one.entry.wing]
     reasons = [*filter(None, [one.always]), *(["of the domain"] if one.in_domain else [])]
     if item.reason != "in scope" or not reasons:
         reasons.append(item.reason)
@@ -468,6 +457,9 @@ def _item(
         for name, addresses in item.relations.items()
         for address in addresses
     ]
+    dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
+    days = (entry.created_at, max(dates, key=instant_of, default=None), entry.verified_at)
+    created_at, updated_at, valid_at = (day.isoformat() if day is not None else None for day in days)
     return {
         "id": one.id,
         **record_json(entry, "type", name="title"),
@@ -476,28 +468,19 @@ def _item(
         "facet": one.facet,
         "reason": "; ".join(reasons),
         "source": entry.path,
-        "quality": _quality(one),
+        "quality": {
+            "origin": "private" if is_private else "shared" if wing.is_shared else "project",
+            "source": f"agent {entry.agent}" if entry.agent else entry.owner,
+            "url": None,
+            "created_at": created_at,
+            "updated_at": updated_at,
+            "valid_at": valid_at,
+            "project_id": None if is_private or wing.is_shared else wing.project_id or wing.name,
+        },
         "metadata": metadata,
-        "related": list(related),
+        "related": related,
         **({"bearings": related_texts} if related_texts else {}),
         **stance_json(item.stance, is_current=item.status in IN_FORCE),
-    }
-
-
-def _quality(one: _Candidate) -> dict[str, str | None]:
-    """Return the origin, the source and the dates of an entry."""
-    entry, wing, is_private = one.entry, one.catalog.wings[one.entry.wing], one.memory.is_private
-    dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
-    days = (entry.created_at, max(dates, key=instant_of, default=None), entry.verified_at)
-    created_at, updated_at, valid_at = (day.isoformat() if day is not None else None for day in days)
-    return {
-        "origin": "private" if is_private else "shared" if wing.is_shared else "project",
-        "source": f"agent {entry.agent}" if entry.agent else entry.owner,
-        "url": None,
-        "created_at": created_at,
-        "updated_at": updated_at,
-        "valid_at": valid_at,
-        "project_id": None if is_private or wing.is_shared else wing.project_id or wing.name,
     }
 
 
@@ -547,15 +530,16 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
         lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
         yield f"This goal is covered in part{lacks}."
     elif basis.coverage is Coverage.NONE:
-        scores = [item["score"] for item in items if item["type"] == EntryType.INVARIANT]
-        none = f"No{' other' if scores else ''} invariant or decision"
-        # An invariant that matches in part, or any decision in the pack, may cover the goal after all.
-        if any(scores) or any(item["type"] == EntryType.DECISION for item in items):
-            none = "No invariant or decision clearly"
-        if basis.pending:
+        rules = (EntryType.INVARIANT, EntryType.DECISION)
+        none = "No invariant or decision"
+        if basis.problems or is_unread:
+            # An unreadable file may contain the rule that covers the goal.
+            none = "Nothing that could be read"
+        elif basis.pending:
             none = f"Only an invariant or decision that is not approved ({basis.pending})"
-        # An unreadable file may contain the rule that covers the goal.
-        yield f"{'Nothing that could be read' if basis.problems or is_unread else none} covers this goal."
+        elif any(item["score"] for item in items if item["type"] in rules):
+            none = "No invariant or decision clearly"
+        yield f"{none} covers this goal."
         if basis.unmatched_terms:
             yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."
     if items and request.layer is Layer.WAKE:

@@ -108,8 +108,6 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
         _of("How to", "How recurring problems are solved", _STANDARD, Facet.PROCEDURES),
         _of("Pitfalls", "What went wrong before, and how to see it", _STANDARD, Facet.GOTCHAS),
         _of("Verification", "How to tell that it works", _DEEP, Facet.VERIFICATION),
-        _of("Open work", "What is not finished", _DEEP, Facet.ACTIVE_WORK, Facet.PLANNING, Facet.IDEATION),
-        _of("History", "How it came to be so", _DEEP, Facet.RECENT_MEMORY, Facet.DECISIONS, newest=True),
     ),
     OutputType.REPORT: (
         _of("Summary", "What was found, in a paragraph", _BRIEF, Facet.DECISIONS, Facet.DOMAIN, Facet.ACTIVE_WORK),
@@ -118,7 +116,6 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
         _of("Constraints", "What limits the choice", _STANDARD, Facet.CONSTRAINTS),
         _of("Risks", "What may go wrong", _STANDARD, Facet.GOTCHAS, Facet.VERIFICATION),
         _of("Next steps", "What follows from it", _DEEP, Facet.ACTIVE_WORK, Facet.PLANNING),
-        _of("Background", "What led here", _DEEP, Facet.RECENT_MEMORY, Facet.DOMAIN, newest=True),
     ),
     OutputType.BRIEFING: (
         _of("Where we stand", "What is going on right now", _BRIEF, Facet.ACTIVE_WORK, Facet.RECENT_MEMORY),
@@ -134,7 +131,6 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
         _of("Boundaries", "What limits the plan", _STANDARD, Facet.CONSTRAINTS, Facet.DECISIONS),
         _of("Risks", "What may hold it up", _STANDARD, Facet.GOTCHAS),
         _of("Ideas", "What is not decided yet", _DEEP, Facet.IDEATION),
-        _of("Done lately", "What was finished", _DEEP, Facet.RECENT_MEMORY, newest=True),
     ),
     OutputType.RELEASE_NOTES: (
         _of("What changed", "What is new or decided otherwise, the latest first", _BRIEF, Facet.DECISIONS, newest=True),
@@ -150,7 +146,6 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
         _of("Incidents", "What went wrong, and what followed", _STANDARD, Facet.GOTCHAS, newest=True),
         _of("Record of work", "What was done, and by whom", _STANDARD, *_WORK, newest=True),
         _of("Artifacts", "What exists to be inspected", _DEEP, Facet.ARTIFACTS, Facet.DOMAIN),
-        _of("Open points", "What is not settled", _DEEP, Facet.PLANNING, Facet.IDEATION),
     ),
     OutputType.CUSTOM: (
         _of("Summary", "The matter in a paragraph", _BRIEF, Facet.DECISIONS, Facet.DOMAIN),
@@ -187,19 +182,21 @@ def is_doubtful(source: Mapping[str, Any]) -> bool:
 def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
     scope = project_scope(reading.workspace, reading.settings, request.project)
     planner = _Planner(reading.workspace, scope, request)
-    about = planner.retrieve(request.query)
+    about = retrieve_in(reading.workspace, scope, Question(words=request.query))
     named, missing = planner.find_named()
     headings, left_out = headings_for(request)
-    places = {}
-    for item in named:
-        facet = _facet_of(item.entry)
-        # The first section with the facet of a requested entry, else the first one without facets, else the first.
-        fitting = [at for at, one in enumerate(headings) if facet in one.facets]
-        places[item.address] = next(iter([*fitting, *(at for at, one in enumerate(headings) if not one.facets)]), 0)
+    # A requested entry is a source of the first section with its facet, or else of the first section.
+    facets = {item.address: _facet_of(item.entry) for item in named}
+    places = {
+        address: next((at for at, one in enumerate(headings) if facet in one.facets), 0)
+        for address, facet in facets.items()
+    }
     gaps: list[dict[str, Any]] = [{"section": None, "reason": reason} for reason in missing]
     sections: list[dict[str, Any]] = []
     for at, heading in enumerate(headings):
-        found = about if heading.facets else planner.retrieve(heading.words)
+        found = about
+        if not heading.facets:
+            found = retrieve_in(reading.workspace, scope, Question(words=heading.words))
         chosen = planner.choose(heading, found, [item for item in named if places[item.address] == at])
         reasons = list(_gaps(heading, chosen, found, needed=_NEEDED[request.depth]))
         gaps += [{"section": heading.title, "reason": reason} for reason in reasons]
@@ -247,9 +244,7 @@ def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[
     required = {}
     for text in request.required_sections:
         title, _, prompt = (part.strip() for part in text.partition("::"))
-        # A prompt without a title becomes the title.
-        title, prompt = (title, prompt) if title else (prompt, "")
-        required[title.casefold()] = (title, prompt)
+        required[(title or prompt).casefold()] = (title or prompt, prompt)
     outline = () if request.output_type is OutputType.CUSTOM and required else _OUTLINES[request.output_type]
     depths = list(Depth)[: list(Depth).index(request.depth) + 1]
     own = []
@@ -277,10 +272,6 @@ class _Planner(Struct, frozen=True):
     scope: Scope
     request: SynthesisRequest
     used: set[str] = field(default_factory=set)
-
-    def retrieve(self, words: str) -> Answer:
-        """Return the answer of the scope to some words."""
-        return retrieve_in(self.workspace, self.scope, Question(words=words))
 
     def find_named(self) -> tuple[list[Item], list[str]]:
         """Return the current entries for the names in the request, and a message for each name without an entry.
@@ -312,26 +303,25 @@ class _Planner(Struct, frozen=True):
         """Return the sources of a section, the requested ones first; invariants that always apply are all included."""
         least = _FLOOR * max((item.score for item in found.items), default=0.0)
         known = {item.address for item in named}
-        binding, others = list[Item](), list[Item]()
-        for item in found.items:
+
+        def fits(item: Item) -> bool:
             if item.address in known or (heading.facets and _facet_of(item.entry) not in heading.facets):
-                continue
-            is_binding = self.scope.always_applies(item.entry)
-            is_near = item.score > 0 and (item.matches or item.score >= least)
+                return False
             # A section about constraints lists every invariant.
-            if is_near or (is_binding and Facet.CONSTRAINTS in heading.facets):
-                (binding if is_binding else others).append(item)
+            is_near = item.score > 0 and (item.matches or item.score >= least)
+            return is_near or (self.scope.always_applies(item.entry) and Facet.CONSTRAINTS in heading.facets)
 
         def rank(item: Item) -> tuple[object, ...]:
-            newest, is_used = -created(item.entry).timestamp(), item.address in self.used
-            if heading.is_newest_first:
-                return (is_used, newest, -item.score, item.address)
-            return (is_used, not item.matches, -item.score, newest, item.address)
+            newest = -created(item.entry).timestamp()
+            by = (newest, -item.score) if heading.is_newest_first else (not item.matches, -item.score, newest)
+            return (item.address in self.used, *by)
 
+        fitting = sorted(filter(fits, found.items), key=rank)
+        binding = [item for item in fitting if self.scope.always_applies(item.entry)]
         left = max(0, _SIZES[self.request.depth] - len(named) - len(binding))
-        chosen = (*sorted(binding, key=rank), *sorted(others, key=rank)[:left])
-        self.used.update(known, (item.address for item in chosen))
-        return [*named, *map(found.describe, chosen)]
+        others = [item for item in fitting if not self.scope.always_applies(item.entry)][:left]
+        self.used.update(known, (item.address for item in (*binding, *others)))
+        return [*named, *map(found.describe, (*binding, *others))]
 
     def source(self, item: Item, *, is_forced: bool) -> dict[str, Any]:
         """Return a source with the JSON keys of the contract; `is_forced` says that the request named this entry."""
@@ -352,14 +342,12 @@ class _Planner(Struct, frozen=True):
 
 
 def _gaps(heading: Heading, chosen: Sequence[Item], found: Answer, *, needed: int) -> Iterator[str]:
-    """Yield the gaps of a section: too few current sources, only doubtful ones, or words that no entry contains."""
+    """Yield the gaps of a section: too few current sources, or words that no entry contains."""
     current = [item for item in chosen if item.current and item.status is not Status.DRAFT]
     if not current:
         yield "no entry of the scope supports it"
     elif len(current) < needed:
         sources = "1 source supports" if len(current) == 1 else f"{len(current)} sources support"
         yield f"only {sources} it, and {needed} are needed"
-    elif all(item.status is Status.UNDER_REVIEW for item in current):
-        yield "every source is under review"
     if not heading.facets and found.basis.unmatched_terms:
         yield f"no entry contains {', '.join(map(visible, found.basis.unmatched_terms[:8]))}"

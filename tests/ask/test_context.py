@@ -280,7 +280,7 @@ def test_file_that_cannot_be_read_comes_first_and_nothing_is_denied(root: Path) 
 def test_nothing_covers_and_says_which_words_are_unknown(root: Path) -> None:
     pack = context(root, "zebra")
     assert not pack["covered"]
-    hint = "No other invariant or decision covers this goal. No entry searched contains zebra."
+    hint = "No invariant or decision covers this goal. No entry searched contains zebra."
     assert pack["usage_hint"].startswith(hint)
 
 
