@@ -95,9 +95,7 @@ def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
     """
     inside = _inside(workspace, paths)
     number = len(rules_for(reading_of(workspace), inside).always) if inside else 0
-    always = "1 invariant always applies" if number == 1 else f"{number} invariants always apply"
-    shows = f"`mdmem retrieve {_command(inside)}` shows {'it' if number == 1 else 'them'}"
-    return f"{always}: {shows}" if number else None
+    return f"invariants that always apply: {number} (`mdmem retrieve {_command(inside)}`)" if number else None
 
 
 def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:

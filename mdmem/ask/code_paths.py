@@ -41,26 +41,22 @@ def code_path(workspace: Workspace, path: str) -> str:
     if "\\" in path and not is_there(here) and not is_there(top / path):
         # The path has the backslashes of Windows.
         return code_path(workspace, path.replace("\\", "/"))
-    if here.is_relative_to(top) and not _is_meant_from(workspace, top, path, here):
-        found = here.relative_to(top).as_posix()
-    else:
-        found = Path(path).as_posix().removeprefix("./").rstrip("/")
+    found = Path(path).as_posix().removeprefix("./").rstrip("/")
+    if here.is_relative_to(top):
+        from_here = here.relative_to(top).as_posix()
+        # The place at which the path exists decides; if it exists at both, the working directory.
+        is_from_here, is_from_top = is_there(here), is_there(top / path)
+        if not (is_from_here or is_from_top):
+            # For a path that does not exist yet, its parent folder decides.
+            is_from_here, is_from_top = _is_folder(here.parent), _is_folder((top / path).parent)
+        if not (is_from_here or is_from_top):
+            # Then the place that the `applies_to` of a rule matches decides.
+            rules = [one.applies_to for one in having(workspace.catalog.entries, "applies_to")]
+            is_from_here, is_from_top = (
+                any(any_match(globs, [one]) for globs in rules) for one in (from_here, Path(path).as_posix())
+            )
+        found = from_here if is_from_here or not is_from_top else found
     return f"{found}/" if path.endswith("/") or _is_folder(top / found) else found
-
-
-def _is_meant_from(workspace: Workspace, top: Path, path: str, here: Path) -> bool:
-    """Return whether a path is relative to the top, not to the working directory.
-
-    The place at which the path exists decides; if it exists at both, the working directory. For a path that does not
-    exist yet, the place at which its parent folder exists decides, then the one that a rule's `applies_to` matches.
-    """
-    if is_there(here) or is_there(top / path):
-        return not is_there(here)
-    if _is_folder((top / path).parent) or _is_folder(here.parent):
-        return not _is_folder(here.parent)
-    read, typed = here.relative_to(top).as_posix(), Path(path).as_posix()
-    rules = [one.applies_to for one in having(workspace.catalog.entries, "applies_to")]
-    return any(any_match(globs, [typed]) for globs in rules) and not any(any_match(globs, [read]) for globs in rules)
 
 
 def is_there(path: Path) -> bool:
@@ -81,23 +77,6 @@ def is_there(path: Path) -> bool:
 
 def _is_folder(path: Path) -> bool:
     return is_there(path) and path.is_dir()
-
-
-def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
-    """Return a remark that says how the first ambiguous path was interpreted; None if no path is ambiguous.
-
-    A path is ambiguous if it exists below both the working directory and the top, or below neither.
-    """
-    top = workspace.location.base.resolve()
-    for path in paths:
-        here, there = (Path(os.path.normpath(place / path)) for place in (workspace.cwd.resolve(), top))
-        read = code_path(workspace, path)
-        if here == there or is_there(here) != is_there(there) or "\\" in path:
-            continue
-        if is_there(here):
-            return f"`{path}` means `{read}`, from the working folder; the repository's top has one, too"
-        return f"`{path}` does not exist yet; it means `{read}`"
-    return None
 
 
 def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:

@@ -180,27 +180,18 @@ def _workspace_lines(base: Path, repository: Repository | None, words: Sequence[
 
 def _of_others(base: Path, lines: Iterable[tuple[str, int, str]]) -> Iterator[Passage]:
     """Yield the found lines without those of `_DOCUMENTS` and without paragraphs that tell agents about mdmem."""
-    known = dict[str, frozenset[int]]()
+    known = dict[str, set[int]]()
     for path, number, text in lines:
-        if path.rpartition("/")[2] in _FOR_AGENTS:
-            if path not in known:
-                known[path] = frozenset(_about_mdmem(base / path))
-            if number in known[path]:
-                continue
-        if path not in _DOCUMENTS:
+        if path.rpartition("/")[2] in _FOR_AGENTS and path not in known:
+            known[path] = set()
+            with suppress(OSError):
+                lines_of_file = read_regular(base / path, follow=False).decode("utf-8", "replace").splitlines()
+                for _, paragraph in groupby(enumerate(lines_of_file, 1), key=lambda one: bool(one[1].strip())):
+                    numbered = dict(paragraph)
+                    if any(_MDMEM.search(line) for line in numbered.values()):
+                        known[path].update(numbered)
+        if path not in _DOCUMENTS and number not in known.get(path, ()):
             yield Passage(path, number, _short(text))
-
-
-def _about_mdmem(path: Path) -> Iterator[int]:
-    """Yield the numbers of the lines in the paragraphs of a file that mention mdmem's commands or its server."""
-    try:
-        lines = read_regular(path, follow=False).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return
-    for is_text, paragraph in groupby(enumerate(lines, 1), key=lambda one: bool(one[1].strip())):
-        numbered = list(paragraph)
-        if is_text and any(_MDMEM.search(line) for _, line in numbered):
-            yield from (number for number, _ in numbered)
 
 
 def _short(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 from unicodedata import category
 
@@ -27,7 +27,15 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
 
     Wings of other repositories that were not fetched come first, since each may be a shared wing with invariants.
     """
-    not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
+    not_read = [*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed]
+    for file in catalog.others:
+        # Files directly in the root are not entries.
+        if file.kind is FileKind.FILE and "/" in file.path and is_misplaced(file.path):
+            code, message = "wrong-depth", "its path is not of the form `wing/room/entry-id.md`, so it is not read"
+            if (character := acting_in(file.path)) is not None:
+                code = "control-characters" if category(character) == "Cc" else "invisible-characters"
+                message = f"its name contains U+{ord(character):04X}, so it is not read"
+            not_read.append(fault(code, message, Place(file.path), "rename it with `git mv`"))
     found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
     for finding in catalog.findings:
         path, entry = finding.place.path, catalog.entries.get(finding.address or "")
@@ -47,24 +55,6 @@ def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
     """Return problems as JSON values with the keys that agents' tools promise: path, line, code and message."""
     keys = {"path": "place.path", "line": "place.line", "code": "code", "message": "message"}
     return [record_json(one, **keys) for one in problems]
-
-
-def _misplaced(catalog: Catalog) -> Iterator[Finding]:
-    """Yield a finding for each file of a wing that is not read because it is misnamed or in the wrong folder.
-
-    Files directly in the root are not entries, so they are left out.
-    """
-    for file in catalog.others:
-        if file.kind is not FileKind.FILE or "/" not in file.path or not is_misplaced(file.path):
-            continue
-        character = acting_in(file.path)
-        if character is not None:
-            code = "control-characters" if category(character) == "Cc" else "invisible-characters"
-            message = f"its name contains U+{ord(character):04X}, so it is not read"
-            yield fault(code, message, Place(file.path), "rename it with `git mv`")
-        else:
-            message = "its path is not of the form `wing/room/entry-id.md`, so it is not read"
-            yield fault("wrong-depth", message, Place(file.path), "move it into a room")
 
 
 def _concerns(path: str, scope: Scope) -> bool:

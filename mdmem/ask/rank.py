@@ -30,21 +30,16 @@ _READ = 3
 def find_text(workspace: Workspace, question: Question, addresses: Collection[str]) -> TextAnswer:
     """Search the full text of the entries at some addresses; raises UsageError if the query has a syntax error.
 
-    An entry whose title has exactly the words of the question comes first, except in query syntax.
+    An entry whose title has exactly the words of the question comes first, except in query syntax. If several notes
+    have this title, they do not, since they would take the space of decisions.
     """
     try:
         answer = workspace.find_text(question.words, addresses, syntax=question.syntax)
     except QuerySyntaxError as error:
         raise UsageError(str(error)) from error
-    return answer if question.syntax else _with_exact_titles_first(answer, workspace.catalog.entries)
-
-
-def _with_exact_titles_first(answer: TextAnswer, entries: Mapping[str, Entry]) -> TextAnswer:
-    """Move entries to the front whose title has exactly the words of the question.
-
-    If several notes share this title, they are not moved, since they would take the space of decisions.
-    """
-    wanted, matches = frozenset(answer.terms), answer.matches
+    if question.syntax:
+        return answer
+    wanted, matches, entries = frozenset(answer.terms), answer.matches, workspace.catalog.entries
     titled = [
         one
         for one in matches

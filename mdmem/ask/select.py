@@ -34,10 +34,7 @@ from mdmem.store.workspace.scope import Scope
 
 # An entry matches the question if it contains this share of the question's words.
 _HALF = 0.5
-_NO_TERMS = frozenset[str]()
-# The most globs that are listed in a note about an override that applies only to some paths.
-_GLOBS = 3
-# The most paths that a reason lists.
+# The most paths that a reason lists, or globs and focus areas of an override.
 _PATHS = 2
 # The number of best matches that decide which room is likely.
 _BEST = 10
@@ -151,12 +148,7 @@ class Selection(Struct, frozen=True, dict=True):
         if self._misses_paths(entry):
             return False
         at_work = self.question.work_paths
-        if (
-            at_work
-            and entry.applies_to
-            and address not in self.matches
-            and any_match(entry.applies_to, at_work) is None
-        ):
+        if at_work and address not in self.matches and not _applies_to(entry, at_work):
             return self._omit(entry, ELSEWHERE)
         return not self._has_other_focus(entry) or self._omit(entry, OTHER_FOCUS)
 
@@ -240,13 +232,10 @@ class Selection(Struct, frozen=True, dict=True):
 
         If the entry covers only some of them, the overridden entry still applies to the rest, and is shown, too.
         """
-        if not self._has_its_focus(entry, other):
+        if entry.focus not in (None, other.focus) and set(self.question.filters.focuses) != {entry.focus}:
             return False
         shared = [path for path in self.question.paths if _applies_to(other, [path])]
         return not entry.applies_to or (bool(shared) and all(_applies_to(entry, [path]) for path in shared))
-
-    def _has_its_focus(self, entry: Entry, other: Entry) -> bool:
-        return entry.focus in (None, other.focus) or set(self.question.filters.focuses) == {entry.focus}
 
     def _named_by(self, entry: Entry) -> list[Entry]:
         """Return the shared entries in the `overrides` of an entry, also those of higher authority."""
@@ -273,7 +262,7 @@ class Selection(Struct, frozen=True, dict=True):
             status=entry.status_on(self.today),
             tier=Tier.SHARED if self.catalog.wings[entry.wing].is_shared else own,
             score=max((match.score for match in found), default=0.0),
-            terms=_NO_TERMS.union(*(match.terms for match in found)) if len(found) != 1 else found[0].terms,
+            terms=frozenset[str]().union(*(match.terms for match in found)),
             via=tuple(sorted(olds)),
             current=self._is_shown(address) or self.catalog.is_merged(address),
             matches=is_match or not self.on_path.isdisjoint(replaced),
@@ -291,8 +280,18 @@ class Selection(Struct, frozen=True, dict=True):
         reasons = list(self._reasons(item))
         if not reasons and not self.question.is_open:
             reasons = [f"{RELATIONS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if found[name]]
-        heads = self.catalog.lineage.heads(item.address)
-        return replace(item, heads=heads, reasons=(*reasons, *self._doubts(item)), **found)
+        catalog, entry, heads = self.catalog, item.entry, self.catalog.lineage.heads(item.address)
+        reasons += doubts_of(catalog, entry, item.status)
+        note = item.stance.note if item.stance is not None else ""
+        if entry.status is Status.DRAFT:
+            is_merged = catalog.is_merged(entry.address)
+            reasons.append("a draft: merged, not approved" if is_merged else "a draft: proposed, not binding")
+            note = note or "; ".join(effects_of(entry))
+        is_replaced = entry.is_in_force and not catalog.lineage.is_current(entry.address)
+        if is_replaced or entry.status is Status.DEPRECATED:
+            why = f": {entry.why_ended}" if entry.why_ended else ", no reason given"
+            reasons.append(f"not current: replaced by {', '.join(heads)}" if heads else f"not current{why}")
+        return replace(item, heads=heads, reasons=(*reasons, *([note] if note else [])), **found)
 
     def _reasons(self, item: Item) -> Iterator[str]:
         """Yield the matching words and paths as phrases such as `contains retry`, then replacements and overrides."""
@@ -314,32 +313,11 @@ class Selection(Struct, frozen=True, dict=True):
         for other in self._named_by(entry):
             if entry.type.rank > other.type.rank:
                 yield f"cannot override the {other.type} {other.address}"
-            elif self._replaces(entry, other):
-                yield f"overrides {other.address}"
             else:
-                focus = [] if self._has_its_focus(entry, other) else [f"the focus {entry.focus}"]
-                more = ", …" if entry.applies_to[_GLOBS:] else ""
-                yield f"overrides {other.address} only in {', '.join([*focus, *entry.applies_to[:_GLOBS]])}{more}"
+                places = [*([f"the focus {entry.focus}"] if entry.focus else []), *entry.applies_to]
+                where = "" if self._replaces(entry, other) else f" only in {first_of(places, _PATHS)}"
+                yield f"overrides {other.address}{where}"
         yield from (f"overridden here by {by}" for by in item.overridden_by)
-
-    def _doubts(self, item: Item) -> Iterator[str]:
-        catalog, entry = self.catalog, item.entry
-        yield from doubts_of(catalog, entry, item.status)
-        note = item.stance.note if item.stance is not None else ""
-        if entry.status is Status.DRAFT:
-            yield (
-                "a draft: merged, not approved"
-                if catalog.is_merged(entry.address)
-                else "a draft: proposed, not binding"
-            )
-            note = note or "; ".join(effects_of(entry))
-        is_replaced = entry.is_in_force and not catalog.lineage.is_current(entry.address)
-        if is_replaced or entry.status is Status.DEPRECATED:
-            heads = catalog.lineage.heads(entry.address)
-            why = f"not current: {entry.why_ended}" if entry.why_ended else "not current, no reason given"
-            yield f"not current: replaced by {', '.join(heads)}" if heads else why
-        if note:
-            yield note
 
     def likely_room(self, items: Iterable[Item]) -> str | None:
         """Return the room with at least half of the best matches; None for fewer than two, or if a room is given."""
@@ -359,7 +337,9 @@ class Selection(Struct, frozen=True, dict=True):
         """Return the question's words, except general ones, that no entry of the scope contains (or no rule)."""
         matches = self.matches.items()
         entries = self.catalog.entries
-        found = _NO_TERMS.union(*{match.terms for one, match in matches if not of_rules or entries[one].type.is_rule})
+        found = frozenset[str]().union(
+            *{match.terms for one, match in matches if not of_rules or entries[one].type.is_rule}
+        )
         return self._typed(term for term in weights if weights[term] and term not in found)
 
 

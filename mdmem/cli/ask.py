@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from mdmem.ask.answer import AnswerBasis, Answers
 from mdmem.ask.brief import always_note, brief, unreadable
-from mdmem.ask.code_paths import remark_on
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root, scope_after
@@ -39,7 +38,6 @@ from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
 from mdmem.render.context import pack_markdown
 from mdmem.render.json import dump, entries_json, search_json
-from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.scope import Filters, find_wing, reading_scope
@@ -118,9 +116,6 @@ def retrieve_command(
     try:
         workspace = given.open(paths)
         main = work if work.words or paths or not questions else None
-        # The path of a repository may contain line breaks.
-        if remark := remark_on(workspace, paths):
-            given.remark(one_line(remark))
         main = with_code_paths(workspace, main, paths) if main is not None else None
         answers = retrieve(workspace, main, questions, budget=budget, shown=session.shown(workspace))
     except (RootNotFoundError, LeftOutError) as error:
@@ -159,8 +154,6 @@ def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...],
     except (MdmemError, OSError) as error:
         answer = unreadable(str(error), before)
     print_text(answer.text)
-    if remark := remark_on(workspace, paths):
-        given.remark(one_line(remark))
     if always is not None:
         given.remark(f"{'' if answer.text else 'no current rule has an `applies_to` that matches; '}{always}")
     caller.record(lambda: answer.gave)

@@ -142,22 +142,6 @@ def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, run: R
     assert told() == [], "the memory's repository holds no code"
 
 
-@pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief", "--session", "s")])
-def test_path_that_may_mean_two_files_is_told_as_it_was_read(command: tuple[str, ...], folder: Path, run: Run) -> None:
-    for path in ("a.py", "src/a.py", "src/b.py", "c.py"):
-        write(folder, path, "")
-
-    def remarked(path: str, cwd: str) -> str:
-        return run(*command, path, cwd=folder / cwd).err
-
-    both = "`a.py` means `src/a.py`, from the working folder; the repository's top has one, too\n"
-    assert remarked("a.py", "src") == both
-    assert remarked("docs/new.md", "src") == "`docs/new.md` does not exist yet; it means `src/docs/new.md`\n"
-    assert remarked("docs/n\new.md", "src") == "`docs/n ew.md` does not exist yet; it means `src/docs/n ew.md`\n"
-    plain = [("b.py", "src"), ("c.py", "src"), ("../a.py", "src"), ("new.py", "."), (f"{folder}/new.py", "src")]
-    assert [remarked(*one) for one in plain] == [""] * len(plain)
-
-
 def test_ambiguous_wing_exits_2_with_the_list(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "arm/rules/grip", title="Grip")
     ran = run("retrieve", "threads")
