@@ -22,17 +22,6 @@ from mdmem.store.workspace.scope import Scope
 
 # A chain of supersessions may have thousands of entries. An answer lists this many, and only counts the rest.
 VIA_NAMED = 5
-# Reasons for which an entry is omitted.
-ELSEWHERE = "applies elsewhere"
-OTHER_FOCUS = "another focus"
-OTHER_ROOM = "another room"
-TYPE_FILTER = "type filter"
-NO_MATCH = "shares no word or path"
-NOT_CURRENT = "no longer current"
-WEAK = "weak match"
-OVER_BUDGET = "over the budget"
-# Followed by ` by ADDRESS`.
-OVERRIDDEN = "overridden"
 # The reasons of contradictions that a person declared. All other contradictions are only suspected.
 DECLARED = "declared in `conflicts_with`"
 RELATED = "declared by a `CONFLICTS_WITH` relation"
@@ -45,6 +34,20 @@ RELATIONS = {
     "proposed_amendments": "proposed amendment",
     "amends": "amends",
 }
+
+
+class Why(StrEnum):
+    """A reason for which an entry is omitted; `OVERRIDDEN` is followed by ` by ADDRESS`."""
+
+    ELSEWHERE = "applies elsewhere"
+    OTHER_FOCUS = "another focus"
+    OTHER_ROOM = "another room"
+    TYPE_FILTER = "type filter"
+    NO_MATCH = "shares no word or path"
+    NOT_CURRENT = "no longer current"
+    WEAK = "weak match"
+    OVER_BUDGET = "over the budget"
+    OVERRIDDEN = "overridden"
 
 
 class Form(StrEnum):
@@ -218,7 +221,7 @@ def count_omitted(counts: Iterable[Omission | OmittedCount]) -> tuple[OmittedCou
     """
     found: Counter[tuple[str, str]] = Counter()
     for one in counts:
-        why = OVERRIDDEN if one.why.startswith(f"{OVERRIDDEN} by ") else one.why
+        why = Why.OVERRIDDEN if one.why.startswith(f"{Why.OVERRIDDEN} by ") else one.why
         found[str(one.type), why] += one.count if isinstance(one, OmittedCount) else 1
     return tuple(OmittedCount(kind, why, number) for (kind, why), number in sorted(found.items()))
 

@@ -122,7 +122,6 @@ def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
 
 
 def _inside(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths inside the repository, converted to paths from its top."""
     return tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if lies_inside(path)))
 
 
@@ -149,7 +148,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
         Quoted(
             *(entry.type.value, entry.address, entry.title),
             text=cache(lambda entry=entry: excerpt(entry, catalog.body(entry.address), _LENGTHS[0])),
-            doubts=tuple(_doubts(catalog, entry, is_doubtful=entry.status_on(view.today) is Status.UNDER_REVIEW)),
+            doubts=tuple(_doubts(catalog, entry, entry.status_on(view.today))),
         )
         for entry in rules
     ]
@@ -172,16 +171,14 @@ def _command(paths: Sequence[str]) -> str:
     return command if plain(command, _LONGEST_COMMAND) == command else "--path …"
 
 
-def _doubts(catalog: Catalog, entry: Entry, *, is_doubtful: bool) -> Iterator[str]:
+def _doubts(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
     """Yield reasons to doubt a rule: its status, and current entries that amend, contradict or claim to replace it."""
-    if is_doubtful:
+    if status is Status.UNDER_REVIEW:
         yield "under review"
     yield from standing_marks(catalog.stance(entry.address))
     yield from (f"amended by {one}" for one in catalog.derived.amended_by(entry.address))
     yield from (f"claimed by {one}" for one in catalog.lineage.claimed_by(entry.address))
-    known = (one for one in entry.contradicts if one in catalog.entries)
-    lineage = catalog.lineage
-    yield from (f"contradicts {one}" for one in known if lineage.is_current(one) or lineage.is_unresolved(one))
+    yield from (f"contradicts {one}" for one in entry.contradicts if catalog.lineage.is_current(one))
 
 
 def plain(text: str, longest: int) -> str:

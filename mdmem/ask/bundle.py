@@ -15,8 +15,6 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.answer import (
-    OVERRIDDEN,
-    TYPE_FILTER,
     VIA_NAMED,
     Answer,
     AnswerBasis,
@@ -24,6 +22,7 @@ from mdmem.ask.answer import (
     Omission,
     OmittedCount,
     SearchResult,
+    Why,
     count_omitted,
 )
 from mdmem.ask.problems import problems_in, problems_json
@@ -190,7 +189,7 @@ def merge(
     """
     own = Tier.SHARED if wing in catalog.wings and catalog.wings[wing].is_shared else Tier.PROJECT
     tiers = {own} if is_uncertain else set(Tier)
-    overridden = {one.address for one in found.basis.omitted if one.why.startswith(f"{OVERRIDDEN} by ")}
+    overridden = {one.address for one in found.basis.omitted if one.why.startswith(f"{Why.OVERRIDDEN} by ")}
 
     def has_label(item: Item) -> bool:
         entries = (item.entry, *(catalog.entries[old] for old in item.via))
@@ -221,9 +220,10 @@ def merge(
         *(one.omission(f"over the {CAPS[one.tier]} of the scope `{SCOPE_WORDS[one.tier]}`") for one in over),
         *(one.omission(f"over the {_DRAFTS} drafts that are shown") for one in drafts[_DRAFTS:]),
         *(one.omission("of a shared wing, while the focus is uncertain") for one in wanted if not is_read(one)),
-        # The contract calls the filter of types `categories`.
-        *(replace(one, why="not among `categories`") if one.why == TYPE_FILTER else one for one in found.basis.omitted),
     ]
+    others = found.basis.omitted
+    # The contract calls the filter of types `categories`.
+    omitted += [replace(one, why="not among `categories`") if one.why == Why.TYPE_FILTER else one for one in others]
     basis = replace(
         found.basis,
         conflicts=found.basis.contradictions_of(chosen),

@@ -15,18 +15,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from mdmem.ask.answer import (
-    RELATIONS,
-    VIA_NAMED,
-    Answer,
-    AnswerBasis,
-    Form,
-    Item,
-    Omission,
-    count_omitted,
-)
+from mdmem.ask.answer import RELATIONS, VIA_NAMED, Answer, AnswerBasis, Form, Item, Omission, count_omitted
 from mdmem.ask.excerpt import excerpt, rule_of
-from mdmem.ask.facets import REACHES, SESSION, TITLES, Facet, Intent, Layer, facet_of, facets_for
+from mdmem.ask.facets import REACHES, SESSION, Facet, Intent, Layer, facet_of, facets_for
 from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
 from mdmem.ask.problems import problems_json
 from mdmem.ask.question import Coverage, Question
@@ -495,7 +486,7 @@ def _pack(
 ) -> Pack:
     """Return a pack in the contract's shape, with unreadable files first; `remarks` are messages of mdmem itself."""
     sections = [
-        {"facet": facet, "title": TITLES[facet], "items": some}
+        {"facet": facet, "title": facet.heading, "items": some}
         for facet in facets_for(request.intent, request.layer)
         if (some := [item for item in items if item["facet"] is facet])
     ]

@@ -166,7 +166,10 @@ class _Units(NamedTuple):
 
 
 def _units(body: str, terms: Collection[str]) -> list[_Units]:
-    """Return the units of each section that contains a term."""
+    """Return the sentences, code blocks and table rows of each section that contains a term.
+
+    Code blocks and rows are shortened to the size of a passage.
+    """
     hits = finder(frozenset(terms))(body) if terms else []
     found = []
     for section, aside in with_asides(sections_of(body)):
@@ -175,7 +178,15 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
         headings = dict.fromkeys(one.heading for one in (aside, section) if one is not None)
         label = f"under “{' / '.join(headings)}”: " if aside is not None else ""
         if within := _hits_in(hits, start, end):
-            units = sorted((*sentences_in(body, start, end), *_blocks(body, start, end)), key=lambda one: one.start)
+            units = [*sentences_in(body, start, end)]
+            for code in _CODE.finditer(body, start, end):
+                text = cut_at_word(code["text"].strip("\n"), SENTENCE)
+                units.append(Sentence(code.start(), code.end(), text, code.start()))
+            for table in _TABLE.finditer(body, start, end):
+                for row in _ROW_OF_TABLE.finditer(table[0]):
+                    at, text = table.start() + row.start(), cut_at_word(row[0], SENTENCE)
+                    units.append(Sentence(at, at + len(row[0]), text, table.start(), is_item=True))
+            units.sort(key=lambda one: one.start)
             contained = [
                 frozenset[str]().union(*(some for *_, some in _hits_in(within, one.start, one.end))) for one in units
             ]
@@ -207,16 +218,6 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:
     """Return the hits that begin between two offsets; `hits` are sorted, and may be as many as the words of a body."""
     return hits[bisect_left(hits, start, key=itemgetter(0)) : bisect_left(hits, end, key=itemgetter(0))]
-
-
-def _blocks(body: str, start: int, end: int) -> Iterator[Sentence]:
-    """Yield the code blocks, shortened to the size of a passage, and the table rows in a part of a body."""
-    for found in _CODE.finditer(body, start, end):
-        yield Sentence(found.start(), found.end(), cut_at_word(found["text"].strip("\n"), SENTENCE), found.start())
-    for table in _TABLE.finditer(body, start, end):
-        for row in _ROW_OF_TABLE.finditer(table[0]):
-            at = table.start() + row.start()
-            yield Sentence(at, at + len(row[0]), cut_at_word(row[0], SENTENCE), table.start(), is_item=True)
 
 
 def _best(passages: Iterable[Passage], weights: Mapping[str, float], limit: int) -> list[Passage]:

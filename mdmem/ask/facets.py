@@ -52,48 +52,45 @@ class Facet(StrEnum):
     RECENT_MEMORY = "recent_memory"
     DOMAIN = "domain"
 
+    @property
+    def heading(self) -> str:
+        """Return the title of the section."""
+        return self.value.replace("_", " ").capitalize()
+
 
 class FacetRow(Struct, frozen=True):
-    """A facet with its title; an entry of the `types` belongs to it by one of the `labels`, or else by its room."""
+    """A facet for entries of the `types`; an entry belongs to it by one of the `labels`, or else by its room."""
 
     facet: Facet
-    title: str
-    types: tuple[EntryType, ...] = ()
+    types: tuple[EntryType, ...]
     labels: str = ""
     rooms: str = ""
 
 
 _NOTE, _BOTH = (EntryType.NOTE,), (EntryType.PATTERN, EntryType.NOTE)
 ROWS = (
-    FacetRow(Facet.CONSTRAINTS, "Constraints"),
-    FacetRow(Facet.DECISIONS, "Decisions"),
-    FacetRow(Facet.ACTIVE_WORK, "Active work", _NOTE, "task todo epic work-item"),
+    FacetRow(Facet.ACTIVE_WORK, _NOTE, "task todo epic work-item"),
+    FacetRow(Facet.PLANNING, _BOTH, "plan roadmap milestone migration-note", "planning plans roadmap migration-notes"),
+    FacetRow(Facet.IDEATION, _BOTH, "idea proposal experiment", "ideas ideation experiments"),
     FacetRow(
-        *(Facet.PLANNING, "Plans", _BOTH),
-        labels="plan roadmap milestone migration-note",
-        rooms="planning plans roadmap migration-notes",
-    ),
-    FacetRow(Facet.IDEATION, "Ideas", _BOTH, "idea proposal experiment", "ideas ideation experiments"),
-    FacetRow(
-        *(Facet.GOTCHAS, "Gotchas", _BOTH),
+        *(Facet.GOTCHAS, _BOTH),
         labels="anti-pattern failure-mode incident-log incident gotcha",
         rooms="anti-patterns failure-modes incident-log debugging gotchas",
     ),
     FacetRow(
-        *(Facet.VERIFICATION, "Verification", _BOTH),
+        *(Facet.VERIFICATION, _BOTH),
         labels="validation verification test",
         rooms="validation verification testing observability",
     ),
     FacetRow(
-        *(Facet.ARTIFACTS, "Artifacts", _NOTE),
+        *(Facet.ARTIFACTS, _NOTE),
         labels="artifact component-contract",
         rooms="artifacts components contracts configuration communication",
     ),
-    FacetRow(Facet.PROCEDURES, "Procedures", _BOTH, "procedure reusable-pattern code-convention"),
-    FacetRow(Facet.RECENT_MEMORY, "Recent memory", _NOTE, f"{SESSION} episode", "sessions"),
-    FacetRow(Facet.DOMAIN, "Domain", _NOTE, "domain context entity claim", "context entities domain"),
+    FacetRow(Facet.PROCEDURES, _BOTH, "procedure reusable-pattern code-convention"),
+    FacetRow(Facet.RECENT_MEMORY, _NOTE, f"{SESSION} episode", "sessions"),
+    FacetRow(Facet.DOMAIN, _NOTE, "domain context entity claim", "context entities domain"),
 )
-TITLES = {row.facet: row.title for row in ROWS}
 _LABELS = {(kind, label): row.facet for row in ROWS for kind in row.types for label in row.labels.split()}
 _ROOMS = {(kind, room): row.facet for row in ROWS for kind in row.types for room in row.rooms.split()}
 # The facet of an entry if neither its label nor its room decides.

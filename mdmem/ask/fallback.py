@@ -127,16 +127,12 @@ def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
 
 def _searchable(words: str) -> list[str]:
     """Return the words that are not stop words; a word that begins with its stem is shortened to the stem."""
-    found = ask(words).typed.items()
-    stems = (term if typed.casefold().startswith(term) else typed for term, typed in found)
+    stems = (term if typed.casefold().startswith(term) else typed for term, typed in ask(words).typed.items())
     return list(dict.fromkeys(stems))[:_WORDS]
 
 
 def _counter(words: Iterable[str]) -> Callable[[str], int]:
-    """Return a function that counts how many of the words a text contains.
-
-    Words also match inside longer words, except very short ones.
-    """
+    """Return a function that counts how many of the words a text contains; very short words only as whole words."""
     folded = {word.casefold() for word in words}
     wanted = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if _is_short(word) else re.escape(word)) for word in folded]
     return lambda text: sum(one.search(text.casefold()) is not None for one in wanted)
@@ -169,8 +165,7 @@ def _workspace_lines(base: Path, repository: Repository | None, words: Sequence[
     count = _counter(words)
     if repository is not None:
         with suppress(GitError):
-            is_whole = all(map(_is_short, words))
-            found = search_lines(repository, words, _RANKED, whole=is_whole, seconds=_PATIENCE)
+            found = search_lines(repository, words, _RANKED, whole=all(map(_is_short, words)), seconds=_PATIENCE)
             yield from (one for one in _of_others(base, found) if count(one.text))
             return
     for path in (path for pattern in _TEXT_FILES for path in sorted(base.glob(pattern))):

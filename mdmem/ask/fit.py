@@ -15,40 +15,10 @@ from itertools import islice, takewhile
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.answer import (
-    NO_MATCH,
-    NOT_CURRENT,
-    OVER_BUDGET,
-    RELATIONS,
-    WEAK,
-    Answer,
-    Form,
-    Item,
-    Mention,
-    Omission,
-    count_omitted,
-)
+from mdmem.ask import limits
+from mdmem.ask.answer import RELATIONS, Answer, Form, Item, Mention, Omission, Why, count_omitted
 from mdmem.ask.excerpt import excerpt, rule_of
-from mdmem.ask.limits import (
-    FAR_SHARE,
-    FEW_DECISIONS,
-    LIKELY_RANKS,
-    MOST_PROPOSED,
-    NEAR_SHARE,
-    NEXT_BEST,
-    PATH_SHARE,
-    SENTENCE,
-    SHORT_BUDGET,
-    SHORT_SLOTS,
-    SLOTS,
-    SMALL_BUDGET,
-    SMALL_SLOTS,
-    UNCOVERED_SLOTS,
-    USUAL_BUDGET,
-    WEAK_SHARE,
-    WHOLE,
-    Slots,
-)
+from mdmem.ask.limits import Slots
 from mdmem.ask.mentions import Mentions, in_short
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import fit_key
@@ -63,7 +33,7 @@ NOTHING_SHOWN: Shown = {}
 ALL = frozenset({"*"})
 _SEPARATOR = "\n"
 OMITTED_LISTED = 50
-_COUNTED = (WEAK, NO_MATCH)
+_COUNTED = (Why.WEAK, Why.NO_MATCH)
 _BEST = 10
 # The bytes of brackets, marks and line ends around the address and the title of an entry.
 _AROUND = 40
@@ -87,8 +57,8 @@ def fit(
     says that the call has several questions, so that each gets a short answer.
     """
     is_uncovered = bool(found.weights) and found.basis.coverage is Coverage.NONE
-    usual = UNCOVERED_SLOTS if is_uncovered else SLOTS
-    slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else usual
+    usual = limits.UNCOVERED_SLOTS if is_uncovered else limits.SLOTS
+    slots = limits.SHORT_SLOTS if is_short else limits.SMALL_SLOTS if budget <= limits.SMALL_BUDGET else usual
     fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, view.effective, shown)
     fitting.place_invariants()
     fitting.place_on_path()
@@ -102,10 +72,10 @@ def fit(
     omitted = [*found.basis.omitted, *fitting.left_out(), *not_proposed]
 
     # There may be thousands of weak matches, so they are only counted.
-    best = (one for one in omitted if one.why in (OVER_BUDGET, WEAK))
-    next_best = list(islice(best, NEXT_BEST if found.weights and slots is usual else 0))
+    best = (one for one in omitted if one.why in (Why.OVER_BUDGET, Why.WEAK))
+    next_best = list(islice(best, limits.NEXT_BEST if found.weights and slots is usual else 0))
     rest = [one for one in omitted if one not in next_best]
-    named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
+    named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != Why.OVER_BUDGET)
     named[:0] = next_best
     unnamed = [*named[OMITTED_LISTED:], *(one for one in rest if one.why in _COUNTED)]
     visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
@@ -150,12 +120,12 @@ class _Fitting(Struct, dict=True):
     @property
     def is_usual(self) -> bool:
         """Return whether the answer is an ordinary one: neither short nor with a small budget."""
-        return self.slots not in (SHORT_SLOTS, SMALL_SLOTS)
+        return self.slots not in (limits.SHORT_SLOTS, limits.SMALL_SLOTS)
 
     @cached_property
     def scale(self) -> float:
         """Return how many times larger the budget is than the default budget for this kind of answer; at least 1."""
-        usual = SHORT_BUDGET if self.slots is SHORT_SLOTS else USUAL_BUDGET
+        usual = limits.SHORT_BUDGET if self.slots is limits.SHORT_SLOTS else limits.USUAL_BUDGET
         return max(1.0, self.limit / (usual * BYTES_A_TOKEN))
 
     @cached_property
@@ -167,7 +137,7 @@ class _Fitting(Struct, dict=True):
     def has_selected_lines(self) -> bool:
         """Return whether only good matches get a line; if not, the wing has few decisions, and all matches get one."""
         decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
-        return bool(self.best) and (len(decisions) > FEW_DECISIONS or not self.is_usual)
+        return bool(self.best) and (len(decisions) > limits.FEW_DECISIONS or not self.is_usual)
 
     def place_invariants(self) -> None:
         """Add the unconditional invariants to the answer, in full.
@@ -176,16 +146,15 @@ class _Fitting(Struct, dict=True):
         """
         for item in self.found.items:
             if item.unconditional and not item.is_proposal:
-                is_elsewhere = (
-                    bool(item.entry.applies_to) and not self.question.paths and self._is_weak(item, FAR_SHARE)
-                )
-                placed = self._line(item) if is_elsewhere else self._whole(item, searches=False)
+                is_for_some = bool(item.entry.applies_to) and not self.question.paths
+                is_line = is_for_some and self._is_weak(item, limits.FAR_SHARE)
+                placed = self._line(item) if is_line else self._whole(item, searches=False)
                 self.placed[item.address] = placed
                 self.beyond += self._size(placed)
 
     def place_on_path(self) -> None:
         """Add the rules and patterns that apply to a given path: in full, else as an excerpt, else as a line."""
-        limit = int(PATH_SHARE * self.limit)
+        limit = int(limits.PATH_SHARE * self.limit)
         for item in self.found.items:
             is_rule = item.entry.type in (EntryType.INVARIANT, EntryType.DECISION, EntryType.PATTERN)
             if item.on_path and is_rule and item.address not in self.placed:
@@ -204,16 +173,17 @@ class _Fitting(Struct, dict=True):
             if self._is_already_shown(item):
                 self._place(self.limit, [self._line(item)])
         ranks = {item.address: rank for rank, item in enumerate(matches)}
+        near = limits.NEAR_SHARE * max((item.score for item in matches), default=0.0)
         has_notes, is_rule_a_line = bool(self.slots.lines), False
         # A note has no text if a rule is a line. So if a note is the best match, each rule has text.
-        is_note_best = bool(matches) and matches[0].entry.type is EntryType.NOTE and self.slots is not SHORT_SLOTS
-        for at, item in enumerate(
-            sorted(matches, key=lambda one: (one.is_proposal, one.entry.type.rank, ranks[one.address]))
-        ):
+        best = [item.entry.type for item in matches[:1]]
+        is_note_best = best == [EntryType.NOTE] and self.slots is not limits.SHORT_SLOTS
+        matches.sort(key=lambda one: (one.is_proposal, one.entry.type.rank, ranks[one.address]))
+        for at, item in enumerate(matches):
             is_note, rank = item.entry.type is EntryType.NOTE, ranks[item.address]
             limit = self.limit - _LINE * (len(matches) - at - 1 if has_notes else 0)
             size = self.slots.excerpts[rank] if rank < len(self.slots.excerpts) else 0
-            is_near = rank < LIKELY_RANKS or item.names_path or item.score >= NEAR_SHARE * matches[0].score
+            is_near = rank < limits.LIKELY_RANKS or item.names_path or item.score >= near
             may_have_text = not is_rule_a_line and has_notes if is_note else True
             has_text = size and may_have_text and (is_near or (is_note_best and not is_note))
             if has_text and self._place(limit, self._excerpts_of(item, rank)):
@@ -228,9 +198,9 @@ class _Fitting(Struct, dict=True):
         Plain mentions are one line, except under the best match of an answer to a single question that a rule covers.
         The last excerpt of the best match has them in one line, too, and that of another match has none.
         """
-        is_short = bool(rank) or self.slots is not SLOTS
-        for size in dict.fromkeys((*self.excerpts[rank:], SENTENCE)):
-            one = self._excerpt(item, size, searches=rank < LIKELY_RANKS)
+        is_short = bool(rank) or self.slots is not limits.SLOTS
+        for size in dict.fromkeys((*self.excerpts[rank:], limits.SENTENCE)):
+            one = self._excerpt(item, size, searches=rank < limits.LIKELY_RANKS)
             if is_short:
                 one = replace(one, mentions=in_short(one.mentions))
             yield one
@@ -259,14 +229,16 @@ class _Fitting(Struct, dict=True):
     def place_proposed(self) -> Iterator[Omission]:
         """Add the best drafts, each as a short excerpt, else as a line; yield the other drafts with the reason."""
         scores = (one.score for one in (*self.found.items, *self.found.proposed))
-        least = NEAR_SHARE * max(scores, default=0.0)
-        nearest = {one.address for one in sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]}
+        least = limits.NEAR_SHARE * max(scores, default=0.0)
+        nearest = {one.address for one in sorted(self.found.proposed, key=fit_key)[: limits.MOST_PROPOSED]}
         for item in self.found.proposed:
-            why = OVER_BUDGET if item.address in nearest else f"over the {MOST_PROPOSED} drafts that are shown"
+            why: str = Why.OVER_BUDGET
+            if item.address not in nearest:
+                why = f"over the {limits.MOST_PROPOSED} drafts that are shown"
             if not (item.unconditional or item.on_path or item.score >= least):
-                why = WEAK
+                why = Why.WEAK
             forms = (form(item) for form in (lambda one: self._excerpt(one, self.excerpts[-1]), self._line))
-            if why != OVER_BUDGET or not self._place(self.limit, forms):
+            if why != Why.OVER_BUDGET or not self._place(self.limit, forms):
                 yield item.omission(f"proposed, {why}")
 
     def left_out(self) -> Iterator[Omission]:
@@ -277,9 +249,8 @@ class _Fitting(Struct, dict=True):
         for item in sorted(self._by_fit(), key=lambda one: not one.on_path):
             if item.address not in self.placed:
                 is_weak = self._is_weak(item) or (self.has_selected_lines and not self._is_near(item))
-                why = NOT_CURRENT if not item.current else WEAK if is_weak else OVER_BUDGET
-                why = f"proposed, {why}" if item.is_proposal else why
-                yield item.omission(why)
+                why = Why.NOT_CURRENT if not item.current else Why.WEAK if is_weak else Why.OVER_BUDGET
+                yield item.omission(f"proposed, {why}" if item.is_proposal else why)
         for item in self.found.unmatched:
             if item.address not in self.placed:
                 yield item.omission(item.reason)
@@ -294,14 +265,14 @@ class _Fitting(Struct, dict=True):
         return bool(known) and (known >= ALL or not unseen(self._shortened(item, self.excerpts[0])[0], known))
 
     def _is_near(self, item: Item) -> bool:
-        return item.on_path or item.names_path or item.score >= NEAR_SHARE * self.best
+        return item.on_path or item.names_path or item.score >= limits.NEAR_SHARE * self.best
 
     def _is_weak(self, item: Item, share: float = 0.0) -> bool:
         """Return whether an item matches the question only weakly: below a share of the best score."""
         if not self.found.weights or item.on_path or item.names_path:
             return False
         # A small budget limits the answer more than scores do, so fewer matches are weak.
-        least = share or (FAR_SHARE if self.slots is SMALL_SLOTS else WEAK_SHARE)
+        least = share or (limits.FAR_SHARE if self.slots is limits.SMALL_SLOTS else limits.WEAK_SHARE)
         return item.score < least * self.best or not item.score
 
     def _place(self, limit: int, forms: Iterable[Item]) -> bool:
@@ -327,7 +298,7 @@ class _Fitting(Struct, dict=True):
     def _shortened(self, item: Item, size: int) -> tuple[str, Form]:
         body = self.workspace.catalog.body(item.address)
         content = content_of(item.entry, body)
-        if size_of(content) > max(WHOLE, size):
+        if size_of(content) > max(limits.WHOLE, size):
             return excerpt(item.entry, body, size, self.found.weights), Form.SUMMARY
         return content, Form.FULL
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct
@@ -22,21 +22,9 @@ _LINK = re.compile(r"\[[^\[\]]*\]")
 _KINDS = ("adr", "decision", "record")
 # Not followed by the name of another project, as in `ADR-0148 (other-project)`.
 _ELSEWHERE = r"(?! \([A-Za-z]+[-/][A-Za-z/-]+\))"
-# The stems of verbs that state a change, and how to print the change.
-_CHANGES = {
-    "amend": "amends",
-    "supersed": "supersedes",
-    "replac": "replaces",
-    "obsolet": "obsoletes",
-    "updat": "updates",
-    "extend": "extends",
-    "revis": "revises",
-    "modif": "modifies",
-    "deprecat": "deprecates",
-    "overrid": "overrides",
-    "relax": "relaxes",
-    "refin": "refines",
-}
+# The verbs that state a change, by their stems.
+_VERBS = "amends supersedes replaces obsoletes updates extends revises modifies deprecates overrides relaxes refines"
+_CHANGES = {re.sub(r"(?:ies|es|s)\Z", "", verb): verb for verb in _VERBS.split()}
 _ACTIVE = re.compile(rf"\b({'|'.join(_CHANGES)})(?:s|es|ies|ing|e)?\b(?! by\b)", re.IGNORECASE)
 _PASSIVE = re.compile(
     rf"\W*(?:is|are|was|were)\s+(?:\w+\s+)?({'|'.join(_CHANGES)})\w*\s+(?:by this|here)", re.IGNORECASE
@@ -103,8 +91,8 @@ class Mentions(Struct, frozen=True):
             yield Mention(f"also {MENTIONED} {rest} more", "")
             return
         # A body may mention the entry in a list or table of numbers, which is no sentence.
-        bodies = ((_pattern_in(one.address, entry), self.workspace.catalog.body(one.address)) for one in candidates)
-        if not found and self.searches and not any(pattern.search(body) for pattern, body in bodies):
+        bodies = ((one.address, catalog.body(one.address)) for one in candidates)
+        if not found and self.searches and not any(_pattern_in(at, entry).search(body) for at, body in bodies):
             yield Mention(UNMENTIONED, "")
 
     def _sentences(self, address: str, entry: Entry) -> list[tuple[str, str]]:
@@ -139,7 +127,6 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def _pattern_in(address: str, entry: Entry) -> re.Pattern[str]:
-    """Return the pattern that finds mentions of an entry in the text at an address."""
     return mention_pattern(entry, is_near=address.rpartition("/")[0] == entry.address.rpartition("/")[0])
 
 
@@ -185,18 +172,16 @@ def stated_change(sentence: str, reference: re.Match[str]) -> str:
     return f"{_CHANGES[stem.lower()]} it" if stem else ""
 
 
-def _spellings(entry: Entry) -> Iterable[str]:
+def _spellings(entry: Entry) -> set[str]:
     """Return the texts to search for in order to find mentions of an entry."""
     name = entry.address.rpartition("/")[2]
-    found = {name}
     number = RECORD_NUMBER.match(name)
-    if number is not None:
-        digits = number["number"]
-        for kind in [number["kind"]] if number["kind"] else _KINDS:
-            found |= {f"{kind} {digits}", f"{kind} {digits.lstrip('0') or '0'}"}
-        if digits.startswith("0"):
-            found.add(digits)
-    return found
+    if number is None:
+        return {name}
+    digits = number["number"]
+    kinds = [number["kind"]] if number["kind"] else _KINDS
+    found = {f"{kind} {one}" for kind in kinds for one in (digits, digits.lstrip("0") or "0")}
+    return found | {name, *([digits] if digits.startswith("0") else [])}
 
 
 def _age(entry: Entry) -> date:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.ask.answer import (
-    NO_MATCH,
     Answer,
     AnswerBasis,
     Answers,
@@ -20,6 +19,7 @@ from mdmem.ask.answer import (
     OmittedCount,
     Passage,
     UnreadMatch,
+    Why,
 )
 from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, entries_naming
 from mdmem.ask.fallback import answer_elsewhere, outside
@@ -117,7 +117,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     own = [entry for entry in decisions if entry.wing == scope.wing]
     known = sum(item.entry.type is EntryType.DECISION and item.entry.wing == scope.wing for item in items)
     is_few = known + len(own) <= FEW_DECISIONS
-    unmatched = [replace(selection.item(entry), reasons=(NO_MATCH,)) for entry in own] if is_few else []
+    unmatched = [replace(selection.item(entry), reasons=(Why.NO_MATCH,)) for entry in own] if is_few else []
     uncounted = len(decisions) - len(unmatched)
     matched = (match.terms for match in selection.matches.values())
     weights = weights_of(answer.terms, matched, len(selection.members)) if answer else {}
@@ -144,7 +144,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             problems=problems_in(catalog, scope),
             conflicts=tuple(contradictions_among(catalog, {item.address for item in items if item.current})),
             omitted=tuple(omitted),
-            omitted_counts=(OmittedCount(EntryType.DECISION.value, NO_MATCH, uncounted),) if uncounted else (),
+            omitted_counts=(OmittedCount(EntryType.DECISION.value, Why.NO_MATCH, uncounted),) if uncounted else (),
             coverage=coverage,
             pending=standing if best else "",
             uncovered_terms=selection.missing_terms(weights, of_rules=True) if coverage is Coverage.PARTIAL else (),

@@ -10,17 +10,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.answer import (
-    ELSEWHERE,
-    OTHER_FOCUS,
-    OTHER_ROOM,
-    OVERRIDDEN,
-    RELATIONS,
-    TYPE_FILTER,
-    Item,
-    Omission,
-    replaced_notes,
-)
+from mdmem.ask.answer import RELATIONS, Item, Omission, Why, replaced_notes
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.relate import claims_on, doubts_of, partners_of, relations_of
@@ -142,15 +132,15 @@ class Selection(Struct, frozen=True, dict=True):
             return self._is_match(entry)
         # A room filter counts only if the filters also ask for invariants by type.
         if filters.types and EntryType.INVARIANT not in filters.types:
-            return self._omit(entry, TYPE_FILTER)
+            return self._omit(entry, Why.TYPE_FILTER)
         if filters.types and not self.scope.contains(address):
-            return self._omit(entry, OTHER_ROOM)
+            return self._omit(entry, Why.OTHER_ROOM)
         if self._misses_paths(entry):
             return False
         at_work = self.question.work_paths
         if at_work and address not in self.matches and not _applies_to(entry, at_work):
-            return self._omit(entry, ELSEWHERE)
-        return not self._has_other_focus(entry) or self._omit(entry, OTHER_FOCUS)
+            return self._omit(entry, Why.ELSEWHERE)
+        return not self._has_other_focus(entry) or self._omit(entry, Why.OTHER_FOCUS)
 
     def _is_match(self, entry: Entry) -> bool:
         """Return whether an entry, or one that it superseded, matches by words or paths, and passes all filters."""
@@ -163,7 +153,7 @@ class Selection(Struct, frozen=True, dict=True):
         if wanted.statuses and {entry.status, entry.status_on(self.today)}.isdisjoint(wanted.statuses):
             return False
         if self._has_other_focus(entry):
-            return self._omit(entry, OTHER_FOCUS)
+            return self._omit(entry, Why.OTHER_FOCUS)
         return not self._misses_paths(entry)
 
     def _is_shown(self, address: str) -> bool:
@@ -185,7 +175,7 @@ class Selection(Struct, frozen=True, dict=True):
             return False
         if entry.address not in self.members and any_match(entry.applies_to, paths) is not None:
             return False
-        return not self._omit(entry, ELSEWHERE)
+        return not self._omit(entry, Why.ELSEWHERE)
 
     def _omit(self, entry: Entry, why: str) -> bool:
         self.omitted[entry.address] = Omission(entry.address, entry.type.value, why)
@@ -223,7 +213,7 @@ class Selection(Struct, frozen=True, dict=True):
             overridden = chosen[address]
             if self._replaces(by, overridden) and overridden.type is not EntryType.INVARIANT:
                 del chosen[address]
-                self._omit(overridden, f"{OVERRIDDEN} by {by.address}")
+                self._omit(overridden, f"{Why.OVERRIDDEN} by {by.address}")
         for entry in powerless:
             chosen.setdefault(entry.address, entry)
 
@@ -335,11 +325,9 @@ class Selection(Struct, frozen=True, dict=True):
 
     def missing_terms(self, weights: Mapping[str, float], *, of_rules: bool = False) -> tuple[str, ...]:
         """Return the question's words, except general ones, that no entry of the scope contains (or no rule)."""
-        matches = self.matches.items()
-        entries = self.catalog.entries
-        found = frozenset[str]().union(
-            *{match.terms for one, match in matches if not of_rules or entries[one].type.is_rule}
-        )
+        matches, entries = self.matches.items(), self.catalog.entries
+        counted = {match.terms for one, match in matches if not of_rules or entries[one].type.is_rule}
+        found = frozenset[str]().union(*counted)
         return self._typed(term for term in weights if weights[term] and term not in found)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.ask.context import ContextRequest, compile_context, items_of
-from mdmem.ask.facets import ROWS, TITLES, Facet, Intent, Layer, facet_of
+from mdmem.ask.facets import Facet, Intent, Layer, facet_of
 from mdmem.ask.question import read_request
 from mdmem.ask.synthesis import SynthesisRequest
 from mdmem.errors import UsageError
@@ -495,11 +495,6 @@ def test_newest_session_is_active_work_where_something_is_open() -> None:
     done = entry("app/sessions/x", type=NOTE, label="session")
     assert facet_of(session, newest=["app/sessions/x"]) is Facet.ACTIVE_WORK
     assert facet_of(session) is facet_of(done, newest=["app/sessions/x"]) is Facet.RECENT_MEMORY
-
-
-def test_every_facet_of_the_contract_has_a_row_and_a_title() -> None:
-    assert {row.facet for row in ROWS} == set(Facet) == set(TITLES)
-    assert len(Facet) == 11
 
 
 @pytest.fixture(autouse=True)

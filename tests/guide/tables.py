@@ -17,10 +17,9 @@ _FOLDER = Path(mdmem.guide.__file__).parent
 
 def _facets() -> Iterator[str]:
     for row in ROWS:
-        if row.types:
-            kinds = " and ".join(f"{kind}s" for kind in row.types)
-            rooms = f"; rooms {_codes(row.rooms.split())}" if row.rooms else ""
-            yield f"- `{row.facet}`, of {kinds}: labels {_codes(row.labels.split())}{rooms}"
+        kinds = " and ".join(f"{kind}s" for kind in row.types)
+        rooms = f"; rooms {_codes(row.rooms.split())}" if row.rooms else ""
+        yield f"- `{row.facet}`, of {kinds}: labels {_codes(row.labels.split())}{rooms}"
 
 
 def _codes(names: Iterable[str]) -> str:
