@@ -26,7 +26,7 @@ VIA_NAMED = 5
 DECLARED = "declared in `conflicts_with`"
 RELATED = "declared by a `CONFLICTS_WITH` relation"
 
-# The relation fields of an item, each with the words that an answer prints for it.
+# The relations of an item to other entries, each with the words that an answer prints for it.
 RELATIONS = {
     "claimed_by": "claimed by",
     "claims": "claims to replace",
@@ -91,7 +91,8 @@ class Item(Struct, frozen=True, kw_only=True):
     - `on_path`: its `applies_to` matches a given path; `names_path`: its text mentions a given path.
     - `unconditional`: the entry is an invariant that every answer includes.
     - `stance`: how the entry compares with the default branch; None if that is not known.
-    - `titles`: the titles of related entries, by address.
+    - `relations`: the one-sided supersessions and the amendments from or to the entry, by the names in `RELATIONS`;
+      each has the titles of the other entries by address.
     - `note`: which parts of the entry are shown, for a session that omits them from later answers.
     """
 
@@ -111,12 +112,7 @@ class Item(Struct, frozen=True, kw_only=True):
     overridden_by: tuple[str, ...] = ()
     stance: Stance | None = None
     reasons: tuple[str, ...] = ()
-    claimed_by: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
-    amended_by: tuple[str, ...] = ()
-    proposed_amendments: tuple[str, ...] = ()
-    amends: tuple[str, ...] = ()
-    titles: Mapping[str, str] = field(default_factory=dict)
+    relations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     mentions: tuple[Mention, ...] = ()
     form: Form = Form.LINE
     content: str = ""
@@ -131,12 +127,6 @@ class Item(Struct, frozen=True, kw_only=True):
     def reason(self) -> str:
         """Return why the entry is in the answer, in words."""
         return "; ".join(self.reasons) or "in scope"
-
-    @property
-    def relations(self) -> dict[str, tuple[str, ...]]:
-        """Return the one-sided supersessions and the amendments from or to this entry, by field; no empty fields."""
-        found = {name: getattr(self, name) for name in RELATIONS}
-        return {name: addresses for name, addresses in found.items() if addresses}
 
     def omission(self, why: str) -> Omission:
         """Return the record that says why the answer omits the entry."""

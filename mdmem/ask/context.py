@@ -209,14 +209,19 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     chosen, omitted = _choose(candidates, request)
     chosen.sort(key=lambda one: one.authority)
     chosen = [replace(one, item=one.memory.found.describe(one.item)) for one in chosen]
-    claims = {one.entry.address: one.item.claimed_by for one in chosen}
+    claims = {one.entry.address: one.item.relations.get("claimed_by", ()) for one in chosen}
     chosen = claimants_first(chosen, lambda one: one.entry, lambda entry: claims[entry.address])
-    drafts = list[_Candidate]()
-    for memory in memories if request.query else ():
-        view, answer = memory.reading.view, memory.found
-        catalog = (view.checkout if view.alternatives else view.effective).catalog
-        for item in map(answer.describe_proposed, answer.proposed):
-            drafts.append(_Candidate(memory=memory, catalog=catalog, item=item, facet=facet_of(item.entry)))
+    drafts = [
+        _Candidate(
+            memory=memory,
+            catalog=memory.reading.view.checkout.catalog,
+            item=memory.found.describe_proposed(item),
+            facet=facet_of(item.entry),
+        )
+        for memory in memories
+        for item in memory.found.proposed
+        if request.query
+    ]
     drafts.sort(key=lambda one: one.fitness)
     basis = _basis(memories, omitted, {one.id for one in chosen})
     if basis.problems and not workspace.catalog.entries:
@@ -389,7 +394,7 @@ def _contents(
     total = sum(_cost(contents[at][0]) for at in order)
     for at in order:
         cost = _cost(contents[at][0])
-        if total > budget or cost > reach.longest:
+        if total > budget:
             short = excerpt(chosen[at].entry, bodies[at], _SHORTENED, weights)
             if _cost(short) < cost:
                 contents[at] = (short, Form.SUMMARY)
@@ -444,9 +449,9 @@ def _item(
     if item.reason != "in scope" or not reasons:
         reasons.append(item.reason)
     related_texts = [
-        f"{RELATIONS[name]} {address}" + (f": {item.titles[address]}" if item.titles.get(address) else "")
-        for name, addresses in item.relations.items()
-        for address in addresses
+        f"{RELATIONS[name]} {address}" + (f": {title}" if title else "")
+        for name, titles in item.relations.items()
+        for address, title in titles.items()
     ]
     dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
     days = (entry.created_at, max(dates, key=instant_of, default=None), entry.verified_at)

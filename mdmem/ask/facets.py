@@ -111,8 +111,7 @@ class Reach(Struct, frozen=True, kw_only=True):
 
     - `share`: the most entries, as a share of the request's limit.
     - `floor`: entries that score below this share of the best score are omitted.
-    - `length`: the space for contents and links, as a multiple of the budget; `longest`: the most tokens of one
-      content.
+    - `length`: the space for contents and links, as a multiple of the budget.
     - `gists`: of an invariant only the rule is included, of a session only its open work, and of other entries no
       content.
     - `latest`, `diary`: so many of the last session notes, and of the agent's notes, are included without a match.
@@ -121,16 +120,15 @@ class Reach(Struct, frozen=True, kw_only=True):
     share: float
     floor: float
     length: float
-    longest: int
     gists: bool = False
     latest: int = 0
     diary: int
 
 
 REACHES = {
-    Layer.WAKE: Reach(share=0.5, floor=0.5, length=0.0, longest=0, gists=True, latest=2, diary=2),
-    Layer.RECALL: Reach(share=1.0, floor=0.3, length=1.0, longest=1200, diary=4),
-    Layer.DEEP_SEARCH: Reach(share=1.0, floor=0.0, length=4.0, longest=4000, diary=8),
+    Layer.WAKE: Reach(share=0.5, floor=0.5, length=0.0, gists=True, latest=2, diary=2),
+    Layer.RECALL: Reach(share=1.0, floor=0.3, length=1.0, diary=4),
+    Layer.DEEP_SEARCH: Reach(share=1.0, floor=0.0, length=4.0, diary=8),
 }
 
 # Constraints come before all of these facets, so that they are on the first page of a long answer.

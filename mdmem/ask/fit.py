@@ -333,8 +333,11 @@ class _Fitting(Struct, dict=True):
         if self._known(item):
             return replace(item, form=Form.GIVEN)
         # A one-sided supersession is always shown together with the entry that it mentions.
-        claims = ((how, address) for how in ("claimed_by", "claims") for address in getattr(item, how))
-        mentions = tuple(Mention(RELATIONS[how], address, item.titles[address]) for how, address in claims)
+        mentions = tuple(
+            Mention(RELATIONS[how], address, title)
+            for how in ("claimed_by", "claims")
+            for address, title in item.relations.get(how, {}).items()
+        )
         rule = ""
         if item.unconditional:
             body = self.workspace.catalog.body(item.address)

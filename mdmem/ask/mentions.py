@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct
@@ -44,7 +44,7 @@ class Mentions(Struct, frozen=True):
     workspace: Workspace
     searches: bool
 
-    def of(self, entry: Entry, relations: Mapping[str, Sequence[str]]) -> tuple[Mention, ...]:
+    def of(self, entry: Entry, relations: Mapping[str, Iterable[str]]) -> tuple[Mention, ...]:
         """Return the lines under an entry: its relations, the entries that it replaced, and newer mentions of it."""
         catalog = self.workspace.catalog
         found: list[Mention] = []

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Set
 from itertools import islice
-from typing import Any
 
-from mdmem.ask.answer import DECLARED, RELATED, RELATIONS, Contradiction, EndedMatch
+from mdmem.ask.answer import DECLARED, RELATED, Contradiction, EndedMatch
 from mdmem.ask.limits import ENDED_RANKS, SENTENCE
 from mdmem.markdown.body import cut_at_word
 from mdmem.markdown.similarity import undeclared_overlaps
@@ -15,11 +14,9 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Match
 from mdmem.store.workspace.scope import Filters, Scope
 
-_NONE: dict[str, Any] = {**dict.fromkeys(RELATIONS, ()), "titles": {}}
 
-
-def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
-    """Return the relations of an entry as fields of an item, with the titles of the related entries.
+def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, dict[str, str]]:
+    """Return the relations of an item for an entry: by name, the titles of the related entries by address.
 
     Entries outside the scope that claim to supersede this entry, or amend it, are left out.
     """
@@ -28,7 +25,7 @@ def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]
     proposed = stance.amended_by if stance is not None else ()
     claimed, claims = lineage.claimed_by(address), lineage.claims.get(address, ())
     if not (proposed or claimed or claims or address in derived.with_amendments):
-        return _NONE
+        return {}
     found = {
         "claimed_by": _in_scope(claimed, scope),
         "claims": claims,
@@ -36,7 +33,7 @@ def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]
         "proposed_amendments": _in_scope(proposed, scope),
         "amends": tuple(one for one in derived.amends(address) if lineage.is_current(one)),
     }
-    return {**found, "titles": {one: catalog.entries[one].title for named in found.values() for one in named}}
+    return {name: {one: catalog.entries[one].title for one in named} for name, named in found.items() if named}
 
 
 def _in_scope(addresses: Iterable[str], scope: Scope) -> tuple[str, ...]:
@@ -57,7 +54,7 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
     for address in sorted({*catalog.lineage.claimed, *catalog.derived.with_amendments}):
         if address in chosen:
             relations = relations_of(catalog, catalog.entries[address], scope)
-            found.update(dict.fromkeys((*relations["claimed_by"], *relations["amended_by"])))
+            found.update(dict.fromkeys((*relations.get("claimed_by", ()), *relations.get("amended_by", ()))))
     for entry in having(catalog.entries, "contradicts"):
         is_current = catalog.lineage.is_current(entry.address)
         for other in (head for named in entry.contradicts if is_current for head in catalog.lineage.heads(named)):

@@ -269,7 +269,7 @@ class Selection(Struct, frozen=True, dict=True):
         found = relations_of(self.catalog, item.entry, self.scope)
         reasons = list(self._reasons(item))
         if not reasons and not self.question.is_open:
-            reasons = [f"{RELATIONS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if found[name]]
+            reasons = [f"{RELATIONS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if name in found]
         catalog, entry, heads = self.catalog, item.entry, self.catalog.lineage.heads(item.address)
         reasons += doubts_of(catalog, entry, item.status)
         note = item.stance.note if item.stance is not None else ""
@@ -281,7 +281,7 @@ class Selection(Struct, frozen=True, dict=True):
         if is_replaced or entry.status is Status.DEPRECATED:
             why = f": {entry.why_ended}" if entry.why_ended else ", no reason given"
             reasons.append(f"not current: replaced by {', '.join(heads)}" if heads else f"not current{why}")
-        return replace(item, heads=heads, reasons=(*reasons, *([note] if note else [])), **found)
+        return replace(item, heads=heads, reasons=(*reasons, *([note] if note else [])), relations=found)
 
     def _reasons(self, item: Item) -> Iterator[str]:
         """Yield the matching words and paths as phrases such as `contains retry`, then replacements and overrides."""

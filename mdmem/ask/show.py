@@ -47,13 +47,10 @@ def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[ShownEntry,
 
     Each entry is from the files of the checkout or from the default branch, as `list_entries` returned it.
     """
-    by_catalog: dict[int, tuple[Catalog, list[str]]] = {}
-    for entry in entries:
-        catalog = _catalog_of(workspace, entry)
-        by_catalog.setdefault(id(catalog), (catalog, []))[1].append(entry.address)
-    found = {}
-    for catalog, addresses in by_catalog.values():
-        for address, document in catalog.documents(addresses):
+    found = dict[str, ShownEntry]()
+    for catalog in (view_of(workspace).checkout.catalog, view_of(workspace).effective.catalog):
+        addresses = [one.address for one in entries if _catalog_of(workspace, one) is catalog]
+        for address, document in catalog.documents([one for one in addresses if one not in found]):
             found[address] = ShownEntry(
                 entry=catalog.entries[address],
                 front_matter=catalog.shown_fields(document),

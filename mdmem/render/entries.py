@@ -46,9 +46,9 @@ def search_text(
         if hit.heads and entry.address not in hit.heads:
             lines.append(f"replaced by {', '.join(hit.heads)}")
         lines += replaced_notes(hit.via)
-        for name, addresses in hit.relations.items():
+        for name, titles in hit.relations.items():
             after = _AFTER.get(name, "")
-            lines += (f"{RELATIONS[name]} {one} ({one_line(hit.titles[one])}){after}" for one in addresses)
+            lines += (f"{RELATIONS[name]} {one} ({one_line(title)}){after}" for one, title in titles.items())
         lines += [hit.stance.note] if hit.stance is not None and hit.stance.note else []
         lines += [style.dim(snippet)] if snippet else []
         blocks.append("\n  ".join(lines))

@@ -76,7 +76,7 @@ def _item(item: Item) -> dict[str, Any]:
         **record_json(item, "reason", "overrides"),
         # A long chain would be larger than the entry, so only the first entries are listed; `reason` counts the rest.
         "via": list(item.via[:VIA_NAMED]),
-        **item.relations,
+        **{name: list(addresses) for name, addresses in item.relations.items()},
         **stance_json(item.stance, is_current=item.current),
         **({"beneath": mentions_json(item.mentions)} if item.mentions else {}),
     }
