@@ -12,12 +12,13 @@ from functools import cache
 from hashlib import sha256
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mdmem.ask.code_paths import code_path, count_elsewhere, lies_inside
 from mdmem.ask.excerpt import excerpt
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Question
-from mdmem.ask.retrieve import Reading, read_steadily, reading_of
+from mdmem.ask.retrieve import Reading, read_steadily
 from mdmem.ask.select import Selection
 from mdmem.errors import SettingsError
 from mdmem.model.entry import Entry, Status
@@ -49,11 +50,13 @@ class Brief(Struct, frozen=True):
     """A short list of the rules for some files, as text; empty if there is nothing to report.
 
     `gave` records what was reported, so that later briefs do not repeat it: the digest of each shown entry by address,
-    and a key for each other message.
+    and a key for each other message. `always` counts the invariants for all files. They are not in the text, since a
+    brief may be shown at each edit.
     """
 
     text: str = ""
     gave: Mapping[str, str] = field(default_factory=dict)
+    always: int = 0
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -78,7 +81,8 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
     `given` are the entries that earlier briefs showed, with their digests. They are omitted unless they changed. The
     same problem is reported only once. Raises the errors of loading the memory.
     """
-    inside = _inside(workspace, paths)
+    read = (code_path(workspace, one) for one in paths)
+    inside = tuple(dict.fromkeys(path for path in read if lies_inside(path)))
     return read_steadily(workspace, lambda reading: _brief(reading, inside, given or {})) if inside else Brief()
 
 
@@ -86,16 +90,6 @@ def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
     """Return a message for an agent before an edit that the memory cannot be read; empty if `given` has the message."""
     line = f"mdmem: the memory cannot be read, so rules may be missing here: {plain(why, _LONGEST_COMMAND)}"
     return _reported_once(line, given or {})
-
-
-def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
-    """Return a line that counts the invariants for all files and says which command shows them; None without any.
-
-    A brief omits these invariants, since a brief may be shown at each edit. Raises the errors of loading the memory.
-    """
-    inside = _inside(workspace, paths)
-    number = len(rules_for(reading_of(workspace), inside).always) if inside else 0
-    return f"invariants that always apply: {number} (`mdmem retrieve {_command(inside)}`)" if number else None
 
 
 def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
@@ -121,14 +115,11 @@ def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
     )
 
 
-def _inside(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if lies_inside(path)))
-
-
 def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
     view = reading.view.effective
-    catalog, found, command = view.catalog, rules_for(reading, paths), _command(paths)
-    problem = Brief()
+    catalog, found, problem = view.catalog, rules_for(reading, paths), Brief()
+    command = " ".join(f"--path {shlex.quote(path)}" for path in paths)
+    command = command if plain(command, _LONGEST_COMMAND) == command else "--path …"
     if problems := (*reading.faults, *problems_in(catalog, found.scope)):
         number = "1 file" if len(problems) == 1 else f"{len(problems)} files"
         first = plain(problems[0].place.path, _LONGEST_NAME)
@@ -138,7 +129,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
     elsewhere = count_elsewhere(catalog, found.scope, paths)
     elsewhere = {wing: n for wing, n in elsewhere.items() if given.get(f"{_ELSEWHERE}{wing}") != str(n)}
     if not (rules or elsewhere):
-        return problem
+        return replace(problem, always=len(found.always))
     named = first_of([f"`{plain(path, _LONGEST_NAME)}`" for path in paths], 2)
     notes = [
         f"+{count} in the wing `{wing}`: mdmem retrieve --wing {shlex.quote(wing)} {command}"
@@ -158,17 +149,12 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
     text, shown = fenced_lines(head, quoted, notes, limit=limit, rest=f"mdmem retrieve {command}")
     gave = {entry.address: catalog.digests.get(entry.address, "") for entry in rules[:shown]}
     gave |= {f"{_ELSEWHERE}{wing}": str(count) for wing, count in elsewhere.items()}
-    return Brief("\n".join(filter(None, (text, problem.text))), {**gave, **problem.gave})
+    return Brief("\n".join(filter(None, (text, problem.text))), {**gave, **problem.gave}, len(found.always))
 
 
 def _reported_once(line: str, given: Mapping[str, str]) -> Brief:
     digest = sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Brief() if given.get(_PROBLEM) == digest else Brief(line, {_PROBLEM: digest})
-
-
-def _command(paths: Sequence[str]) -> str:
-    command = " ".join(f"--path {shlex.quote(path)}" for path in paths)
-    return command if plain(command, _LONGEST_COMMAND) == command else "--path …"
 
 
 def _doubts(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:

@@ -265,13 +265,7 @@ def _outcome(catalog: Catalog, found: Answer, state: ScopeAnswer) -> tuple[str, 
 
 
 def _bundle(
-    status: str,
-    state: ScopeState,
-    message: str | None,
-    basis: AnswerBasis,
-    *,
-    focus: str | None,
-    **more: Any,
+    status: str, state: ScopeState, message: str | None, basis: AnswerBasis, *, focus: str | None, **more: Any
 ) -> Bundle:
     """Return a bundle as JSON values; unreadable files come before the items, since they may contain rules.
 

@@ -42,13 +42,7 @@ _LINE = 120
 
 
 def fit(
-    found: Answer,
-    question: Question,
-    budget: int,
-    *,
-    view: View,
-    shown: Shown = NOTHING_SHOWN,
-    is_short: bool = False,
+    found: Answer, question: Question, budget: int, *, view: View, shown: Shown = NOTHING_SHOWN, is_short: bool = False
 ) -> tuple[Answer, dict[str, str]]:
     """Return the answer within a budget in tokens, and what the session should store about each shown entry.
 

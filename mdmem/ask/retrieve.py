@@ -88,10 +88,7 @@ def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, .
 
 
 def read_steadily(
-    workspace: Workspace,
-    answer: Callable[[Reading], _T],
-    *,
-    unsettled: tuple[type[BaseException], ...] = (GoneError,),
+    workspace: Workspace, answer: Callable[[Reading], _T], *, unsettled: tuple[type[BaseException], ...] = (GoneError,)
 ) -> _T:
     """Return an answer; if files disappear meanwhile, reload the memory and try once more.
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.ask.answer import AnswerBasis, Answers
-from mdmem.ask.brief import always_note, brief, unreadable
+from mdmem.ask.brief import brief, unreadable
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root, scope_after
@@ -144,18 +144,18 @@ def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...],
     workspace = given.open(paths)
     # A session has two lists of entries: those of briefs, and those of answers.
     caller = CallerSession(None if session.name is None else briefed(session.name), session.is_fresh)
-    before, always = caller.shown(workspace), None
+    before = caller.shown(workspace)
     try:
         answer = brief(workspace, paths, given=before)
-        # A session has seen these rules at its start.
-        always = always_note(workspace, paths) if session.name is None else None
     except RootNotFoundError:
         raise
     except (MdmemError, OSError) as error:
         answer = unreadable(str(error), before)
     print_text(answer.text)
-    if always is not None:
-        given.remark(f"{'' if answer.text else 'no current rule has an `applies_to` that matches; '}{always}")
+    # A session has seen these invariants at its start.
+    if answer.always and session.name is None:
+        none = "" if answer.text else "no current rule has an `applies_to` that matches; "
+        given.remark(f"{none}invariants that always apply: {answer.always} (`mdmem retrieve --path FILE` shows them)")
     caller.record(lambda: answer.gave)
 
 

@@ -346,7 +346,7 @@ def test_text_and_json_name_all_three(root: Path, capsys: Capture) -> None:
     assert gone in run_here(capsys, "retrieve", "queue", cwd=root).out
     told = json.loads(run_here(capsys, "retrieve", "queue", "--format", "json", cwd=root).out)
     assert told["ended"] == [
-        {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": [], "unread": []},
+        {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": [], "unread": []}
     ]
     items = {item["address"]: item for item in told["items"]}
     assert (items[OLD]["claimed_by"], items[OLD]["amended_by"]) == ([NEW], ["app/a/exception"])

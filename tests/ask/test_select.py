@@ -521,13 +521,7 @@ def test_override_takes_no_rule_from_a_question_about_shared_knowledge(root: Pat
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [
-        {"status": "draft"},
-        {"status": "deprecated"},
-        {"applies_to": ["docs/**"]},
-        {"focus": "billing"},
-    ],
+    "fields", [{"status": "draft"}, {"status": "deprecated"}, {"applies_to": ["docs/**"]}, {"focus": "billing"}]
 )
 def test_override_that_is_not_in_force_here_replaces_nothing(fields: dict[str, object], root: Path) -> None:
     put(root, "lib/a/default", "Queue")

@@ -94,10 +94,7 @@ def test_plan_whose_sources_are_fresh_passes(root: Path) -> None:
 
 def test_section_without_sources_is_a_gap(root: Path) -> None:
     found = plan(root, "the pool", depth="brief", required_sections=["Elephants"])
-    assert section(found, "Elephants")["gaps"] == [
-        "no entry of the scope supports it",
-        "no entry contains Elephants",
-    ]
+    assert section(found, "Elephants")["gaps"] == ["no entry of the scope supports it", "no entry contains Elephants"]
     assert verdict(found) == "gaps"
     assert found["gaps"][0] == {"section": "Elephants", "reason": "no entry of the scope supports it"}
 
