@@ -258,7 +258,7 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
                 " ".join(summary_of(entry, catalog.body(entry.address)).split()), _RULE_BYTES[entry.type]
             )
             title = " ".join(entry.title.split()).rstrip(".")
-            amended = "".join(f"; amended by `{one}`" for one in item.amended_by)
+            amended = "".join(f"; amended by `{one}`" for one in item.relations.get("amended_by", ()))
             line = f"- **{title}** ({entry.type} `{entry.address}`{amended}): {summary.replace('-->', '-- >')}"
             # An exported region must not contain other markers or comments.
             by_globs.setdefault(entry.applies_to, []).append(line.replace("<!--", "<! --"))
