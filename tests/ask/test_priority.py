@@ -215,7 +215,7 @@ def test_bundle_is_in_the_order_of_authority_within_its_caps_and_loses_nothing_i
 
     # Items are current, in the order of authority, and within the caps of their scopes.
     # A one-sided successor comes directly before the entry that it supersedes.
-    apart = [one for one in items if not catalog.lineage.claims(one.address)]
+    apart = [one for one in items if one.address not in catalog.lineage.claims]
     assert apart == sorted(apart, key=authority_key)
     assert [item.entry.type.rank for item in items] == sorted(item.entry.type.rank for item in items)
     current = {one for one in entries if catalog.lineage.is_current(one) or catalog.lineage.is_unresolved(one)}
