@@ -139,7 +139,7 @@ def summary(roots: Sequence[CheckedRoot]) -> str:
 
 
 def summary_line(report: CheckReport) -> str:
-    """Return a line with the number of checked entries, and of findings by level: new, fixed, fixable, known."""
+    """Return a line with the number of checked entries, and of findings by level: new, fixed, with a fix, known."""
     tree = f"the {report.tree}" if report.tree.startswith(("working tree", "git index", "merge of ")) else report.tree
     tree += f" against {report.base}" if report.base is not None else ""
     parts = [levels(report.reported)]
@@ -148,7 +148,7 @@ def summary_line(report: CheckReport) -> str:
     if report.fixed:
         parts.append(f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}")
     fixes = Counter("--fix" if one.fix.is_safe else "--unsafe-fixes" for one in report.reported if one.fix is not None)
-    parts += [f"{number} fixable with {option}" for option, number in sorted(fixes.items())]
+    parts += [f"{number} with a fix ({option})" for option, number in sorted(fixes.items())]
     if report.known:
         parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")
     return f"{entries(report.checked)} checked in {tree}: {'; '.join(parts)}"

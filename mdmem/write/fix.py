@@ -132,7 +132,7 @@ def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
 
 
 class FixChoice(Struct):
-    """Fixes that can be applied together: contents, renames, and the files (`revealed`) that they make readable."""
+    """Fixes that can be applied together: contents, renames, and files that they make readable entries (`revealed`)."""
 
     tree: TreeView
     findings: list[Finding] = field(default_factory=list)
@@ -152,7 +152,8 @@ class FixChoice(Struct):
         edits: dict[str, list[Edit]] = {}
         for edit in fix.edits:
             edits.setdefault(edit.path, []).append(edit)
-        contents, revealed = {}, set()
+        # A file that becomes an entry by a rename already had its other faults.
+        contents, revealed = {}, {new for old, new in fix.renames if not is_entry_place(old)}
         for path, some in edits.items():
             original = read_one(self.tree, path)
             if isinstance(original, Unreadable):

@@ -78,7 +78,7 @@ def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
         "  help: write an address\n"
         "  fix: remove the link (--fix)\n"
         "\n"
-        "2 entries checked in the working tree: 1 error; 1 fixable with --fix"
+        "2 entries checked in the working tree: 1 error; 1 with a fix (--fix)"
     )
 
 
@@ -130,7 +130,7 @@ def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked(
         (
             (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),
             {},
-            "2 entries checked in the working tree: 3 errors; 2 fixable with --fix; 1 fixable with --unsafe-fixes",
+            "2 entries checked in the working tree: 3 errors; 2 with a fix (--fix); 1 with a fix (--unsafe-fixes)",
         ),
     ],
 )
