@@ -186,6 +186,10 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
             is_narrow = workspace.catalog.wings.keys() - scope.wings
             where = f" of {', '.join(scope.wings)}" if is_narrow else ""
             wider = "; --all-wings searches every wing" if is_narrow else ""
+            # The name of an entry is not part of its text.
+            read = (one for one in workspace.catalog.entries if one.split("/")[0] in scope.wings)
+            near = [one for one in read if any(f"-{word.lower()}-" in f"-{one.split('/')[2]}-" for word in unmatched)]
+            wider = f"; did you mean {near[0]}?" if near else wider
             why = f"nothing found: no entry{where} has {', '.join(unmatched)}{wider}"
         given.remark(why)
     return 0 if result.hits else 1

@@ -6,6 +6,7 @@ import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from shlex import quote
 
 from msgspec import Struct
@@ -119,6 +120,9 @@ class Saving(Struct, frozen=True, kw_only=True):
             message = f"{address} is saved as a draft: it applies once a person approves it{until}"
         else:
             message = f"{address} is saved" + (f" and supersedes {old}, which is deprecated now" if old else "")
+        if self.manifests:
+            near = get_close_matches(self.wing, self.workspace.catalog.wings, n=1)
+            message += f"; the wing `{self.wing}` is new" + "".join(f", and `{one}` exists already" for one in near)
         result = SaveResult(
             status=SaveStatus.SAVED,
             artifact_id=address,

@@ -222,3 +222,5 @@ def test_search_that_finds_nothing_says_which_wings_it_read(folder: Path, run: R
     write_entry(folder / "memory", "arm/rules/grip", "Use tongs.\n")
     wider = "; --all-wings searches every wing\n"
     assert run("search", "tongs", "--wing", "nav").err == f"nothing found: no entry of nav has tongs{wider}"
+    write_entry(folder / "memory", "nav/rules/old-pliers-stay", "Text.\n", title="It stays")
+    assert run("search", "Pliers", "-w", "nav").err.endswith(" has Pliers; did you mean nav/rules/old-pliers-stay?\n")

@@ -309,7 +309,10 @@ def test_session_with_decisions_beside_it_is_saved_with_them(root: Path, capsys:
     stated = {"session": session(), "decisions": [decision()], "patterns": [pattern()], "project_id": "web"}
     code, answer = said(root, capsys, "session", stated, "--agent", "bot")
     assert (code, list(answer)) == (0, ["schema", "session", "decisions", "patterns", "overall"])
-    assert (answer["overall"], len(entries(root))) == ("saved", 3)
+    assert answer["session"]["message"].endswith(" is saved; the wing `web` is new")
+    code, other = said(root, capsys, "session", {"session": session(), "project_id": "webs"})
+    assert other["message"].endswith(" is saved; the wing `webs` is new, and `web` exists already")
+    assert (answer["overall"], len(entries(root))) == ("saved", 4)
     code, answer = said(root, capsys, "session", {**stated, "decisions": [{}]})
     assert (code, answer["overall"]) == (1, "partial")
     assert said(root, capsys, "session", {**stated, "project_id": None})[0] == 2
