@@ -8,18 +8,22 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import date
 from enum import StrEnum
+from itertools import count
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.checks.case import written_links
+from mdmem.checks.case import Case, written_links
 from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
+from mdmem.markdown.layout import apply_edits
+from mdmem.markdown.merge import ConflictSide, has_hunks, take_side, without_equal_sides
 from mdmem.markdown.parse import parse_document
+from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Status
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.store.catalog.addresses import full_address, interpret
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
@@ -30,6 +34,7 @@ from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
 from mdmem.write.create import join_addresses, refuse_unfit, required_reason
+from mdmem.write.move import plan_moves
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 # Two supersessions of the same entry may differ in these fields.
@@ -44,6 +49,7 @@ class ConflictKind(StrEnum):
     OURS_DELETED = "ours deleted it, theirs changed it"
     THEIRS_DELETED = "theirs deleted it, ours changed it"
     SUCCESSORS = "two entries supersede it"
+    MOVED = "both sides moved it"
     UNMARKED = "no conflict markers are left, so only git's index has the conflict"
 
 
@@ -55,8 +61,11 @@ _KINDS = {
 }
 
 
+_DELETED = (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED)
+
+
 class FieldSides(Struct, frozen=True):
-    """The two values of one field (or of the body) in a conflict: one of each side of the merge."""
+    """The two values of a field, of the body or of the address in a conflict: one of each side of the merge."""
 
     name: str
     ours: Any
@@ -106,6 +115,9 @@ class MergeConflicts(Struct, frozen=True):
 def find_conflicts(workspace: Workspace) -> MergeConflicts:
     """Return the conflicts: unmerged files, files with conflict markers, and entries that two others supersede."""
     found, paths = _find(workspace)
+    if any(one.kind is ConflictKind.MOVED for one in found):
+        # Their choice changes other files, so the next conflicts and commands are only known then.
+        return MergeConflicts(tuple(found), then=("mdmem resolve",))
     location, repository = workspace.location, workspace.location.repository
     operation, fixed = state_of(repository) if repository is not None else None, set[str]()
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
@@ -113,8 +125,9 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     if repository is not None and operation is not None:
         # Unstaged files of entries that an earlier resolution may have written (if it removed a supersession, the
         # reason is left), and files with new findings in git's index, which `mdmem check --fix` may have written.
-        entries = workspace.catalog.entries.values()
-        written = {one.path for one in entries if one.supersedes or one.superseded_by or one.reason}
+        # If both sides moved an entry, any entry may have had a link to it.
+        entries, is_moved = workspace.catalog.entries.values(), any(workspace.bytes_of(path) is None for path in paths)
+        written = {one.path for one in entries if is_moved or one.supersedes or one.superseded_by or one.reason}
         # If the conflict is in the settings, the conflicts of entries are shown nevertheless.
         with suppress(MdmemError):
             staged = check(workspace.at(Snapshot(staged=True)), CheckRequest())
@@ -130,22 +143,33 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
         states = list_file_status(repository, [f"{location.prefix}{path}" for path in sorted(written)])
         unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
         touched |= {path.removeprefix(location.prefix) for path in unstaged}
-    steps = _completing_commands(workspace, touched | fixed)
+    # The choices for an entry that one side deleted are git commands, after which there is nothing to stage.
+    steps = _completing_commands(workspace, (touched | fixed) - {one.path for one in found if one.kind in _DELETED})
     return MergeConflicts(tuple(found), operation, ("mdmem check --fix", *steps) if fixed else steps)
 
 
 def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
-    """Return the conflicts by path, and the paths of those that are in a file."""
+    """Return the conflicts by path, and the paths of those that are in a file.
+
+    If both sides moved an entry, only such conflicts are returned, since other conflicts may be about its address.
+    """
     location, repository = workspace.location, workspace.location.repository
-    # The unmerged files in git's index, each with its stages.
-    unmerged: dict[str, set[int]] = {}
+    # The unmerged files in git's index, each with its stages and their hashes.
+    unmerged: dict[str, dict[int, str]] = {}
     for blob in list_staged(repository, location.under) if repository is not None else ():
         path = blob.path.removeprefix(location.prefix)
         if blob.stage and path.endswith(".md") and workspace.access.sees(path):
-            unmerged.setdefault(path, set()).add(blob.stage)
-    marked = {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
-    paths = sorted(unmerged.keys() | marked)
-    found = [_conflict_of_file(workspace, path, frozenset(unmerged.get(path, ()))) for path in paths]
+            unmerged.setdefault(path, {})[blob.stage] = blob.digest
+    paths = sorted(unmerged.keys() | _marked(workspace))
+    # A file of only one side that is gone needs no choice any more.
+    gone = {path for path, one in unmerged.items() if len(one) == 1 and workspace.bytes_of(path) is None}
+    listed = [path for path in paths if path not in gone]
+    # Git writes the same merged file to both new places.
+    ours = {one[2]: path for path, one in unmerged.items() if one.keys() == {2} and path not in gone}
+    theirs = {one[3]: path for path, one in unmerged.items() if one.keys() == {3} and path not in gone}
+    if both := ours.keys() & theirs.keys():
+        return [_conflict_of_places(ours[digest], theirs[digest]) for digest in sorted(both)], paths
+    found = [_conflict_of_file(workspace, path, frozenset(unmerged.get(path, ()))) for path in listed]
     split = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
     for old in sorted(split):
         if (path := f"{old}.md") not in paths:
@@ -153,6 +177,20 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
             choices = _choices_of_successors(old, successors)
             found.append(MergeConflict(path=path, kind=kind, successors=successors, choices=choices))
     return sorted(found, key=lambda one: one.path), paths
+
+
+def _marked(workspace: Workspace) -> set[str]:
+    return {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
+
+
+def _conflict_of_places(ours: str, theirs: str) -> MergeConflict:
+    places = FieldSides("address", ours.removesuffix(".md"), theirs.removesuffix(".md"))
+    command = f"mdmem resolve {shlex.quote(places.ours)} --take"
+    choices = (
+        Resolution(f"keep it at {places.ours}", f"{command} ours"),
+        Resolution(f"keep it at {places.theirs}", f"{command} theirs"),
+    )
+    return MergeConflict(path=ours, kind=ConflictKind.MOVED, fields=(places,), choices=choices)
 
 
 def _completing_commands(workspace: Workspace, paths: Collection[str]) -> tuple[str, ...]:
@@ -194,12 +232,10 @@ def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
 
 def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:
     kind = _KINDS.get(stages, ConflictKind.CONTENT)
-    whole = (
-        Resolution("keep the file as it is on disk", _git_command(workspace, "add", path)),
-        Resolution("delete the entry", _git_command(workspace, "rm", path)),
-    )
-    if kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
-        return MergeConflict(path=path, kind=kind, choices=whole)
+    whole = (Resolution("keep the file as it is on disk", _git_command(workspace, "add", path)),)
+    if kind in _DELETED:
+        delete = Resolution("delete the entry", _git_command(workspace, "rm", path))
+        return MergeConflict(path=path, kind=kind, choices=(*whole, delete))
     content = workspace.bytes_of(path) or b""
     address = path.removesuffix(".md")
     sides = [parse_document(path, take_side(content, side)) for side in ConflictSide]
@@ -218,6 +254,12 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
         successors = successors if len(successors) == 1 and has_hunks(content) else ()
         command = f"mdmem resolve {shlex.quote(address)}"
         choices = tuple(Resolution(f"keep {side}", f"{command} --take {side}") for side in ConflictSide)
+        if kind is ConflictKind.ADDED:
+            numbered = (f"{address}-{number}" for number in count(2))
+            free = next(one for one in numbered if one not in workspace.catalog.addresses)
+            new, add = from_here(workspace)(f"{free}.md"), _git_command(workspace, "add", f"{free}.md")
+            show = f"git show {shlex.quote(f':3:{workspace.location.prefix}{path}')} > {shlex.quote(new)}"
+            choices += (Resolution(f"keep ours, and theirs as {free}", f"{show} && {add} && {choices[0].command}"),)
     choices = choices if has_hunks(content) else whole
     if kind in (ConflictKind.CONTENT, ConflictKind.ADDED) and b"<<<<<<<" not in content:
         kind = ConflictKind.UNMARKED
@@ -289,7 +331,7 @@ def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
     """Resolve one conflict in the files. The remarks are the git commands to run next. Raises the errors of `write`."""
     conflict = get_conflict(workspace, name)
-    if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
+    if conflict.kind in _DELETED:
         commands = " or ".join(f"`{one.command}`" for one in conflict.choices)
         raise UsageError(f"{conflict.kind}: {conflict.path}; type {commands}")
     before = workspace.bytes_of(conflict.path)
@@ -318,8 +360,38 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     return replace(written, remarks=tuple(remarks), changes=changes)
 
 
+def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSide | None) -> ChangeSet:
+    """Return the changes that keep an entry at its place on one side, with all links to it, and delete the other."""
+    places = conflict.fields[0]
+    if side is None:
+        raise UsageError(f"both sides moved {conflict.address}; type `--take ours` or `--take theirs`")
+    kept, gone = (places.ours, places.theirs) if side is ConflictSide.OURS else (places.theirs, places.ours)
+    catalog = workspace.over(TreeView(workspace.tree, gone=frozenset({f"{kept}.md"}))).whole_catalog
+    under = workspace.location.under if workspace.location.repository is not None else None
+    moving = plan_moves(Case(catalog, workspace.settings, workspace.today), {gone: kept}, under=under)
+    changes = {one.path: one for one in moving.changes}
+    name = re.compile(rf"(?<![\w/-]){re.escape(gone)}(?![\w/-])".encode())
+    for path in _marked(workspace) - {f"{kept}.md", f"{gone}.md"}:
+        before = workspace.bytes_of(path) or b""
+        changes[path] = Change(path, path, before, without_equal_sides(name.sub(kept.encode(), before)))
+    for path, change in changes.items():
+        # A list may have had the links to both places.
+        document = parse_document(path, change.after or b"")
+        lists = {
+            key: [*dict.fromkeys(map(str, links))]
+            for key, links in fields_of(document).items()
+            if key in LINK_FIELDS
+            if isinstance(links, list)
+        }
+        after = apply_edits(document.data, set_fields(document, lists)) if lists else document.data
+        changes[path] = replace(change, to=path, after=None if path == f"{gone}.md" else after)
+    return replace(moving, changes=tuple(changes.values()))
+
+
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
     path, side, successors = conflict.path, request.side, conflict.successors
+    if conflict.kind is ConflictKind.MOVED:
+        return _keep_place(workspace, conflict, side)
     if not has_hunks(before) and (side is not None or len(successors) < 2):
         if len(successors) < 2:
             keep = _git_command(workspace, "add", path)

@@ -79,6 +79,11 @@ def take_side(content: bytes, side: ConflictSide) -> bytes:
     return _HUNK.sub(lambda found: found[side.value], content)
 
 
+def without_equal_sides(content: bytes) -> bytes:
+    """Return a file in which each conflict whose sides are equal is replaced by that text."""
+    return _HUNK.sub(lambda found: found["ours"] if found["ours"] == found["theirs"] else found[0], content)
+
+
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
 

@@ -238,9 +238,56 @@ def test_deleted_entry_is_left_to_git_with_both_commands(folder: Path, run: Run)
     git(folder, "merge", "-q", "theirs", ends=1)
     ran = run("resolve")
     assert ran.out.startswith(f"{OLD}: theirs deleted it, ours changed it\n")
-    assert f"      git rm {FILE}\n" in ran.out
+    # Each choice is a git command, after which there is nothing to add.
+    assert ran.out.endswith(f"      git rm {FILE}\n\nwhen all are resolved:\n  git merge --continue\n")
     refused = run("resolve", OLD, "--take", "ours")
     assert (refused.code, f"type `git add {FILE}` or `git rm {FILE}`" in refused.err) == (2, True)
+
+
+def test_two_entries_that_were_added_under_one_id_may_both_stay(folder: Path, run: Run) -> None:
+    git(folder, "branch", "theirs")
+    for branch, title in (("theirs", "Use 2 threads"), ("main", "Use 4 threads")):
+        git(folder, "checkout", "-q", branch)
+        write_entry(folder / "memory", FOUR, title=title)
+        commit_all(folder)
+    git(folder, "merge", "-q", "theirs", ends=1)
+    shown = run("resolve", "--format", "json", cwd=folder / "memory/nav").json
+    both = shown["conflicts"][0]["choices"][2]
+    assert both["does"] == f"keep ours, and theirs as {FOUR}-2"
+    hooked.run(folder / "memory/nav", "sh", "-ec", both["command"].replace("mdmem", f"{sys.executable} -m mdmem"))
+    assert [field(folder / "memory", one, "title") for one in (FOUR, f"{FOUR}-2")] == [
+        ["title: Use 4 threads"],
+        ["title: Use 2 threads"],
+    ]
+
+
+@pytest.mark.parametrize(("take", "stays"), [("ours", "nav/rules/threads"), ("theirs", "nav/rules/two-threads")])
+def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
+    take: str, stays: str, tmp_path: Path, run: Run
+) -> None:
+    root = two_entries(tmp_path)
+    successor(root, FOUR, "Use four threads")
+    write_entry(root, RULE, f"We do.\n\nRationale: [see: {OLD}]\n", title="A rule")
+    commit_all(tmp_path)
+    hooked.run(tmp_path, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    git(tmp_path, "branch", "theirs")
+    for branch, moved in (("theirs", "nav/rules/two-threads"), ("main", "nav/rules/threads")):
+        git(tmp_path, "checkout", "-q", branch)
+        assert run("mv", OLD, moved, cwd=root).code == 0
+        write_entry(root, f"nav/rules/of-{branch}", f"We do.\n\nRationale: [see: {moved}]\n", title=f"Of {branch}")
+        commit_all(tmp_path)
+    assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
+    shown = run("resolve", "--format", "json", cwd=tmp_path).json
+    assert [one["kind"] for one in shown["conflicts"]] == ["moved"]
+    assert [one["command"] for one in shown["conflicts"][0]["choices"]] == [
+        f"mdmem resolve nav/rules/threads --take {side}" for side in ("ours", "theirs")
+    ]
+    assert run("resolve", "nav/rules/threads", "--take", take, cwd=root).code == 0
+    for step in run("resolve", "--format", "json", cwd=tmp_path).json["then"]:
+        assert hooked.run(tmp_path, *step.split(), GIT_EDITOR="true").returncode == 0
+    assert (field(root, FOUR, "supersedes"), is_clean(root, run)) == ([f"supersedes: [{stays}]"], True)
+    assert "no findings" in run("check", "--select", "dangling-link,body-link-broken,needless-link").out
+    assert git(tmp_path, "status", "--porcelain") == ""
 
 
 def test_rebase_is_ended_by_its_own_command(folder: Path, run: Run) -> None:
