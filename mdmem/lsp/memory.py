@@ -10,7 +10,6 @@ from contextlib import suppress
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -23,7 +22,7 @@ from pygls.workspace import Workspace as EditorWorkspace
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import without_known
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, GitFacts
 from mdmem.checks.check import chosen_codes, require_known_wings
 from mdmem.checks.engine import FileCache, run_checks
 from mdmem.checks.run import facts_of
@@ -49,8 +48,6 @@ _PATH_IN_CODE = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*[\w-][\w.-]*+(?:/[\w.-]++)
 _LONGEST_CODE = 2_000_000
 START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
-# The cached properties to delete after a change in an open document.
-_FROM_TEXTS = ("workspace", "settings", "case", "findings")
 
 
 class Abilities(Struct, frozen=True):
@@ -234,6 +231,8 @@ class OpenMemory:
         self.documents: dict[str, Document] = {}
         self.disk = Workspace(location, environment, location.root, today())
         self._overlay = TreeView(self.disk.tree, changed={})
+        # Git's facts are kept until something changes on disk or in git.
+        self._facts: GitFacts | None = None
         self._stamp: object = None
         self._file_cache = FileCache(self.disk.cache_folder, is_written=False)
 
@@ -257,13 +256,11 @@ class OpenMemory:
             return error.readable if isinstance(error.readable, Settings) else Settings()
 
     @cached_property
-    def _facts(self) -> Any:
-        self._stamp = self._git_stamp()
-        return facts_of(self.workspace)
-
-    @cached_property
     def case(self) -> Case:
         """Return the input for the checks."""
+        if self._facts is None:
+            self._stamp = self._git_stamp()
+            self._facts = facts_of(self.workspace)
         return self._file_cache.with_facts(Case(self.catalog, self.settings, self.today(), self._facts))
 
     @cached_property
@@ -338,13 +335,13 @@ class OpenMemory:
             return
         stored = self.documents[document.path] = document.compared_with(self.bytes_on_disk(document.path))
         if stored.saved is None:
-            self._forget(*_FROM_TEXTS)
+            self._forget()
 
     def drop(self, path: str) -> None:
         """Remove a document that was closed, so that its file on disk is used again."""
         document = self.documents.pop(path, None)
         if document is not None and document.saved is None:
-            self._forget(*_FROM_TEXTS)
+            self._forget()
 
     @property
     def is_there(self) -> bool:
@@ -357,8 +354,9 @@ class OpenMemory:
         fresh = replace(self.disk.reread(), today=self.today())
         if (stamp, _state_of(fresh)) == (self._stamp, _state_of(self.disk)):
             return False
-        self._stamp, self.disk, self._overlay = stamp, fresh, TreeView(fresh.tree, changed={})
-        self._forget(*_FROM_TEXTS, "_facts")
+        self._stamp, self._facts = stamp, None
+        self.disk, self._overlay = fresh, TreeView(fresh.tree, changed={})
+        self._forget()
         for path, document in self.documents.items():
             self.documents[path] = document.compared_with(self.bytes_on_disk(path))
         return True
@@ -366,8 +364,8 @@ class OpenMemory:
     def _git_stamp(self) -> object:
         return stamp_of(self.location.repository) if self.location.repository is not None else None
 
-    def _forget(self, *names: str) -> None:
-        for name in names:
+    def _forget(self) -> None:
+        for name in ("workspace", "settings", "case", "findings"):
             self.__dict__.pop(name, None)
 
 

@@ -19,7 +19,7 @@ from mdmem.ask.retrieve import reading_of
 from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
 from mdmem.lsp.memory import START, Document, OpenMemory
-from mdmem.lsp.tokens import Token, TokenKind
+from mdmem.lsp.tokens import TokenKind
 from mdmem.model.entry import Entry
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches
@@ -88,34 +88,28 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
     """Return the hover text for the token at a position, or on line 1 of code for the rules of the file; else None."""
-    token, lines, where = document.token_at(params.position), list[str](), None
-    if token is not None:
-        lines, where = [*_token_lines(document, token)], document.range_of_token(token)
-    elif document.is_code and params.position.line == 0:
-        rules, more = rules_for_code(document)
+    memory, token, lines = document.memory, document.token_at(params.position), list[str]()
+    where = document.range_of_token(token) if token is not None else None
+    if token is None:
+        rules, more = rules_for_code(document) if document.is_code and params.position.line == 0 else ((), "")
         lines = [*map(title_line, rules), *filter(None, [more])]
-    text = "\n".join(map(plain_line, lines))
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```"), where) if text else None
-
-
-def _token_lines(document: Document, token: Token) -> Iterator[str]:
-    if token.kind is TokenKind.KEY and token.text in _FIELDS:
+    elif token.kind is TokenKind.KEY and token.text in _FIELDS:
         field = _FIELDS[token.text]
-        yield f"{field.name}: {field.meaning}"
-        yield f"of {field.holder.words}; set by {field.set_by.replace('`', '')}"
-        yield field.example
-    elif token.kind is TokenKind.ADDRESS:
-        address, broken = document.resolve(token), document.memory.catalog.broken
-        if address is not None:
-            yield from entry_lines(document.memory, address)
-        elif f"{token.text}.md" in broken:
-            fault = broken[f"{token.text}.md"].findings[0]
-            yield f"{token.text} cannot be parsed"
-            yield f"line {fault.place.line}: {fault.message}"
+        source = f"of {field.holder.words}; set by {field.set_by.replace('`', '')}"
+        lines = [f"{field.name}: {field.meaning}", source, field.example]
     elif token.kind is TokenKind.CODE:
         # A code may be unknown.
         with suppress(MdmemError):
-            yield from explanation(token.text, get_check(token.text)).splitlines()
+            lines = explanation(token.text, get_check(token.text)).splitlines()
+    elif token.kind is TokenKind.ADDRESS:
+        address, broken = document.resolve(token), memory.catalog.broken.get(f"{token.text}.md")
+        if address is not None:
+            lines = [*entry_lines(memory, address)]
+        elif broken is not None:
+            fault = broken.findings[0]
+            lines = [f"{token.text} cannot be parsed", f"line {fault.place.line}: {fault.message}"]
+    text = "\n".join(map(plain_line, lines))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```"), where) if text else None
 
 
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:

@@ -77,7 +77,6 @@ def plain(value: Any) -> Any:
     return plain(value.isoformat() if hasattr(value, "isoformat") else str(value))
 
 
-_STALE = "`cursor` is of another call, or the memory changed since then: call again without it"
 # The bytes that are reserved for the keys that mark an incomplete page.
 _MARKS = 300
 # Invariants in these lists apply; those in other lists are only proposed, omitted or linked.
@@ -177,7 +176,7 @@ def _cut_page(
     if cursor is not None:
         number, _, sealed = cursor.strip().partition("-")
         if sealed != seal or not re.fullmatch("[0-9]{1,9}", number) or int(number) >= len(pieces):
-            raise UsageError(_STALE)
+            raise UsageError("`cursor` is of another call, or the memory changed since then: call again without it")
         start = int(number)
     end = start
     while end < len(pieces) and (end == start or limit >= pieces[end].size):
