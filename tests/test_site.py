@@ -64,7 +64,6 @@ def opened(folder: Path) -> Workspace:
 
 
 def built(folder: Path, out: Path, *wings: str, **options: str) -> dict[str, str]:
-    """Build a site and return its files, by path."""
     build(opened(folder), SiteRequest(out=out, wings=wings, **options))
     return {path.relative_to(out).as_posix(): path.read_text() for path in sorted(out.rglob("*")) if path.is_file()}
 

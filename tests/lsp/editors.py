@@ -55,7 +55,6 @@ class Hand:
         self.memories.close(self.uri(path))
 
     def type(self, path: str, old: str, new: str) -> Document:
-        """Put a text in the place of another."""
         before = self.document(path)
         assert old in before.text
         return self._put(path, before.text.replace(old, new, 1), (before.version or 0) + 1)

@@ -31,13 +31,11 @@ from mdmem.write.fix import plan_fix
 
 
 def codes(hand: Hand, path: str = RULE) -> list[str]:
-    """Return the codes of the findings in a file."""
     document = hand.document(path)
     return [one.code for one in document.memory.findings if one.place.path == document.path]
 
 
 def places(hand: Hand) -> list[tuple[str, str]]:
-    """Return the path and code of each finding."""
     return [(one.place.path, one.code) for one in hand.document(RULE).memory.findings]
 
 

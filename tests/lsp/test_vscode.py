@@ -67,7 +67,6 @@ def node() -> Node:
 
 
 def packed(folder: Path) -> Path:
-    """Return the extension as a user packs it."""
     if not shutil.which("zip"):
         pytest.skip("zip is not installed")
     subprocess.run(["sh", EXTENSION / "pack.sh", folder / "mdmem.vsix"], cwd=folder, check=True, timeout=120)
@@ -111,7 +110,6 @@ def _address(process: subprocess.Popen[bytes], log: Path) -> str:
 
 
 def choose(page: Page, file: str) -> None:
-    """Open a file by its name."""
     page.keyboard.press("Control+p")
     page.keyboard.type(file)
     page.locator(".quick-input-list .monaco-list-row", has_text=file).first.wait_for()

@@ -81,7 +81,6 @@ def with_client(server: Any, work: Callable[[Client], Awaitable[Any]], *, mode: 
 
 
 def call(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> CallToolResult:
-    """Return the answer to one call."""
 
     async def work(client: Client) -> CallToolResult:
         await client.list_tools()
@@ -102,7 +101,6 @@ def asked(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> Ma
 
 
 def text(result: CallToolResult) -> str:
-    """Return the text of an answer."""
     (block,) = result.content
     return block.text
 
@@ -114,7 +112,6 @@ def error(result: CallToolResult) -> str:
 
 
 def process(cwd: Path, *arguments: str, **variables: str) -> StdioServerParameters:
-    """Return what starts the server as a process of its own."""
     said = environment(XDG_DATA_HOME=str(cwd.parent / "data"), **variables)
     return StdioServerParameters(
         command=sys.executable, args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=said

@@ -16,5 +16,4 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def nowhere(tmp_path: Path) -> Provider:
-    """A folder without a memory."""
     return Provider(None, environment={}, cwd=tmp_path, today=lambda: date.fromisoformat(TODAY))

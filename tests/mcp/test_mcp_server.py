@@ -82,14 +82,6 @@ def test_why_tells_the_chain_and_check_what_is_wrong(root: Path) -> None:
     assert [one["code"] for one in asked(server, "check", select="dangling-link")["findings"]] == ["dangling-link"]
 
 
-def test_propose_writes_a_draft(root: Path) -> None:
-    body = "Sensors are polled.\n\nRationale: it was measured.\n"
-    found = asked(server_over(root), "propose", title="Poll sensors", body=body, agent="pilot", tags="a,b")
-    written = (root / "nav/architecture/poll-sensors.md").read_text()
-    assert found["entry_status"] == "draft"
-    assert all(f"\n{line}\n" in written for line in ("status: draft", "agent: pilot", "tags: [a, b]"))
-
-
 def test_propose_supersedes_an_entry_that_is_named_in_full_and_leaves_its_file(root: Path) -> None:
     before = (root / "nav/architecture/threads.md").read_bytes()
     stated = {"title": "Use one thread", "body": "One.\n\nRationale: two were too many.\n", "reason": "measured again"}
@@ -111,14 +103,17 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     assert "was already used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
 
 
-def test_propose_refuses_what_a_check_would_and_takes_one_name_as_the_room(root: Path) -> None:
+def test_propose_writes_a_draft_to_a_room_of_one_name_and_nothing_that_a_check_refuses(root: Path) -> None:
     torn = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
     assert error(call(server_over(root), "propose", title="Keys", body=torn)).startswith("propose: nothing was written")
     assert not (root / "nav/architecture/keys.md").exists()
     stated = {"title": "Poll sensors", "body": "Sensors are polled.\n\nRationale: it was measured.\n"}
     refused = error(call(server_over(root), "propose", room="nav/rules", **stated))
     assert refused == "propose: `room`: `nav/rules` is not a valid name for a room; write it like `anti-patterns`"
-    assert asked(server_over(root), "propose", room="rules/", **stated)["address"] == "nav/rules/poll-sensors"
+    found = asked(server_over(root), "propose", room="rules/", agent="pilot", tags="a,b", **stated)
+    assert (found["address"], found["entry_status"]) == ("nav/rules/poll-sensors", "draft")
+    written = (root / "nav/rules/poll-sensors.md").read_text()
+    assert all(f"\n{line}\n" in written for line in ("status: draft", "agent: pilot", "tags: [a, b]"))
 
 
 @pytest.mark.parametrize("named", [{}, {"project_id": ""}, {"project_id": None}])
@@ -212,16 +207,16 @@ def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path)
     assert all(all(page) for page in told)
 
 
-@pytest.mark.parametrize(("tool", "name"), [("search", "at"), ("check", "base")])
-def test_a_null_character_in_a_name_is_refused_in_a_sentence(root: Path, tool: str, name: str) -> None:
-    arguments = {"query": "x"} if tool == "search" else {}
-    said = error(call(server_over(root), tool, **arguments, **{name: "\x00"}))
-    assert said.startswith(f"{tool}: `{name}`: String should match pattern")
-
-
-def test_an_unknown_tool_is_an_error_with_those_that_there_are(root: Path) -> None:
-    said = error(call(server_over(root), "retreive"))
-    assert said.startswith('there is no tool "retreive"; the tools are retrieve, search, ')
+@pytest.mark.parametrize(
+    ("tool", "arguments", "start"),
+    [
+        ("search", {"query": "x", "at": "\x00"}, "search: `at`: String should match pattern"),
+        ("check", {"base": "\x00"}, "check: `base`: String should match pattern"),
+        ("retreive", {}, 'there is no tool "retreive"; the tools are retrieve, search, '),
+    ],
+)
+def test_a_null_character_and_an_unknown_tool_are_refused(root: Path, tool: str, arguments: Any, start: str) -> None:
+    assert error(call(server_over(root), tool, **arguments)).startswith(start)
 
 
 def test_prompt_is_refused_in_a_sentence(root: Path) -> None:

@@ -50,7 +50,6 @@ def line(method: str, number: int | None = 1, **parameters: Any) -> bytes:
 
 
 def hello(server: subprocess.Popen[bytes]) -> dict[str, Any]:
-    """Shake hands and return the server's answer."""
     send(server, line("initialize", **_HELLO))
     answer = received(server)
     send(server, line("notifications/initialized", None))
@@ -140,17 +139,19 @@ def test_what_was_asked_before_the_end_of_input_is_answered(server: Any) -> None
     assert "nav/architecture/threads" in json.loads(out)["result"]["content"][0]["text"]
 
 
-def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:
-    program = (
-        "import sys, time\n"
+def with_why(*lines: str) -> str:
+    """Return a program that starts the server, in which these lines run in place of the function `why`."""
+    body = "".join(f"    {line}\n" for line in lines)
+    return (
+        "import os, subprocess, sys, time\n"
         "from mdmem.mcp.tools import core as tools\n"
-        "def why(workspace, name):\n"
-        "    print('here', file=sys.stderr, flush=True)\n"
-        "    time.sleep(60)\n"
-        "tools.why = why\n"
-        "from mdmem.cli.main import run\n"
-        "run(['mcp'])\n"
+        f"why = tools.why\ndef other(workspace, name):\n{body}tools.why = other\n"
+        "from mdmem.cli.main import run\nrun(['mcp'])\n"
     )
+
+
+def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:
+    program = with_why("print('here', file=sys.stderr, flush=True)", "time.sleep(60)")
     with running(repository, program=program) as server:
         hello(server)
         send(server, asking(2, "why", address="threads"))
@@ -167,20 +168,12 @@ def test_a_signal_ends_the_process_without_a_traceback(server: Any, number: sign
 
 
 def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> None:
-    program = (
-        "import os, subprocess, sys\n"
-        "from mdmem.mcp.tools import core as tools\n"
-        "why = tools.why\n"
-        "def printing(workspace, name):\n"
-        "    print('printed')\n"
-        "    sys.stdout.write('without an end')\n"
-        "    os.write(1, b'by the system')\n"
-        "    subprocess.run([sys.executable, '-c', 'print(\"by a child\")'])\n"
-        "    return why(workspace, name)\n"
-        "tools.why = printing\n"
-        "print('before', file=sys.stderr)\n"
-        "from mdmem.cli.main import run\n"
-        "run(['mcp'])\n"
+    program = with_why(
+        "print('printed')",
+        "sys.stdout.write('without an end')",
+        "os.write(1, b'by the system')",
+        "subprocess.run([sys.executable, '-c', 'print(\"by a child\")'])",
+        "return why(workspace, name)",
     )
     with running(repository, program=program) as server:
         hello(server)

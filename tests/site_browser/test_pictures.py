@@ -58,7 +58,6 @@ def test_each_member_has_a_box_and_no_two_overlap(chain: Path, visiting: Visitin
 
 
 def within(one: FloatRect | None, other: FloatRect | None) -> bool:
-    """Say whether a rectangle lies in another one."""
     assert one is not None
     assert other is not None
     is_beside = other["x"] <= one["x"] and one["x"] + one["width"] <= other["x"] + other["width"]
