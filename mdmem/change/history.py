@@ -159,7 +159,6 @@ def _is_cut(repository: Repository, versions: Sequence[_Version]) -> bool:
 
 
 def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
-    """Yield a line for each thing that a commit changed in the entry."""
     change, before, after, prefix = version.change, version.before, version.after, workspace.location.prefix
     if not change.path.startswith(prefix):
         yield f"{'written as' if change.before is None else 'changed in'} {change.path}"
@@ -246,7 +245,14 @@ def why(workspace: Workspace, name: str) -> WhyReport:
     address, catalog = resolve_name(workspace, name), workspace.catalog
     entries, lineage = catalog.entries, catalog.lineage
     entry, members = entries[address], lineage.chain(address)
-    commits = _commits(workspace, members)
+    commits: dict[str, list[Commit]] = {}
+    if (repository := workspace.location.repository) is not None:
+        paths = {f"{workspace.location.prefix}{member}.md": member for member in members}
+        revision = workspace.snapshot.revision
+        until = resolve(repository, revision) if revision is not None else None
+        for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
+            for path in paths.keys() & set(commit.paths):
+                commits.setdefault(paths[path], []).append(commit)
     claims: dict[str, list[str]] = {}
     for old in members:
         for claimant in lineage.claimants_of(old):
@@ -282,15 +288,3 @@ def why(workspace: Workspace, name: str) -> WhyReport:
         amended_by=catalog.derived.amended_by(address),
         others=tuple(OtherSuccessor(old, entries[other], lineage.is_current(other)) for old, other in pairs),
     )
-
-
-def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, list[Commit]]:
-    found: dict[str, list[Commit]] = {}
-    if (repository := workspace.location.repository) is not None:
-        paths = {f"{workspace.location.prefix}{address}.md": address for address in addresses}
-        revision = workspace.snapshot.revision
-        until = resolve(repository, revision) if revision is not None else None
-        for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
-            for path in paths.keys() & set(commit.paths):
-                found.setdefault(paths[path], []).append(commit)
-    return found

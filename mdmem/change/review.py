@@ -157,7 +157,6 @@ def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
 
 
 def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _Side:
-    """Return one side of a review. Add a remark if the commit has no memory in this folder."""
     remarks: tuple[str, ...] = ()
     if snapshot is None:
         at = workspace.over(MemoryTree("nothing"))

@@ -123,7 +123,6 @@ def compare_trees(
 
 
 def _find_unread(which: Which, side: TreeSide, other: TreeSide) -> Iterator[Unread]:
-    """Yield the files of one tree that cannot be read."""
     manifests = [finding for finding in side.catalog.findings if finding.code == "manifest-invalid"]
     broken = [one.findings[0] for one in side.catalog.broken.values() if one.findings]
     found = {finding.place.path: finding for finding in (*manifests, *broken, *side.catalog.closed)}

@@ -128,7 +128,6 @@ def _borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
 
 
 def _remarks(workspace: Workspace) -> Iterator[str]:
-    """Yield the problems of the clone and the installation, and the writes that wait for somebody."""
     if workspace.location.git_fault:
         yield workspace.location.git_fault
     elif workspace.location.repository is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha1
 from typing import get_type_hints
 from zlib import crc32
@@ -106,17 +106,19 @@ _TABLE: Mapping[str, Field] = {
 }
 
 
-def _fields() -> Iterator[Field]:
-    """Yield the fields of entries in order, then the fields that only a wing's manifest has."""
-    entry, wing = (get_type_hints(owner, include_extras=True) for owner in (Entry, Wing))
-    for name, hint in (entry | wing).items():
-        kind = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Kind)), None)
-        if kind is not None:
-            row, in_manifest = _TABLE[name], name in entry and name in wing
-            yield replace(row, name=name, kind=kind, example=f"{name}: {row.example}", in_manifest=in_manifest)
-
-
-FIELDS = tuple(_fields())
+_OF_ENTRIES, _OF_WINGS = (get_type_hints(owner, include_extras=True) for owner in (Entry, Wing))
+# The fields of entries in the order of their attributes, then the fields that only a wing's manifest has.
+FIELDS = tuple(
+    replace(
+        _TABLE[name],
+        name=name,
+        kind=hint.__metadata__[0],
+        example=f"{name}: {_TABLE[name].example}",
+        in_manifest=name in _OF_ENTRIES and name in _OF_WINGS,
+    )
+    for name, hint in (_OF_ENTRIES | _OF_WINGS).items()
+    if name in _TABLE
+)
 
 
 def names_of(*kinds: Kind) -> tuple[str, ...]:

@@ -118,7 +118,6 @@ def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
 
 
 def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
-    """Return the difference between the original tree and the fixed tree."""
     first: dict[str, str] = {}
     for old, new in renames:
         first[new] = first.pop(old, old)
@@ -147,10 +146,19 @@ class FixChoice(Struct):
         if fix in self._fixes:
             self.findings.append(finding)
             return
-        if self._overlaps(fix):
+        named = {path for rename in self.renames for path in rename}
+        moved = {path for rename in fix.renames for path in rename}
+        if not named.isdisjoint(fix.paths) or not moved.isdisjoint(self._edits):
+            return
+        files = {file.path: file.kind for file in self.tree.files()} if fix.renames else {}
+        taken = files.keys() | self.tree.gone
+        if not all(files.get(old) is FileKind.FILE and new not in taken for old, new in fix.renames):
             return
         edits: dict[str, list[Edit]] = {}
         for edit in fix.edits:
+            # Two edits that touch also overlap, because one may be an insert and their order is not defined.
+            if any(edit.start <= one.end and one.start <= edit.end for one in self._edits.get(edit.path, ())):
+                return
             edits.setdefault(edit.path, []).append(edit)
         # A file that becomes an entry by a rename already had its other faults.
         contents, revealed = {}, {new for old, new in fix.renames if not is_entry_place(old)}
@@ -173,20 +181,6 @@ class FixChoice(Struct):
         self._fixes.add(fix)
         for path, some in edits.items():
             self._edits.setdefault(path, []).extend(some)
-
-    def _overlaps(self, fix: Fix) -> bool:
-        named = {path for rename in self.renames for path in rename}
-        moved = {path for rename in fix.renames for path in rename}
-        if not named.isdisjoint(fix.paths) or not moved.isdisjoint(self._edits):
-            return True
-        if fix.renames:
-            files = {file.path: file.kind for file in self.tree.files()}
-            taken = files.keys() | self.tree.gone
-            if not all(files.get(old) is FileKind.FILE and new not in taken for old, new in fix.renames):
-                return True
-        # Two edits that touch also count, because one may be an insert and their order is not defined.
-        pairs = ((edit, other) for edit in fix.edits for other in self._edits.get(edit.path, ()))
-        return any(edit.start <= other.end and other.start <= edit.end for edit, other in pairs)
 
 
 def choose(tree: TreeView, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
@@ -229,21 +223,8 @@ class _Fixing:
         chosen = self._choose(self.state, names)
         if not chosen.findings:
             return False
-        after, brings = self._try(chosen)
-        tried = list(dict.fromkeys(map(_name, chosen.findings)))
-        if after is not None:
-            self.state = after
-        elif len(tried) == 1:
-            self.barred.update(tried)
-            self.refused.append(RefusedFix(chosen.findings[0], brings[0]))
-        else:
-            for half in (tried[: len(tried) // 2], tried[len(tried) // 2 :]):
-                self.make(half)
-        return True
-
-    def _try(self, chosen: FixChoice) -> tuple[FixResult | None, Sequence[Finding]]:
-        """Return the state after some fixes and those that they make necessary, or None and the new findings."""
-        state, revealed, first = self.state, set[str](), list[Finding]()
+        state, revealed, first, tried = self.state, set[str](), list[Finding](), chosen.findings
+        # The fixes may make others necessary.
         for _ in range(_ROUNDS):
             tree = state.tree.with_changes(chosen.contents, chosen.renames)
             fixed, renames = (*state.fixed, *chosen.findings), (*state.renames, *chosen.renames)
@@ -254,18 +235,26 @@ class _Fixing:
             new = []
             for one in find_new(self.state.known, state.known, ended=ended, renames=moved):
                 # The files of the finding and of its other end.
-                names = {place.path.removesuffix(".md") for place in (one.place, one.other) if place is not None}
-                if names.isdisjoint(revealed) and not any(f"`{name}`" in one.message for name in revealed):
+                files = {place.path.removesuffix(".md") for place in (one.place, one.other) if place is not None}
+                if files.isdisjoint(revealed) and not any(f"`{name}`" in one.message for name in revealed):
                     new.append(one)
             if not new:
-                return state, ()
+                self.state = state
+                return True
             first = first or new
             chosen = self._choose(state, {_name(one) for one in new} - self.barred)
             fixes = [one.fix for one in new if one.fix is not None and _name(one) not in self.barred]
             can_fix = len(fixes) == len(new) and all(one.is_safe or self._with_unsafe for one in fixes)
             if not (can_fix and chosen.findings):
                 break
-        return None, first
+        apart = list(dict.fromkeys(map(_name, tried)))
+        if len(apart) == 1:
+            self.barred.update(apart)
+            self.refused.append(RefusedFix(tried[0], first[0]))
+        else:
+            for half in (apart[: len(apart) // 2], apart[len(apart) // 2 :]):
+                self.make(half)
+        return True
 
     def _choose(self, state: FixResult, names: Collection[_Name]) -> FixChoice:
         found = (one for one in state.report.findings if _name(one) in names)

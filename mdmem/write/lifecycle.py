@@ -271,7 +271,6 @@ def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | 
 
 
 def _refuse_not_current(catalog: Catalog, address: str) -> None:
-    """Raise UsageError for a draft, a deprecated entry or a superseded entry."""
     entry = catalog.entries[address]
     if entry.status is Status.DRAFT:
         raise UsageError(f"{address} is a draft; `mdmem approve {quote(address)}` makes it active")
