@@ -11,9 +11,8 @@ from mdmem.ask.facets import Layer
 from mdmem.model.entry import Relation
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
-from mdmem.write.records import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.write.similar import DedupOutcome
-from write.agents import Agent, agent, decision, entity, later, pattern, session
+from mdmem.write.records import BatchSaveResult, SaveResult
+from write.agents import Agent, agent, decision, entity, later, of_words, pattern, session
 
 ARM = "nav/entities/arm"
 
@@ -211,6 +210,14 @@ def test_part_that_fails_stops_no_other(saves: Agent, root: Path) -> None:
     assert statuses(batch) == ("failed", ["saved"], [], "partial")
     batch = saves.store_session_with_learnings(session(), [{"title": 3}, decision(), None], [pattern("x"), {}], "nav")
     assert statuses(batch) == ("saved", ["failed", "saved", "failed"], ["saved", "failed"], "partial")
+    batch = saves.store_session_with_learnings(session(), [decision()], [{}], "no-project", focus=3)
+    assert statuses(batch) == ("failed", ["failed"], ["failed"], "failed")
+    # Neither what is for a person nor what is blocked is saved.
+    saves.save_decision(of_words(13), "nav")
+    batch = saves.store_session_with_learnings({}, [of_words(20)], [], "nav")
+    assert statuses(batch) == ("failed", ["pending_retry"], [], "failed")
+    batch = saves.store_session_with_learnings(session(), [decision()], [], "")
+    assert statuses(batch) == ("blocked_scope", ["blocked_scope"], [], "failed")
     assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/x")
 
 
@@ -221,35 +228,6 @@ def test_link_changes_no_other_byte_of_the_session(saves: Agent, root: Path) -> 
     saves.store_session_with_learnings(session(open_items=["one"]), [decision()], [], "nav")
     linked = (root / f"{SESSION}.md").read_text()
     assert linked == alone.replace("objective:", "produced: [nav/architecture/use-utc]\nobjective:")
-
-
-def result(status: str, outcome: DedupOutcome | None = None) -> SaveResult:
-    return SaveResult(status=SaveStatus(status), dedup_outcome=outcome)
-
-
-SAVED, SKIPPED, FAILED = result("saved"), result("duplicate_skip", DedupOutcome.DUPLICATE_SKIP), result("failed")
-BLOCKED, WAITS = result("blocked_scope"), result("pending_retry")
-REVIEW = result("pending_retry", DedupOutcome.MANUAL_REVIEW)
-
-
-@pytest.mark.parametrize(
-    ("parts", "overall"),
-    [
-        ((SAVED,), "saved"),
-        ((SAVED, SKIPPED), "saved"),
-        ((FAILED,), "failed"),
-        ((BLOCKED, FAILED, REVIEW), "failed"),
-        ((SAVED, FAILED), "partial"),
-        ((SAVED, REVIEW), "partial"),
-        ((FAILED, SKIPPED), "partial"),
-        ((WAITS,), "partial"),
-        ((WAITS, WAITS), "partial"),
-        ((WAITS, FAILED), "partial"),
-    ],
-)
-def test_overall_says_whether_all_some_or_none_is_there(parts: tuple[SaveResult, ...], overall: str) -> None:
-    batch = BatchSaveResult(session=parts[0], decisions=parts[1:2], patterns=parts[2:])
-    assert batch.overall == overall
 
 
 def test_newest_session_of_a_day_is_the_active_work(root: Path) -> None:

@@ -63,20 +63,19 @@ def errors(root: Path) -> list[str]:
     return [one.code for one in check(open_root(root), CheckRequest(ignore=("link-not-tracked",))).findings]
 
 
-def test_move_rewrites_the_link_of_a_draft_that_was_written_meanwhile(
+def test_move_rewrites_the_links_of_a_draft_and_a_text_that_were_written_meanwhile(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forestall(monkeypatch, root, add_draft)
+    def add(workspace: Workspace) -> None:
+        add_draft(workspace)
+        write_entry(root, "nav/notes/text", f"{TEXT}\n[see: {OLD}]\n", title="Next")
+
+    forestall(monkeypatch, root, add)
     written = move(open_root(root))
     assert {change.to for change in written.changes} >= {f"{MOVED}.md", f"{DRAFT}.md"}
     assert f"supersedes: [{MOVED}]" in (root / f"{DRAFT}.md").read_text()
+    assert f"[see: {MOVED}]" in (root / "nav/notes/text.md").read_text()
     assert "dangling-link" not in errors(root)
-
-
-def test_move_rewrites_a_link_in_a_text_that_was_written_meanwhile(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    forestall(monkeypatch, root, lambda _: write_entry(root, DRAFT, f"{TEXT}\n[see: {OLD}]\n", title="Next"))
-    move(open_root(root))
-    assert f"[see: {MOVED}]" in (root / f"{DRAFT}.md").read_text()
 
 
 @pytest.mark.parametrize(
