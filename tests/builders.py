@@ -309,19 +309,6 @@ def status(folder: Path) -> list[str]:
     return git(folder, "status", "--porcelain", "--untracked-files=all", "--no-renames").splitlines()
 
 
-class Clock:
-    """A clock that goes on while somebody sleeps, and no moment longer; stands for the module `time`."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
 def hook(folder: Path, name: str, script: str) -> Path:
     file = write(folder, f".git/hooks/{name}", f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)

@@ -242,8 +242,7 @@ def test_others_that_push_first_are_waited_for(ours: Path, theirs: Path) -> None
     add(ours, "nav/rules/ours", title="Ours")
     slept: list[float] = []
     done = syncing.sync(open_root(ours / "memory"), draw=lambda: 0.5, sleep=slept.append)
-    assert (done.attempts, done.pulled, done.pushed) == (4, 3, 1)
-    assert slept == [0.125, 0.25, 0.5]
+    assert (done.attempts, done.pulled, done.pushed, slept) == (4, 3, 1, [0.125, 0.25, 0.5])
     assert pushed(ours) == head(ours)
 
 
@@ -259,7 +258,7 @@ def test_others_that_always_push_first_end_it(ours: Path, theirs: Path, monkeypa
     assert git(ours, "status", "--porcelain") == ""
 
 
-def test_hook_that_refuses_the_push_is_heard(ours: Path, capsys: Capture) -> None:
+def test_hook_that_refuses_the_push_or_the_rebase_is_heard(ours: Path, theirs: Path, capsys: Capture) -> None:
     write(ours, ".git/hooks/pre-push", "#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n").chmod(0o755)
     add(ours, "nav/rules/ours", title="Ours")
     before = pushed(ours)
@@ -268,12 +267,8 @@ def test_hook_that_refuses_the_push_is_heard(ours: Path, capsys: Capture) -> Non
     assert "the push was refused" in ran.err
     assert "not on a Friday" in ran.err
     assert pushed(ours) == before
-
-
-def test_hook_that_refuses_the_rebase_is_heard(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/theirs")
     write(ours, ".git/hooks/pre-rebase", "#!/bin/sh\nexit 1\n").chmod(0o755)
-    add(ours, "nav/rules/ours", title="Ours")
     assert_stops(ours, GitError, "git cannot rebase: ")
 
 

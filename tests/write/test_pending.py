@@ -17,7 +17,6 @@ from processes import exit_code_of, run_at_once
 
 from mdmem.change.hygiene import run_hygiene
 from mdmem.change.status import report_status
-from mdmem.errors import UsageError
 from mdmem.model.access import Access
 from mdmem.store.catalog.load import load
 from mdmem.store.state.files import write_lock
@@ -168,18 +167,6 @@ def test_review_is_told_until_it_is_resolved(saves: Agent, root: Path, tmp_path:
     assert saves.save_decision(of_words(20, supersedes=known), "nav").status == "saved"
     assert "blocked_saves" not in run_hygiene(open_root(root))
     assert saves.get_save_status("nav")["status"] == "saved"
-
-
-def test_review_is_given_up_by_its_id_and_never_retried(saves: Agent, tmp_path: Path) -> None:
-    saves.save_decision(of_words(13), "nav")
-    saves.save_decision(of_words(20), "nav")
-    (blocked,) = ledger(tmp_path).blocked_writes()
-    with pytest.raises(
-        UsageError, match="cannot be repeated, since it is too similar to nav/architecture/worda; save it again with"
-    ):
-        saves.pending.retry(blocked.id[:8])
-    assert saves.pending.drop(blocked.id[:8]) == blocked
-    assert saves.get_save_status("nav").get("blocked") is None
 
 
 def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(root: Path, tmp_path: Path) -> None:

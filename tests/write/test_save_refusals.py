@@ -418,6 +418,11 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     assert f"saves that a similar entry stopped (1)\n  {stopped.id[:12]}  {told}  next: {advice}" in (
         run_here(capsys, "hygiene", cwd=root).out
     )
+    told = "cannot be repeated, since it is too similar to nav/architecture/worda; save it again with"
+    assert told in run_here(capsys, "save", "--retry", stopped.id[:8], cwd=root).err
+    assert run_here(capsys, "save", "--drop", stopped.id[:8], "--yes", cwd=root).code == 0
+    assert run_here(capsys, "save", "--waiting", cwd=root).out == ""
+    assert run_here(capsys, *save_it, cwd=root).code == 1
     assert run_here(capsys, *save_it, "--distinct-from", "nav/architecture/worda", cwd=root).code == 0
     assert run_here(capsys, "save", "--waiting", cwd=root).out == ""
 
