@@ -71,7 +71,14 @@ def put(root: Path, changes: Sequence[Change]) -> None:
             _remove_left_over(folder)
         for one in group_renames(root, renames):
             path = one.new
-            writing.rename(one.old, one.new, {to: contents[to] for _, to in one.files})
+            try:
+                writing.rename(one.old, one.new, {to: contents[to] for _, to in one.files})
+            except OSError:
+                # In a container, a layered file system cannot rename a folder that is part of the image.
+                if one.files == ((one.old, one.new),):
+                    raise
+                for old, new in one.files:
+                    writing.rename(old, new, {new: contents[new]})
     except (LostRaceError, OSError) as error:
         left = "" if writing.undo() else " and the earlier changes could not be undone"
         places = (one.relative_to(root).as_posix() for one in writing.kept)

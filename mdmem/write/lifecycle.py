@@ -15,7 +15,7 @@ from mdmem.checks.engine import mark_new
 from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.rules.change import names_the_same
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import GitError, MdmemError, NotFoundError, UsageError
+from mdmem.errors import GitError, LostRaceError, MdmemError, NotFoundError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
@@ -150,14 +150,19 @@ def plan_approvals(
         except MdmemError as error:
             refused.append(error)
     whole, catalog = ChangeSet(), workspace.catalog
-    changes = dict[str, Change]()
+    changes, claimed = dict[str, Change](), dict[str, str]()
     for address in meant:
         # Each approval is planned on the result of the previous ones.
         try:
             found = _plan_approval(catalog, workspace.settings, address, person=person, today=workspace.today)
         except MdmemError as error:
+            # Only this plan approves the first of two drafts, so nothing supersedes the older entry yet.
+            old = next((one for one in workspace.catalog.entries[address].supersedes if one in claimed), None)
+            if isinstance(error, LostRaceError) and old is not None:
+                error = LostRaceError(f"{claimed[old]} and {address} both supersede {old}; approve one of them")
             refused.append(error)
             continue
+        claimed |= dict.fromkeys(found.supersedes, address)
         changes |= {one.path: replace(one, before=changes.get(one.path, one).before) for one in found.changes}
         catalog = catalog_after(workspace, tuple(changes.values())) if len(meant) > 1 else catalog
         whole = ChangeSet(

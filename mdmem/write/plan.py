@@ -193,8 +193,9 @@ class Saving(Struct, frozen=True, kw_only=True):
                 head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
                 again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"
                 return PlannedSave(replace(failed(str(error), again), candidate_id=head))
-            ends = [patch_superseded(catalog, old, new[0].address, today=workspace.today)]
-            ends = ends if self.status is not Status.DRAFT else []
+            ends = []
+            if self.status is not Status.DRAFT:
+                ends.append(patch_superseded(catalog, old, new[0].address, today=workspace.today))
             return self._new(new, DedupOutcome.SUPERSEDE, old=old.address, ends=ends, key=key)
         return self._new(new, DedupOutcome.NEW, key=key)
 

@@ -249,16 +249,29 @@ def test_room_moves_as_one_unless_a_file_stays(root: Path, hidden: str) -> None:
     assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md", *([hidden] if hidden else [])]
 
 
-def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(root: Path, monkeypatch: Patch) -> None:
-    write(root, MOVED, "c\n")
-    before, whole = snapshot(root), writing.rename_new
+def failing_rename(patch: Patch, fails: Callable[[Path], bool], number: int) -> None:
+    whole = writing.rename_new
 
     def rename(old: Path, new: Path) -> None:
-        if old.name == "c.md":
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        if fails(old):
+            raise OSError(number, os.strerror(number))
         whole(old, new)
 
-    monkeypatch.setattr(writing, "rename_new", rename)
+    patch.setattr(writing, "rename_new", rename)
+
+
+def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, monkeypatch: Patch) -> None:
+    write(root, MOVED, "c\n")
+    failing_rename(monkeypatch, Path.is_dir, errno.EXDEV)
+    renames = {A: "web/rules/a.md", B: "web/rules/b.md", MOVED: "web/other/c.md"}
+    applied(root, *moving(root, renames))
+    assert sorted(snapshot(root)) == sorted(renames.values())
+
+
+def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(root: Path, monkeypatch: Patch) -> None:
+    write(root, MOVED, "c\n")
+    before = snapshot(root)
+    failing_rename(monkeypatch, lambda old: old.name == "c.md", errno.EIO)
     says = r"cannot write `app/d.md`: Input/output error; nothing was changed"
     refused(root, *moving(root, {**ROOM, MOVED: "app/d.md"}), says=says, kind=EnvironmentFaultError)
     assert snapshot(root) == before
