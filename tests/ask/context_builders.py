@@ -4,19 +4,15 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from builders import TODAY, environment, make_root, write, write_entry
+from builders import TODAY, environment, make_root, write
 
+from ask.builders import put
 from mdmem.ask.context import ContextRequest, Pack, compile_context, items_of
 from mdmem.ask.question import read_request
 from mdmem.model.access import Access
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import located
 from mdmem.store.workspace.workspace import Workspace
-
-
-def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields: object) -> None:
-    """Write an entry that only its title tells from others."""
-    write_entry(root, address, body, title=title, **fields)
 
 
 def make_memory(folder: Path) -> Path:

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import make_root, memory, run_here, write_entry
+from builders import Run, make_root, memory, write_entry
 
-Capture = pytest.CaptureFixture[str]
 LONG = "The belt is long and runs through the hall. " * 40
 BODY = f"""\
 ## Decision
@@ -36,110 +35,110 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_passage_of_the_context_comes_after_the_decision_with_its_heading(tmp_path: Path, capsys: Capture) -> None:
+def test_passage_of_the_context_comes_after_the_decision_with_its_heading(tmp_path: Path, run: Run) -> None:
     root = memory(tmp_path) / "memory"
     context = "CI promotes each warning of the compiler to an error. " + "It was noisy. " * 60
     body = f"## Context\n\n{context}\n\n## Decision\n\nA warning is mended at once.\n"
     write_entry(root, "nav/architecture/warnings", body, title="Warnings")
-    shown = run_here(capsys, "show", "warnings", "--about", "promotes compiler", cwd=root).out
+    shown = run("show", "warnings", "--about", "promotes compiler", cwd=root).out
     assert (
         "\n  A warning is mended at once.\n\n  … under “Context”: CI promotes each warning of the compiler to an error."
         in shown
     )
 
 
-def test_decision_comes_first_then_the_passages_and_a_rejected_option_is_marked(folder: Path, capsys: Capture) -> None:
-    out = run_here(capsys, "show", "queue", "threads", "--about", "how many orders the queue holds", cwd=folder).out
+def test_decision_comes_first_then_the_passages_and_a_rejected_option_is_marked(folder: Path, run: Run) -> None:
+    out = run("show", "queue", "threads", "--about", "how many orders the queue holds").out
     queue, threads = out.split("\n\nnav/architecture/threads")
     assert queue.startswith("nav/architecture/queue: A queue\n  Orders are sent once.\n\n  … ")
     assert "The queue holds 40 orders.\n\n  … under “Rejected”: A queue of 400 orders was too slow to drain." in queue
     assert threads.startswith(": Use two threads\n  Navigation uses two threads.")
 
 
-def test_option_below_the_alternatives_is_marked_with_both_headings(tmp_path: Path, capsys: Capture) -> None:
+def test_option_below_the_alternatives_is_marked_with_both_headings(tmp_path: Path, run: Run) -> None:
     root = memory(tmp_path) / "memory"
     options = "## Alternatives\n\n### Turbines\n\nA turbine was quick.\n\n### Sails\n\nWind is free.\n"
     body = f"## Decision\n\nWe buy belts.\n\n{options}\n## Limits\n\n{LONG}\n\nNo turbine runs at night.\n"
     write_entry(root, "nav/architecture/belts", body, title="Belts")
-    shown = run_here(capsys, "show", "belts", "--about", "turbine", cwd=root).out
+    shown = run("show", "belts", "--about", "turbine", cwd=root).out
     assert "… under “Alternatives / Turbines”: A turbine was quick.\n" in shown
     assert "… No turbine runs at night.\n" in shown
 
 
-def test_sentence_that_announces_the_next_one_comes_with_it(tmp_path: Path, capsys: Capture) -> None:
+def test_sentence_that_announces_the_next_one_comes_with_it(tmp_path: Path, run: Run) -> None:
     root = make_root(tmp_path / "memory")
     filler = "The belt is dull and runs on through the hall.\n\n" * 40
     body = f"Belts are black.\n\n{filler}The longest belt is calculated by:\n\nhall times two\n\n{filler}"
     write_entry(root, "app/belts/long", body, title="Belts")
-    out = run_here(capsys, "show", "long", "--about", "longest belt calculated", cwd=root).out
+    out = run("show", "long", "--about", "longest belt calculated", cwd=root).out
     assert "calculated by: hall times two" in " ".join(out.split())
 
 
-def test_entry_without_text_says_so(folder: Path, capsys: Capture) -> None:
+def test_entry_without_text_says_so(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/pages", "# Pages\n", title="Pages")
-    out = run_here(capsys, "show", "pages", "--about", "limit", cwd=folder).out
+    out = run("show", "pages", "--about", "limit").out
     assert out.startswith("nav/architecture/pages: Pages\n  has no text beyond its title\n")
-    found = run_here(capsys, "retrieve", "pages", cwd=folder).out
+    found = run("retrieve", "pages").out
     assert "nav/architecture/pages: Pages (no text beyond its title" in found
 
 
-def test_words_that_only_code_holds_are_found(folder: Path, capsys: Capture) -> None:
+def test_words_that_only_code_holds_are_found(folder: Path, run: Run) -> None:
     write_entry(
         folder / "memory", "nav/architecture/code", f"Run it.\n\n{LONG}\n\n```sh\ndrain --all\n```\n", title="X"
     )
-    out = run_here(capsys, "show", "code", "--about", "drain", "--format", "json", cwd=folder).out
+    out = run("show", "code", "--about", "drain", "--format", "json").out
     assert "drain --all" in json.loads(out)["entries"][0]["passages"]
 
 
-def test_superseded_entry_says_so(folder: Path, capsys: Capture) -> None:
+def test_superseded_entry_says_so(folder: Path, run: Run) -> None:
     root = folder / "memory"
     write_entry(root, "nav/architecture/new", "No queue.\n", title="None", supersedes="nav/architecture/queue")
     fields = {"status": "deprecated", "superseded_by": "nav/architecture/new", "title": "A queue"}
     write_entry(root, "nav/architecture/queue", BODY, **fields)
-    out = run_here(capsys, "show", "nav/architecture/queue", "--about", "limits", cwd=folder).out
+    out = run("show", "nav/architecture/queue", "--about", "limits").out
     assert out.startswith("nav/architecture/queue: A queue (replaced by nav/architecture/new)\n")
 
 
-def test_newer_entries_that_mention_it_are_below(folder: Path, capsys: Capture) -> None:
+def test_newer_entries_that_mention_it_are_below(folder: Path, run: Run) -> None:
     root = folder / "memory"
     write_entry(root, "nav/architecture/adr-0007", "Orders are sent once.\n", title="Send", created_at="2026-02-01")
     write_entry(
         root, "nav/architecture/later", "This extends ADR 7 to mails.\n", title="Mails", created_at="2026-04-01"
     )
-    run_here(capsys, "retrieve", "orders", cwd=folder)
-    out = run_here(capsys, "show", "adr-0007", "--about", "orders", cwd=folder).out
+    run("retrieve", "orders")
+    out = run("show", "adr-0007", "--about", "orders").out
     line = "mentioned by nav/architecture/later: Mails (extends it; 2026-04-01): “This extends ADR 7 to mails.”"
     assert out.splitlines()[1:] == ["  Orders are sent once.", f"  {line}"]
-    stated = run_here(capsys, "show", "adr-0007", "--about", "orders", "--format", "json", cwd=folder).out
+    stated = run("show", "adr-0007", "--about", "orders", "--format", "json").out
     assert json.loads(stated)["entries"][0]["beneath"][0]["address"] == "nav/architecture/later"
     # Of several entries, what changes nothing is named by its id.
     write_entry(root, "nav/architecture/other", "We keep ADR 7 in mind.\n", title="Pagers", created_at="2026-04-02")
-    run_here(capsys, "retrieve", "orders", cwd=folder)
-    several = run_here(capsys, "show", "adr-0007", "queue", "--about", "orders", cwd=folder).out
+    run("retrieve", "orders")
+    several = run("show", "adr-0007", "queue", "--about", "orders").out
     assert f"\n  {line}\n  mentioned later by other\n" in several
 
 
-def test_long_entry_gives_at_most_a_kilobyte_and_a_half(folder: Path, capsys: Capture) -> None:
+def test_long_entry_gives_at_most_a_kilobyte_and_a_half(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/long", "The belt stops here. It runs on.\n\n" * 400, title="Long")
-    assert len(run_here(capsys, "show", "long", "--about", "belt", cwd=folder).out) < 1500
+    assert len(run("show", "long", "--about", "belt").out) < 1500
 
 
-def test_each_address_has_words_of_its_own(folder: Path, capsys: Capture) -> None:
+def test_each_address_has_words_of_its_own(folder: Path, run: Run) -> None:
     words = ("--about", "orders the queue holds", "--about", "threads")
-    assert "The queue holds 40 orders." in run_here(capsys, "show", "queue", "threads", *words, cwd=folder).out
-    refused = run_here(capsys, "show", "queue", *words, cwd=folder)
+    assert "The queue holds 40 orders." in run("show", "queue", "threads", *words).out
+    refused = run("show", "queue", *words)
     assert (refused.code, "`about` has 2 values for 1 addresses;" in refused.err) == (2, True)
-    refused = run_here(capsys, "show", "queue", "--about", "", cwd=folder)
+    refused = run("show", "queue", "--about", "")
     assert (refused.code, refused.err.partition(";")[0]) == (2, "mdmem: `about` is empty")
 
 
-def test_session_sees_each_paragraph_once(folder: Path, capsys: Capture) -> None:
+def test_session_sees_each_paragraph_once(folder: Path, run: Run) -> None:
     asked = ("show", "queue", "--session", "one", "--about", "orders the queue holds")
-    first, then, fresh = (run_here(capsys, *asked, *more, cwd=folder).out for more in ((), (), ("--fresh",)))
+    first, then, fresh = (run(*asked, *more).out for more in ((), (), ("--fresh",)))
     assert "holds 40 orders." in first
     assert then == "nav/architecture/queue: A queue\n  already shown\n"
     assert fresh == first
     # What an answer showed counts as well.
-    run_here(capsys, "retrieve", "--session", "two", "which threads has navigation?", cwd=folder)
-    out = run_here(capsys, "show", "threads", "--session", "two", "--about", "threads", cwd=folder).out
+    run("retrieve", "--session", "two", "which threads has navigation?")
+    out = run("show", "threads", "--session", "two", "--about", "threads").out
     assert out == "nav/architecture/threads: Use two threads\n  already shown\n"

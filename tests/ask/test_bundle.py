@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from builders import make_repository, open_root, snapshot, write
+from builders import make_repository, open_root, write
 from msgspec.structs import replace
 
 from ask.builders import bundle, ids, item, make_wings, put
@@ -254,12 +254,3 @@ def test_hygiene_is_due_thirty_days_after_the_last(tmp_path: Path, day: str, due
     put(root, "app/r/one", "One", created_at="2026-01-01")
     record_hygiene(open_root(root).state_folder, ["app"], date.fromisoformat(day))
     assert bundle(root)["hygiene_due"] is due
-
-
-def test_a_bundle_changes_no_byte_and_is_the_same_twice(root: Path) -> None:
-    put(root, "app/r/one", "One")
-    put(root, "lib/r/two", "Two")
-    before = snapshot(root)
-    first, second = bundle(root, topic="one two"), bundle(root, topic="one two")
-    assert first == second
-    assert snapshot(root) == before

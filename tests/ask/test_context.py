@@ -2,22 +2,25 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import commit_all, entry, make_repository, memory, run_here, snapshot, write, write_entry
+from builders import Run, commit_all, entry, make_repository, memory, snapshot, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.ask.bundle import retrieve_context
 from mdmem.ask.context import ContextRequest, compile_context, items_of
 from mdmem.ask.facets import Facet, Intent, Layer, facet_of
 from mdmem.ask.question import read_request
-from mdmem.ask.synthesis import SynthesisRequest
+from mdmem.ask.synthesis import Depth, SynthesisRequest, plan_synthesis
 from mdmem.errors import UsageError
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.model.entry import EntryType
 from mdmem.render.context import pack_markdown
 from mdmem.store.state.local_records import read_audit
+from mdmem.store.workspace.workspace import Workspace
 
 from .context_builders import again, context, facets, ids, make_memory, of, put, workspace
 
@@ -190,21 +193,14 @@ def test_related_entries_come_from_both_directions(root: Path) -> None:
     assert all(not one["related"] for one in items_of(context(root, "hub"))), "the contents leave no room for links"
 
 
-def test_reason_with_the_word_by_is_counted_whole(root: Path) -> None:
-    put(root, "app/notes/tagged", "Nothing of the kind", type="note", tags=["side-by-side"])
-    pack = context(root, "size the pool with zebras", domain="side by side")
-    reasons = {one["why"] for one in pack["omitted_counts"]}
-    assert "outside the domain `side by side`" in reasons
-
-
 def test_domain_narrows_and_brings_its_own(root: Path) -> None:
-    put(root, "app/notes/tagged", "Nothing of the kind", type="note", tags=["Thread-Work"])
-    put(root, "app/notes/topical", "Neither this", type="note", topic="thread work")
-    pack = context(root, "zebras with seven brown pool stripes", domain="thread work")
+    put(root, "app/notes/tagged", "Nothing of the kind", type="note", tags=["Side-by-Side"])
+    put(root, "app/notes/topical", "Neither this", type="note", topic="side by side")
+    pack = context(root, "zebras with seven brown pool stripes", domain="side by side")
     assert of(pack, "domain") == ["app/notes/tagged", "app/notes/topical"]
     assert "app/architecture/pool-size" not in ids(pack)
     assert "of the domain" in next(one for one in items_of(pack) if one["id"] == "app/notes/tagged")["reason"]
-    assert any(one["why"] == "outside the domain `thread work`" for one in pack["omitted_counts"])
+    assert any(one["why"] == "outside the domain `side by side`" for one in pack["omitted_counts"])
     assert of(pack, "constraints") == ["app/rules/pool", "lib/rules/logs"]
 
 
@@ -430,9 +426,17 @@ def test_session_begins_without_lines_from_outside_where_the_memory_has_any(root
     assert [len(pack["fallback"]) for pack in packs] == [0, 1]
 
 
-def test_reading_changes_no_byte_of_the_memory(root: Path) -> None:
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda found: compile_context(found, ContextRequest(goal="the pool", layer=Layer.DEEP_SEARCH, agent_id="bot")),
+        lambda found: plan_synthesis(found, SynthesisRequest(goal="the pool", depth=Depth.DEEP)),
+        lambda found: retrieve_context(found, project_id="app-1", topic="the pool"),
+    ],
+)
+def test_reading_changes_no_byte_and_answers_the_same_again(read: Callable[[Workspace], object], root: Path) -> None:
     before = snapshot(root)
-    context(root, "the pool", layer="deep_search", agent_id="bot")
+    assert read(workspace(root)) == read(workspace(root))
     assert snapshot(root) == before
 
 
@@ -448,15 +452,9 @@ def test_only_the_goal_is_needed() -> None:
             read_request(kind, {"goal": " "})
 
 
-@pytest.mark.parametrize(("limit", "size"), [(-5, 1), (0, 1), (1, 1), (50, 50), (51, 50), (10**9, 50)])
-def test_limit_is_clamped(limit: int, size: int) -> None:
-    assert ContextRequest(goal="x", limit=limit).size == size
-
-
-def test_related_limit_is_clamped_and_can_be_none() -> None:
-    assert ContextRequest(goal="x", related_limit=-1).related_size == 0
-    assert ContextRequest(goal="x", related_limit=900).related_size == 20
-    assert ContextRequest(goal="x", include_related=False).related_size == 0
+def test_related_limit_is_clamped() -> None:
+    sizes = [ContextRequest(goal="x", related_limit=most).related_size for most in (-1, 900)]
+    assert sizes == [0, 20]
 
 
 def test_query_holds_each_word_that_says_something_once() -> None:
@@ -503,8 +501,8 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def test_text_groups_by_facet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "context", "two", "threads", "for", "navigation", cwd=memory(tmp_path / "repo"))
+def test_text_groups_by_facet(tmp_path: Path, run: Run) -> None:
+    ran = run("context", "two", "threads", "for", "navigation", cwd=memory(tmp_path / "repo"))
     assert ran.code == 0
     assert [line for line in ran.out.splitlines() if line[:1] in ("#", "`")][1:] == [
         "## Constraints",
@@ -517,47 +515,47 @@ def test_text_groups_by_facet(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "\n> Rationale: the robot stops.\n" in ran.out
 
 
-def test_json_is_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_contract(tmp_path: Path, run: Run) -> None:
     arguments = ("--intent", "debug", "--layer", "wake", "--limit", "3", "--no-related", "--agent", "bot")
-    ran = run_here(capsys, "context", "threads", *arguments, "--format", "json", cwd=memory(tmp_path / "repo"))
+    ran = run("context", "threads", *arguments, "--format", "json", cwd=memory(tmp_path / "repo"))
     pack = json.loads(ran.out)
     assert (pack["schema"], pack["intent"], pack["layer"], pack["project"]) == (1, "debug", "wake", None)
     assert [section["facet"] for section in pack["sections"]] == ["constraints", "decisions"]
     assert pack["markdown"].startswith("# Context: threads\n")
 
 
-def test_markdown_is_the_packs_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_is_the_packs_own(tmp_path: Path, run: Run) -> None:
     folder = memory(tmp_path / "repo")
-    as_json = json.loads(run_here(capsys, "context", "threads", "--format", "json", cwd=folder).out)
-    assert run_here(capsys, "context", "threads", "--format", "markdown", cwd=folder).out == as_json["markdown"] + "\n"
+    as_json = json.loads(run("context", "threads", "--format", "json", cwd=folder).out)
+    assert run("context", "threads", "--format", "markdown", cwd=folder).out == as_json["markdown"] + "\n"
 
 
-def test_revision_is_read_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_revision_is_read_as_it_was(tmp_path: Path, run: Run) -> None:
     folder = memory(tmp_path / "repo")
     write_entry(folder / "memory", "nav/architecture/zebra", title="Zebra")
-    assert "nav/architecture/zebra" in run_here(capsys, "context", "zebra", cwd=folder).out
-    assert "nav/architecture/zebra" not in run_here(capsys, "context", "zebra", "--at", "HEAD", cwd=folder).out
+    assert "nav/architecture/zebra" in run("context", "zebra", cwd=folder).out
+    assert "nav/architecture/zebra" not in run("context", "zebra", "--at", "HEAD", cwd=folder).out
 
 
-def test_without_a_memory_the_repository_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_memory_the_repository_answers(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path / "repo")
     write(folder, "README.md", "# A thing\n\nThreads are two.\n")
     commit_all(folder)
-    ran = run_here(capsys, "context", "threads", "--project", "x", cwd=folder)
+    ran = run("context", "threads", "--project", "x", cwd=folder)
     assert ran.code == 0
     assert "README.md:3: Threads are two." in ran.out
     assert "Degraded: no memory here" in ran.out
 
 
-def test_intent_that_is_none_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "context", "threads", "--intent", "bild", cwd=memory(tmp_path / "repo"))
+def test_intent_that_is_none_is_a_usage_error(tmp_path: Path, run: Run) -> None:
+    ran = run("context", "threads", "--intent", "bild", cwd=memory(tmp_path / "repo"))
     assert ran.code == 2
     assert "--intent" in ran.err
 
 
-def test_audit_that_fails_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_audit_that_fails_is_said(tmp_path: Path, run: Run) -> None:
     folder = memory(tmp_path / "repo")
     (folder / ".git/mdmem/state/memory/audit.jsonl").mkdir(parents=True)
-    ran = run_here(capsys, "context", "threads", cwd=folder)
+    ran = run("context", "threads", cwd=folder)
     assert ran.code == 0
     assert "not in the audit log" in ran.out

@@ -8,21 +8,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, open_root, run_here, run_mdmem, without_rights, write
+from builders import Run, commit_all, git, make_repository, open_root, run_mdmem, without_rights, write
 
 from mdmem.ask.answer import Passage
 from mdmem.ask.fallback import answer_elsewhere, outside
 
 from .builders import make_wings, put
 
-Capture = pytest.CaptureFixture[str]
 DOCS = "# Architecture\n\nThe queue retries.\n\n---\n\nLocks are held briefly.\n"
 README = "# Project\n\nA queue for everybody.\n"
 
 
-def answered(capsys: Capture, folder: Path, *arguments: str) -> dict[str, object]:
+def answered(run: Run, folder: Path, *arguments: str) -> dict[str, object]:
     """Return the JSON answer of a retrieval, which exits 0."""
-    ran = run_here(capsys, "retrieve", *arguments, "--format", "json", cwd=folder)
+    ran = run("retrieve", *arguments, "--format", "json", cwd=folder)
     assert (ran.code, ran.err) == (0, "")
     answer: dict[str, object] = json.loads(ran.out)
     return answer
@@ -53,14 +52,14 @@ OF_A_QUEUE = [
 ]
 
 
-def test_answer_without_a_memory_is_what_docs_readme_and_workspace_say(repository: Path, capsys: Capture) -> None:
-    found = answered(capsys, repository, "the queues", "queue")
+def test_answer_without_a_memory_is_what_docs_readme_and_workspace_say(repository: Path, run: Run) -> None:
+    found = answered(run, repository, "the queues", "queue")
     assert sources(found) == ("docs", True, OF_A_QUEUE)
     assert (found["items"], found["covered"], found["scope"]["state"]) == ([], False, "unresolved")
 
 
-def test_answer_without_words_is_the_text_of_docs_and_readme(repository: Path, capsys: Capture) -> None:
-    assert sources(answered(capsys, repository)) == (
+def test_answer_without_words_is_the_text_of_docs_and_readme(repository: Path, run: Run) -> None:
+    assert sources(answered(run, repository)) == (
         "docs",
         True,
         [
@@ -82,86 +81,81 @@ def test_answer_without_words_is_the_text_of_docs_and_readme(repository: Path, c
     ],
 )
 def test_answer_is_of_the_first_source_that_has_a_line(
-    word: str, source: str, lines: list[tuple[str, int, str]], repository: Path, capsys: Capture
+    word: str, source: str, lines: list[tuple[str, int, str]], repository: Path, run: Run
 ) -> None:
-    assert sources(answered(capsys, repository / "src", word)) == (source, True, lines)
+    assert sources(answered(run, repository / "src", word)) == (source, True, lines)
 
 
-def test_answer_outside_git_searches_the_files(tmp_path: Path, capsys: Capture) -> None:
+def test_answer_outside_git_searches_the_files(tmp_path: Path, run: Run) -> None:
     write(tmp_path, "notes/a.md", "A timeout.\n")
-    assert sources(answered(capsys, tmp_path, "timeout")) == ("workspace", True, [("notes/a.md", 1, "A timeout.")])
+    assert sources(answered(run, tmp_path, "timeout")) == ("workspace", True, [("notes/a.md", 1, "A timeout.")])
 
 
-def test_answer_as_text_says_where_it_comes_from(repository: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retrieve", "queue", cwd=repository)
+def test_answer_as_text_says_where_it_comes_from(repository: Path, run: Run) -> None:
+    ran = run("retrieve", "queue", cwd=repository)
     assert ran.out.startswith("Degraded: no memory here: no mdmem.toml in ")
     assert "this answer comes from docs/architecture.md, README.md and a search of the workspace.\n" in ran.out
     assert "docs/architecture.md:3: The queue retries." in ran.out
     assert "othing binding" not in ran.out
 
 
-def test_root_that_is_named_and_is_none_is_a_usage_error(repository: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "--root", "nowhere", "retrieve", "queue", cwd=repository)
+def test_root_that_is_named_and_is_none_is_a_usage_error(repository: Path, run: Run) -> None:
+    ran = run("--root", "nowhere", "retrieve", "queue", cwd=repository)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("mdmem: there is no folder nowhere")
 
 
-def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(repository: Path, capsys: Capture) -> None:
+def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(repository: Path, run: Run) -> None:
     root = make_wings(repository)
     write(root, "app/a/rule.md", "no front matter\n")
-    found = answered(capsys, root, "queue")
+    found = answered(run, root, "queue")
     assert sources(found)[:2] == ("docs", True)
     assert [one["path"] for one in found["problems"]] == ["app/a/rule.md"]
 
 
-def test_memory_that_a_sparse_checkout_leaves_out_answers_with_the_fallback(repository: Path, capsys: Capture) -> None:
+def test_memory_that_a_sparse_checkout_leaves_out_answers_with_the_fallback(repository: Path, run: Run) -> None:
     put(make_wings(repository), "app/a/rule", "Queue", type="invariant")
     commit_all(repository)
     git(repository, "sparse-checkout", "set", "--no-cone", "/*", "!/memory/app/a/")
-    assert sources(answered(capsys, repository, "queue")) == ("docs", True, OF_A_QUEUE)
+    assert sources(answered(run, repository, "queue")) == ("docs", True, OF_A_QUEUE)
     for command in ("retrieve", "context"):
-        ran = run_here(capsys, command, "queue", cwd=repository)
+        ran = run(command, "queue", cwd=repository)
         assert (ran.code, "type `git sparse-checkout add memory`" in ran.out) == (0, True), ran
         assert "here is no memory" not in ran.out
         assert "ontinue without" not in ran.out
 
 
-def test_memory_that_covers_nothing_gives_a_few_lines_beside_it_and_is_no_fault(
-    repository: Path, capsys: Capture
-) -> None:
+def test_memory_that_covers_nothing_gives_a_few_lines_beside_it_and_is_no_fault(repository: Path, run: Run) -> None:
     root = make_wings(repository)
     put(root, "app/a/idea", "Queue", status="draft")
     commit_all(repository)
-    found = answered(capsys, root, "queue")
+    found = answered(run, root, "queue")
     assert (sources(found), found["coverage"]) == (("index", False, OF_A_QUEUE), "none")
-    assert (
-        "Outside the memory, not binding:\n  docs/architecture.md:3: "
-        in run_here(capsys, "retrieve", "queue", cwd=root).out
-    )
+    assert "Outside the memory, not binding:\n  docs/architecture.md:3: " in run("retrieve", "queue", cwd=root).out
     put(root, "app/a/choice", "Queue")
     commit_all(repository)
-    assert sources(answered(capsys, root, "queue"))[2] == []
+    assert sources(answered(run, root, "queue"))[2] == []
 
 
-def test_lines_beside_the_memory_hold_most_of_the_words_and_are_few(repository: Path, capsys: Capture) -> None:
+def test_lines_beside_the_memory_hold_most_of_the_words_and_are_few(repository: Path, run: Run) -> None:
     root = make_wings(repository)
     write(repository, "docs/architecture.md", "A timeout.\n" + "A queue has a timeout.\n" * 9)
     write(repository, "README.md", "queue timeout lock " + "x" * 200 + "\n")
-    found = answered(capsys, root, "timeout of the queue lock")
+    found = answered(run, root, "timeout of the queue lock")
     assert [one["line"] for one in found["fallback"]] == [1, 2, 3, 4, 5]
     assert (found["fallback"][0]["path"], found["fallback"][1]["path"]) == ("README.md", "docs/architecture.md")
 
 
-def test_lines_that_tell_agents_of_mdmem_itself_are_no_source(repository: Path, capsys: Capture) -> None:
-    run_here(capsys, "init", "--wing", "shop", "--no-hook", cwd=repository)
+def test_lines_that_tell_agents_of_mdmem_itself_are_no_source(repository: Path, run: Run) -> None:
+    run("init", "--wing", "shop", "--no-hook", cwd=repository)
     agents = (repository / "AGENTS.md").read_text()
     assert "Before you change code" in agents
     (repository / "AGENTS.md").write_text(f"Change code in small steps.\n\n{agents}")
     commit_all(repository)
     expected = [("AGENTS.md", 1, "Change code in small steps.")]
-    assert sources(answered(capsys, repository, "before I change code ask only in other words"))[2] == expected
+    assert sources(answered(run, repository, "before I change code ask only in other words"))[2] == expected
     (repository / "memory" / "mdmem.toml").unlink()
-    assert sources(answered(capsys, repository, "before I change code ask only in other words"))[2] == expected
+    assert sources(answered(run, repository, "before I change code ask only in other words"))[2] == expected
 
 
 def test_search_beside_the_memory_that_takes_too_long_gives_the_documents(repository: Path) -> None:
@@ -211,10 +205,10 @@ def test_what_may_not_be_read_is_a_problem_and_never_nothing_binding(locked: str
 # --- the lines of each source ---
 
 
-def test_word_of_two_letters_is_no_part_of_another(repository: Path, capsys: Capture) -> None:
+def test_word_of_two_letters_is_no_part_of_another(repository: Path, run: Run) -> None:
     write(repository, "src/go.py", "go = 1\ncargo\n")
     commit_all(repository)
-    assert sources(answered(capsys, repository, "go"))[2] == [("src/go.py", 1, "go = 1")]
+    assert sources(answered(run, repository, "go"))[2] == [("src/go.py", 1, "go = 1")]
 
 
 def test_sources_share_a_bounded_number_of_short_lines(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import make_root, open_root, run_here, write, write_entry
+from builders import Run, make_root, open_root, write, write_entry
 
 from mdmem.ask.answer import EndedMatch, Mention
 from mdmem.ask.question import Question
@@ -79,28 +79,26 @@ def test_amendment_is_named_with_its_sentence(tmp_path: Path) -> None:
     assert (mention.how, mention.said) == ("amended by", "Mails go out once. The rest of ADR 7 stays.")
 
 
-def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, run: Run) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/adr/0148-use-postgres", "Orders live in Postgres.\n", title="Use Postgres")
     write_entry(root, "nav/adr/0150-amounts", "This changes ADR-0148 for amounts.\n", title="Amounts")
     write_entry(root, "nav/adr/0152-pools", "Pools follow ADR 148 for now.\n", title="Pools")
     write_entry(root, "nav/adr/0153-tickets", "We closed #148 in the tracker.\n", title="Tickets")
     write_entry(root, "arm/adr/0009-grip", "The grip of ADR-0148 is another one.\n", title="Grip")
-    shown = run_here(capsys, "retrieve", "--wing", "nav", "orders in postgres", cwd=root).out
+    shown = run("retrieve", "--wing", "nav", "orders in postgres", cwd=root).out
     assert "mentioned by nav/adr/0150-amounts" in shown
     assert "mentioned by nav/adr/0152-pools" in shown
     assert "mentioned by nav/adr/0153-tickets" not in shown
     assert "0009-grip" not in shown
 
 
-def test_mention_by_an_entry_with_a_text_in_the_answer_is_its_id(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mention_by_an_entry_with_a_text_in_the_answer_is_its_id(tmp_path: Path, run: Run) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/adr/0148-use-postgres", "Orders live in Postgres.\n", title="Use Postgres")
     write_entry(root, "nav/adr/0152-pools", "Orders in Postgres pools follow ADR 148.\n", title="Pools")
     write_entry(root, "nav/adr/0153-rows", "This amends ADR 148: orders in Postgres are long.\n", title="Rows")
-    out = run_here(capsys, "retrieve", "orders in postgres", cwd=root).out
+    out = run("retrieve", "orders in postgres", cwd=root).out
     assert "\n  mentioned by nav/adr/0152-pools" in out
     said = "“This amends ADR 148: orders in Postgres are long.”"
     assert f"\n  mentioned by nav/adr/0153-rows (amends it; 2026-03-05): {said}\n" in out
@@ -186,7 +184,6 @@ def test_change_is_stated_only_by_a_verb_near_the_mention(sentence: str, change:
     assert [(one.address, one.does) for one in found] == [("app/adr/0150-amounts", change)]
 
 
-Capture = pytest.CaptureFixture[str]
 OLD, NEW = "app/a/old", "app/a/new"
 
 
@@ -324,27 +321,27 @@ def test_successor_that_cannot_be_read_is_named(root: Path) -> None:
 
 @pytest.mark.parametrize(("better", "is_said"), [(0, True), (2, True), (3, False)])
 def test_rejected_record_among_the_first_three_matches_is_said(
-    better: int, is_said: bool, root: Path, capsys: Capture
+    better: int, is_said: bool, root: Path, run: Run
 ) -> None:
     put(root, "app/a/graphql", "GraphQL", status="deprecated", deprecated_reason="rejected", body="Padding. " * 50)
     for number in range(better):
         put(root, f"app/a/{number}", "GraphQL at the gate", body="GraphQL GraphQL.")
-    said = run_here(capsys, "retrieve", "can we use GraphQL", cwd=root).out
+    said = run("retrieve", "can we use GraphQL", cwd=root).out
     line = "Not current, and no current entry replaces it: app/a/graphql (GraphQL). Reason: rejected\n"
     assert (line in said) is is_said
 
 
-def test_text_and_json_name_all_three(root: Path, capsys: Capture) -> None:
+def test_text_and_json_name_all_three(root: Path, run: Run) -> None:
     root = claimed(root)
     put(root, "app/a/exception", "Exception", amends=[OLD])
     put(root, "app/a/gone", "Queue queue", status="deprecated", deprecated_reason="nobody waits")
-    said = run_here(capsys, "search", "queue", cwd=root).out
+    said = run("search", "queue", cwd=root).out
     gone = "Not current, and no current entry replaces it: app/a/gone (Queue queue). Reason: nobody waits\n"
     assert gone in said
     assert f"claimed by {NEW} (Replaced)" in said
     assert "amended by app/a/exception (Exception)" in said
-    assert gone in run_here(capsys, "retrieve", "queue", cwd=root).out
-    told = json.loads(run_here(capsys, "retrieve", "queue", "--format", "json", cwd=root).out)
+    assert gone in run("retrieve", "queue", cwd=root).out
+    told = json.loads(run("retrieve", "queue", "--format", "json", cwd=root).out)
     assert told["ended"] == [
         {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": [], "unread": []}
     ]
@@ -353,5 +350,5 @@ def test_text_and_json_name_all_three(root: Path, capsys: Capture) -> None:
     assert (items[NEW]["claims"], items["app/a/exception"]["amends"]) == ([OLD], [OLD])
     assert items.keys() == {OLD, NEW, "app/a/exception"}
     assert "claimed_by" not in items[NEW]
-    shown = run_here(capsys, "show", OLD, cwd=root).out
+    shown = run("show", OLD, cwd=root).out
     assert f"(current; claimed by {NEW}; amended by app/a/exception)" in shown

@@ -4,15 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, run_here, run_mdmem, write
+from builders import Run, commit_all, make_repository, run_mdmem, write
 
 from mdmem.ask.answer import Answer
 from mdmem.model.entry import EntryType
 from mdmem.store.index.fulltext import FOLDER
 
 from .builders import found, make_wings, names, put
-
-Capture = pytest.CaptureFixture[str]
 
 
 def told(retrieval: Answer) -> list[tuple[str, str, str]]:
@@ -126,22 +124,22 @@ def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(root: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
-def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root: Path, capsys: Capture) -> None:
+def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root: Path, run: Run) -> None:
     put(root, "app/a/choice", "Queue")
-    silent = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root).out
+    silent = run("retrieve", "timeout", "--format", form, cwd=root).out
     assert silent.startswith(
         "No invariant or decision covers this. In no entry of app or lib: timeout. Searched 1 room.\n"
     )
     write(root, "app/a/rule.md", "no front matter\n")
-    ran = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root)
+    ran = run("retrieve", "timeout", "--format", form, cwd=root)
     assert ran.code == 0
     assert ran.out.startswith("1 file of this scope cannot be read in full, and may apply:\n  app/a/rule.md:1: ")
     assert "othing binding" not in ran.out
 
 
-def test_session_is_told_in_full_once_which_files_cannot_be_read(root: Path, capsys: Capture) -> None:
+def test_session_is_told_in_full_once_which_files_cannot_be_read(root: Path, run: Run) -> None:
     def said(*options: str) -> str:
-        return run_here(capsys, "retrieve", "timeout", *options, cwd=root).out
+        return run("retrieve", "timeout", *options, cwd=root).out
 
     write(root, "app/a/rule.md", "no front matter\n")
     whole = "1 file of this scope cannot be read in full, and may apply:\n  app/a/rule.md:1: "
@@ -182,19 +180,19 @@ def test_answer_is_the_same_bytes_in_another_process_with_another_hash_seed(comm
     assert answers[0].stdout == answers[1].stdout
 
 
-def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, capsys: Capture) -> None:
+def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, run: Run) -> None:
     root = busy(tmp_path)
     arguments = ["retrieve", "queue lock timeout", "--format", "json"]
-    first = json.loads(run_here(capsys, *arguments, cwd=root).out)
+    first = json.loads(run(*arguments, cwd=root).out)
     assert first["source"] == "index"
     cache = tmp_path / ".git" / "mdmem" / "cache"
     assert (cache / "memory" / FOLDER).is_dir()
     for text in cache.glob(f"*/{FOLDER}"):
         text.rename(text.with_name("away"))
         text.write_text("a file stands where the index belongs")
-    scanned = json.loads(run_here(capsys, *arguments, cwd=root).out)
+    scanned = json.loads(run(*arguments, cwd=root).out)
     assert (scanned["source"], scanned["degraded"]) == ("scan", True)
-    revised = json.loads(run_here(capsys, *arguments, "--at", "HEAD", cwd=root).out)
+    revised = json.loads(run(*arguments, "--at", "HEAD", cwd=root).out)
     apart = {"source": None, "degraded": None, "tokens": None}
     # Without an index nobody searches for mentions.
     for answer in (first, scanned, revised):

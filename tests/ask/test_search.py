@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, memory, open_root, run_here, write_entry
+from builders import Run, commit_all, git, memory, open_root, write_entry
 
 from mdmem.ask.answer import Form
 from mdmem.ask.question import Question
@@ -13,8 +13,6 @@ from mdmem.ask.search import search
 from mdmem.model.entry import Status
 
 from .builders import hits, names, put
-
-Capture = pytest.CaptureFixture[str]
 
 
 def pair(root: Path, **new: object) -> None:
@@ -84,12 +82,12 @@ def test_draft_is_found_only_where_asked_for(root: Path) -> None:
     assert names(hits(root, "queue", statuses=(Status.DRAFT,)).hits) == ["app/a/idea"]
 
 
-def test_limit_cuts_the_hits_and_not_the_total(root: Path, capsys: Capture) -> None:
+def test_limit_cuts_the_hits_and_not_the_total(root: Path, run: Run) -> None:
     for number in range(12):
         put(root, f"app/a/e{number:02}", "Queue")
 
     def asked(*arguments: str) -> tuple[int, int]:
-        ran = run_here(capsys, "search", "queue", "--format", "json", *arguments, cwd=root)
+        ran = run("search", "queue", "--format", "json", *arguments, cwd=root)
         answer = json.loads(ran.out)
         return answer["total"], len(answer["hits"])
 
@@ -106,17 +104,17 @@ def test_limit_cuts_the_hits_and_not_the_total(root: Path, capsys: Capture) -> N
         ("idea", "nothing else found: 1 draft matches, shown by --include-drafts"),
     ],
 )
-def test_nothing_found_says_why(words: str, remark: str, root: Path, capsys: Capture) -> None:
+def test_nothing_found_says_why(words: str, remark: str, root: Path, run: Run) -> None:
     put(root, "app/a/draft", "Idea", status="draft")
-    ran = run_here(capsys, "search", words, cwd=root)
+    ran = run("search", words, cwd=root)
     assert (ran.code, ran.out, ran.err) == (1, "", f"{remark}\n")
 
 
 @pytest.mark.parametrize("address", ["app/a/x", "web/a/x"])
 @pytest.mark.parametrize("command", ["search", "retrieve"])
-def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, root: Path, capsys: Capture) -> None:
+def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, root: Path, run: Run) -> None:
     put(root, address, "Queue")
-    ran = run_here(capsys, command, "--query-syntax", 'queue AND "lock', cwd=root)
+    ran = run(command, "--query-syntax", 'queue AND "lock', cwd=root)
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
@@ -124,10 +122,10 @@ def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, r
     )
 
 
-def test_query_syntax_is_read_only_where_asked_for(root: Path, capsys: Capture) -> None:
+def test_query_syntax_is_read_only_where_asked_for(root: Path, run: Run) -> None:
     put(root, "app/a/x", "Queue")
     put(root, "app/a/y", "Lock", type="pattern")
-    plain = run_here(capsys, "search", "lock NOT queue", "--format", "json", cwd=root)
-    read = run_here(capsys, "search", "lock NOT queue", "--format", "json", "--query-syntax", cwd=root)
+    plain = run("search", "lock NOT queue", "--format", "json", cwd=root)
+    read = run("search", "lock NOT queue", "--format", "json", "--query-syntax", cwd=root)
     addresses = [[hit["address"] for hit in json.loads(ran.out)["hits"]] for ran in (plain, read)]
     assert addresses == [["app/a/x", "app/a/y"], ["app/a/y"]]

@@ -473,45 +473,35 @@ def test_override_of_an_invariant_by_an_invariant_leaves_both_and_says_so(root: 
     assert left_out(answer) == {}
 
 
-def test_override_of_a_narrower_place_leaves_both_where_no_path_is_given(root: Path) -> None:
-    put(root, "lib/a/default", "One thread for the queue")
-    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], applies_to=["src/nav/**"])
-    answer = found(root, "queue")
-    assert names(answer.items) == ["app/a/local", "lib/a/default"]
-    assert only(answer, "app/a/local").reason == "overrides lib/a/default only in src/nav/**"
-    assert names(found(root, "queue", ("src/nav/node.py",)).items) == ["app/a/local"]
-    assert names(found(root, "queue", ("src/dock.py",)).items) == ["lib/a/default"]
-
-
 @pytest.mark.parametrize(
-    ("paths", "shared", "is_left"),
+    ("shared", "narrow", "asked", "is_left", "where"),
     [
-        (("src/nav/a.py",), [], False),
-        (("src/nav/a.py", "src/db/b.py"), [], True),
-        (("src/nav/a.py", "README.md"), ["src/**"], False),
+        ([], {"applies_to": ["src/nav/**"]}, (), True, " only in src/nav/**"),
+        ([], {"applies_to": ["src/nav/**"]}, ("src/nav/a.py",), False, ""),
+        ([], {"applies_to": ["src/nav/**"]}, ("src/nav/a.py", "src/db/b.py"), True, " only in src/nav/**"),
+        (["src/**"], {"applies_to": ["src/nav/**"]}, ("src/nav/a.py", "README.md"), False, ""),
+        ([], {"applies_to": ["src/nav/**"]}, ("src/dock.py",), True, None),
+        ([], {"focus": "bills"}, (), True, " only in the focus bills"),
+        ([], {"focus": "bills"}, ("bills",), False, ""),
+        ([], {"focus": "bills"}, ("bills", "carts"), True, " only in the focus bills"),
     ],
 )
-def test_override_of_a_narrower_place_leaves_the_rule_where_another_path_needs_it(
-    paths: tuple[str, ...], shared: list[str], is_left: bool, root: Path
+def test_override_of_a_narrower_place_or_focus_leaves_the_rule_to_the_rest(
+    shared: list[str],
+    narrow: dict[str, object],
+    asked: tuple[str, ...],
+    is_left: bool,
+    where: str | None,
+    root: Path,
 ) -> None:
     put(root, "lib/a/default", "One thread", applies_to=shared)
-    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], applies_to=["src/nav/**"])
-    answer = found(root, "thread", paths)
-    assert ("lib/a/default" in names(answer.items)) == is_left
-    where = " only in src/nav/**" if is_left else ""
-    assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
-
-
-@pytest.mark.parametrize(("focuses", "is_left"), [((), True), (("bills",), False), (("bills", "carts"), True)])
-def test_override_of_one_focus_leaves_the_rule_to_the_others(
-    focuses: tuple[str, ...], is_left: bool, root: Path
-) -> None:
-    put(root, "lib/a/default", "One thread")
-    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], focus="bills")
-    answer = found(root, "thread", focuses=focuses)
-    assert ("lib/a/default" in names(answer.items)) == is_left
-    where = " only in the focus bills" if is_left else ""
-    assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
+    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], **narrow)
+    answer = found(root, "thread", focuses=asked) if "focus" in narrow else found(root, "thread", asked)
+    # Without `where`, the override does not apply to any of the paths.
+    shown = {"app/a/local": where is not None, "lib/a/default": is_left}
+    assert names(answer.items) == [address for address, is_shown in shown.items() if is_shown]
+    if where is not None:
+        assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
 
 
 def test_override_takes_no_rule_from_a_question_about_shared_knowledge(root: Path) -> None:

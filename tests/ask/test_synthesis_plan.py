@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import snapshot, write
+from builders import write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -233,12 +233,6 @@ def test_sections_and_bytes_hold(
 @pytest.fixture(scope="module")
 def shared_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_memory(tmp_path_factory.mktemp("synthesis"))
-
-
-def test_planning_changes_no_byte(root: Path) -> None:
-    before = snapshot(root)
-    plan(root, "the pool", depth="deep")
-    assert snapshot(root) == before
 
 
 # --- requests ---
