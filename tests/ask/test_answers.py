@@ -12,11 +12,16 @@ RULE, CHOICE, LIMIT = "nav/rules/callbacks", "nav/architecture/threads", "nav/ar
 ASKED = ("--ask", "which threads has navigation?", "--ask", "which speed?")
 
 
+def put(folder: Path, address: str, body: str, **fields: object) -> None:
+    """Write and commit one entry."""
+    write_entry(folder / "memory", address, body, **fields)
+    commit_all(folder)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     folder = memory(tmp_path)
-    write_entry(folder / "memory", LIMIT, "The speed is 1.2 m/s at most.\n", title="A speed limit")
-    commit_all(folder)
+    put(folder, LIMIT, "The speed is 1.2 m/s at most.\n", title="A speed limit")
     return folder
 
 
@@ -32,8 +37,7 @@ def test_each_question_has_its_answer_and_invariants_come_once(folder: Path, run
 def test_twelve_questions_find_what_each_finds_alone(folder: Path, run: Run) -> None:
     for number in range(12):
         text = f"Belt {number} carries parcels of colour c{number}.\n\n" + "It is long. " * 99
-        write_entry(folder / "memory", f"nav/belts/b{number}", text, title=f"Colour c{number} on a belt")
-    commit_all(folder)
+        put(folder, f"nav/belts/b{number}", text, title=f"Colour c{number} on a belt")
     asked = [one for number in range(12) for one in ("--ask", f"which belt carries parcels of colour c{number}?")]
     answers = json.loads(run("retrieve", *asked, "--format", "json").out)["answers"]
     for number, answer in enumerate(answers):
@@ -46,10 +50,7 @@ def test_best_match_has_text_however_much_mentions_it(folder: Path, run: Run) ->
     write_entry(folder / "memory", "nav/belts/adr-0007-belts", long, title="Belts carry parcels")
     for number in range(8, 14):
         said = f"This amends ADR-0007 in its part {number}, " + "and so on, " * 18 + "as it must."
-        write_entry(
-            folder / "memory", f"nav/belts/adr-{number:04}-other", f"Other.\n\n{said}\n", title=f"Part {number}"
-        )
-    commit_all(folder)
+        put(folder, f"nav/belts/adr-{number:04}-other", f"Other.\n\n{said}\n", title=f"Part {number}")
     asked = ("--ask", "which belt number carries parcels?", "--ask", "which threads?")
     answers = json.loads(run("retrieve", *asked, "--format", "json").out)["answers"]
     best = next(one for one in answers[0]["items"] if one["address"].endswith("adr-0007-belts"))
@@ -65,8 +66,7 @@ def test_work_at_hand_comes_first_and_its_entries_are_already_shown(folder: Path
 
 def test_files_at_hand_decide_which_invariants_apply_to_every_question(folder: Path, run: Run) -> None:
     rule = "nav/rules/dialogs"
-    write_entry(folder / "memory", rule, "Dialogs must trap focus.\n", type="invariant", applies_to=["src/ui/**"])
-    commit_all(folder)
+    put(folder, rule, "Dialogs must trap focus.\n", type="invariant", applies_to=["src/ui/**"])
     run("retrieve", "--session", "one", "--path", "src/a.py")
     assert rule not in run("retrieve", "--session", "one", *ASKED[2:]).out
     assert rule in run("retrieve", "--path", "src/ui/a.py", *ASKED[2:]).out
@@ -76,19 +76,17 @@ def test_all_rules_for_a_file_are_said_to_be_all_unless_something_may_hide_one(f
     asked = ("retrieve", "threads speed", "--path", "src/a.py")
     assert "No rule's `applies_to` matches this file." in run(*asked).out
     for narrow in (("--type", "decision"), ("--room", "rules")):
-        assert "names this file" not in run(*asked, *narrow).out
-    write_entry(folder / "memory", "nav/architecture/lamps", "Lamps. " * 99, title="Lamps" * 99, applies_to=["src/**"])
-    commit_all(folder)
+        assert "matches this file" not in run(*asked, *narrow).out
+    put(folder, "nav/architecture/lamps", "Lamps. " * 99, title="Lamps" * 99, applies_to=["src/**"])
     out = run(*asked, "--budget", "120").out
-    assert ("1 decision (over the budget)" in out, "names this file" in out) == (True, False)
+    assert ("1 decision (over the budget)" in out, "matches this file" in out) == (True, False)
     write(folder, "memory/nav/rules/torn.md", "no front matter\n")
-    assert "names this file" not in run(*asked).out
+    assert "matches this file" not in run(*asked).out
 
 
 def test_session_shows_only_new_paragraphs_of_a_long_entry_after_its_decision(folder: Path, run: Run) -> None:
     belts = "\n\n".join(f"Belt b{number} runs at speed s{number}. " + "It is long. " * 60 for number in range(9))
-    write_entry(folder / "memory", "nav/architecture/belts", f"Belts run.\n\n{belts}\n", title="Belts")
-    commit_all(folder)
+    put(folder, "nav/architecture/belts", f"Belts run.\n\n{belts}\n", title="Belts")
     first, second = (run("retrieve", f"belt {belt} speed", "--session", "one").out for belt in ("b3", "b7"))
     assert ("Belts run." in first, "speed s3" in first) == (True, True)
     assert ("Belts run." in second, "speed s3" in second, "speed s7" in second) == (True, False, True)
@@ -98,8 +96,7 @@ def test_new_passage_of_the_context_comes_with_the_decision(folder: Path, run: R
     long = "\n\n".join("Nothing else is said here. " * 30 for _ in range(4))
     context = f"## Context\n\nThe job fails when its runner is cancelled.\n\n{long}"
     body = f"{context}\n\n## Decision\n\nThe gate is advisory.\n\n{long}\n"
-    write_entry(folder / "memory", "nav/architecture/gate", body, title="Gate")
-    commit_all(folder)
+    put(folder, "nav/architecture/gate", body, title="Gate")
     asked = ("--ask", "is the gate advisory", "--ask", "what if the runner is cancelled")
     second = run("retrieve", *asked).out.partition("\n2. ")[2]
     assert second.index("The gate is advisory.") < second.index("under “Context”: The job fails")
@@ -108,22 +105,14 @@ def test_new_passage_of_the_context_comes_with_the_decision(folder: Path, run: R
 def test_amended_entry_shows_a_sentence_of_the_amendment(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/0003-host", "The package is hosted here.\n", title="Host")
     amending = "Amends: [ADR-0003](0003-host.md)\n\nThe package moves to a repository of its own.\n"
-    write_entry(
-        folder / "memory",
-        "nav/architecture/0044-move",
-        amending,
-        title="Move it",
-        amends=["nav/architecture/0003-host"],
-    )
-    commit_all(folder)
+    put(folder, "nav/architecture/0044-move", amending, title="Move it", amends=["nav/architecture/0003-host"])
     out = run("retrieve", "hosted package").out
     assert "amended by 0044-move" in out or "amended by nav/architecture/0044-move" in out
     assert "“The package moves to a repository of its own." in out
 
 
 def test_session_takes_no_title_for_a_text_that_was_shown(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/architecture/belts", "Belts run. " * 60, title="Belts", applies_to=["src/b/**"])
-    commit_all(folder)
+    put(folder, "nav/architecture/belts", "Belts run. " * 60, title="Belts", applies_to=["src/b/**"])
     asked = ("retrieve", "--path", "src/b/a.py", "--session", "one")
     small, large = (run(*asked, "--budget", budget).out for budget in ("120", "1500"))
     assert ("nav/architecture/belts" in small, "Belts run." in small, "Belts run." in large) == (True, False, True)
@@ -133,8 +122,7 @@ def put_belts(folder: Path, room: str = "belts", *, more: str = "It is long. " *
     """Write five decisions about belts; the first two fit best, and nearly alike."""
     for number, times in enumerate((5, 5, 2, 2, 2)):
         text = f"Belt {number} runs. " + "The belt carries parcels. " * times + more
-        write_entry(folder / "memory", f"nav/{room}/b{number}", text, title=f"Belt {number}")
-    commit_all(folder)
+        put(folder, f"nav/{room}/b{number}", text, title=f"Belt {number}")
 
 
 def test_second_match_has_a_short_excerpt_and_the_others_are_titles(folder: Path, run: Run) -> None:
@@ -149,8 +137,7 @@ def test_second_match_has_a_short_excerpt_and_the_others_are_titles(folder: Path
 def test_title_far_below_the_best_is_counted_in_a_short_answer(folder: Path, run: Run) -> None:
     put_belts(folder)
     write_entry(folder / "memory", "nav/belts/gauge", "The gauge shows the voltage of each belt.\n", title="Gauge")
-    write_entry(folder / "memory", "nav/belts/idea", "A belt has a voltage.\n", title="Idea", status="draft")
-    commit_all(folder)
+    put(folder, "nav/belts/idea", "A belt has a voltage.\n", title="Idea", status="draft")
     asked = ("--type", "decision", "--ask", "gauge voltage belt", "--format", "json")
     (answer,) = json.loads(run("retrieve", *asked).out)["answers"]
     assert [one["address"] for one in (*answer["items"], *answer.get("proposed", ()))] == ["nav/belts/gauge"]
@@ -189,8 +176,7 @@ def test_better_match_in_a_wing_that_was_not_read_is_named(folder: Path, run: Ru
     line = "Not read, and a better match: arm/rules/grip: Grip (--wing arm)\n"
     answer = asked("how gently does the claw grip?")
     # The name of a folder must not become part of a command.
-    write_entry(folder / "memory", "x;id/rules/claw", "The claw grips gently, very gently.\n", title="Claw grips")
-    commit_all(folder)
+    put(folder, "x;id/rules/claw", "The claw grips gently, very gently.\n", title="Claw grips")
     assert "Claw grips (--wing 'x;id')" in asked("how gently does the claw grip?")
     # Another wing never shortens an invariant.
     assert (line in answer, "\n  A callback" in answer) == (True, True)
@@ -213,8 +199,7 @@ def test_help_fits_a_glance(tmp_path: Path, run: Run) -> None:
 def test_accents_may_be_characters_of_their_own(folder: Path, run: Run, form: Literal["NFC", "NFD"]) -> None:
     long = "\n\n".join("Rien d'autre n'est dit ici. " * 30 for _ in range(4))
     body = normalize(form, f"Une règle.\n\n{long}\n\nLe débit mesuré près de l'échelle dépasse le seuil.\n")
-    write_entry(folder / "memory", "nav/architecture/debit", body, title="Mesures")
-    commit_all(folder)
+    put(folder, "nav/architecture/debit", body, title="Mesures")
     answer = json.loads(run("retrieve", "débit mesuré échelle", "--format", "json").out)
     best = next(one for one in answer["items"] if one["address"] == "nav/architecture/debit")
     assert (answer["coverage"], "le débit mesuré" in best["content"].lower()) == ("full", True)
@@ -223,10 +208,7 @@ def test_accents_may_be_characters_of_their_own(folder: Path, run: Run, form: Li
 def test_best_omitted_matches_are_named_and_a_larger_budget_shows_more(folder: Path, run: Run) -> None:
     for number in range(20):
         text = f"Belts carry parcels.\n\n{'A belt is long. ' * 99}\n\n{'Words of others. ' * number * 9}\n"
-        write_entry(
-            folder / "memory", f"nav/belts/belt-{number:02}", text, title="Carry parcels" if number else "Belts"
-        )
-    commit_all(folder)
+        put(folder, f"nav/belts/belt-{number:02}", text, title="Carry parcels" if number else "Belts")
     usual, large = (run("retrieve", "long belt", "--budget", size).out for size in ("1500", "9000"))
     named = usual.partition("Next best: ")[2].partition(". ")[0].split(", ")
     assert (len(named), len(set(named))) == (5, 5)
