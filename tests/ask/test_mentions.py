@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import Run, make_root, open_root, write, write_entry
+from builders import Run, make_root, open_root, write
 
 from mdmem.ask.answer import EndedMatch, Mention
 from mdmem.ask.question import Question
@@ -47,13 +47,8 @@ def test_replaced_entries_are_named_with_their_dates_and_the_rest_counted(tmp_pa
 def test_newer_entries_that_mention_it_are_named_with_the_sentence_those_first_that_change_it(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     put(root, "app/rules/adr-0009", "Mails", "We keep ADR 7 in mind. More text.\n", created_at="2026-03-01")
-    put(
-        root,
-        "app/rules/adr-0011",
-        "Night",
-        "This revises [ADR-0007](https://a.example/7) at night.\n",
-        created_at="2026-04-01",
-    )
+    night = "This revises [ADR-0007](https://a.example/7) at night.\n"
+    put(root, "app/rules/adr-0011", "Night", night, created_at="2026-04-01")
     text = "The printer of labels, which nobody stops, [tries again](adr-0007.md#text) at noon.\n"
     put(root, "app/rules/adr-0010", "Labels", text, created_at="2026-03-02")
     put(root, "app/rules/adr-0002", "Old", "ADR 7 will change this.\n", created_at="2026-01-01")
@@ -67,41 +62,31 @@ def test_newer_entries_that_mention_it_are_named_with_the_sentence_those_first_t
 
 def test_amendment_is_named_with_its_sentence(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
-    put(
-        root,
-        "app/rules/night",
-        "Night",
-        "Mails go out once. The rest of ADR 7 stays.\n",
-        amends=RULE,
-        created_at="2026-03-01",
-    )
+    said = "Mails go out once. The rest of ADR 7 stays."
+    put(root, "app/rules/night", "Night", f"{said}\n", amends=RULE, created_at="2026-03-01")
     (mention,) = mentions(root, "orders")
-    assert (mention.how, mention.said) == ("amended by", "Mails go out once. The rest of ADR 7 stays.")
+    assert (mention.how, mention.said) == ("amended by", said)
 
 
 def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, run: Run) -> None:
     root = make_root(tmp_path)
-    write_entry(root, "nav/adr/0148-use-postgres", "Orders live in Postgres.\n", title="Use Postgres")
-    write_entry(root, "nav/adr/0150-amounts", "This changes ADR-0148 for amounts.\n", title="Amounts")
-    write_entry(root, "nav/adr/0152-pools", "Pools follow ADR 148 for now.\n", title="Pools")
-    write_entry(root, "nav/adr/0153-tickets", "We closed #148 in the tracker.\n", title="Tickets")
-    write_entry(root, "arm/adr/0009-grip", "The grip of ADR-0148 is another one.\n", title="Grip")
-    shown = run("retrieve", "--wing", "nav", "orders in postgres", cwd=root).out
-    assert "mentioned by nav/adr/0150-amounts" in shown
-    assert "mentioned by nav/adr/0152-pools" in shown
+    for address, title, body in (
+        ("nav/adr/0148-use-postgres", "Use Postgres", "Orders live in Postgres."),
+        ("nav/adr/0150-amounts", "Amounts", "This changes ADR-0148 for amounts."),
+        ("nav/adr/0152-pools", "Pools", "Orders in Postgres pools follow ADR 148."),
+        ("nav/adr/0153-tickets", "Tickets", "We closed #148 in the tracker."),
+        ("nav/adr/0154-rows", "Rows", "This amends ADR 148: orders in Postgres are long."),
+        ("arm/adr/0009-grip", "Grip", "The grip of ADR-0148 is another one."),
+    ):
+        put(root, address, title, f"{body}\n")
+    shown = run("retrieve", "--wing", "nav", "orders in postgres").out
+    assert "\n  mentioned by nav/adr/0150-amounts" in shown
+    # An entry that has a text in the answer, too.
+    assert "\n  mentioned by nav/adr/0152-pools" in shown
+    said = "“This amends ADR 148: orders in Postgres are long.”"
+    assert f"\n  mentioned by nav/adr/0154-rows (amends it; 2026-03-05): {said}\n" in shown
     assert "mentioned by nav/adr/0153-tickets" not in shown
     assert "0009-grip" not in shown
-
-
-def test_mention_by_an_entry_with_a_text_in_the_answer_is_its_id(tmp_path: Path, run: Run) -> None:
-    root = make_root(tmp_path)
-    write_entry(root, "nav/adr/0148-use-postgres", "Orders live in Postgres.\n", title="Use Postgres")
-    write_entry(root, "nav/adr/0152-pools", "Orders in Postgres pools follow ADR 148.\n", title="Pools")
-    write_entry(root, "nav/adr/0153-rows", "This amends ADR 148: orders in Postgres are long.\n", title="Rows")
-    out = run("retrieve", "orders in postgres", cwd=root).out
-    assert "\n  mentioned by nav/adr/0152-pools" in out
-    said = "“This amends ADR 148: orders in Postgres are long.”"
-    assert f"\n  mentioned by nav/adr/0153-rows (amends it; 2026-03-05): {said}\n" in out
 
 
 def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory(tmp_path: Path) -> None:
