@@ -1,6 +1,5 @@
 """What a bundle says besides its items: states, doubts, failures, and the shape of the contract."""
 
-from collections.abc import Iterator
 from datetime import date
 from itertools import count
 from pathlib import Path
@@ -11,9 +10,9 @@ from msgspec.structs import replace
 
 from ask.builders import bundle, ids, item, make_wings, put
 from mdmem.ask.bundle import retrieve_context
+from mdmem.errors import GoneError
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.local_records import record_hygiene
-from mdmem.store.tree import Unreadable
-from mdmem.store.workspace.workspace import Workspace
 
 
 def test_an_item_has_the_shape_of_the_contract(root: Path) -> None:
@@ -153,21 +152,18 @@ def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it
     )
 
 
-def test_files_that_cannot_be_read_stand_before_the_items(root: Path) -> None:
+def test_files_that_cannot_be_read_stand_before_the_items_and_an_empty_answer_says_that_they_may_bind(
+    root: Path,
+) -> None:
     put(root, "app/r/one", "One")
     write(root, "app/r/broken.md", "---\ntype: [\n---\n")
     told = bundle(root)
     assert [one["path"] for one in told["problems"]] == ["app/r/broken.md"]
     assert list(told).index("problems") < list(told).index("items")
     assert told["retrieval_status"] == "succeeded"
-
-
-def test_an_empty_answer_beside_unreadable_files_says_that_they_may_bind(root: Path) -> None:
-    put(root, "app/r/one", "One")
-    write(root, "app/r/broken.md", "---\ntype: [\n---\n")
-    answer = bundle(root, topic="authentication")
-    assert answer["retrieval_status"] == "empty"
-    assert answer["message"] == "no readable entry matches, and the unreadable files may contain rules"
+    empty = bundle(root, topic="authentication")
+    said = "no readable entry matches, and the unreadable files may contain rules"
+    assert (empty["retrieval_status"], empty["message"]) == ("empty", said)
 
 
 def test_a_scope_of_which_nothing_can_be_read_has_failed_and_the_docs_answer(tmp_path: Path) -> None:
@@ -191,42 +187,21 @@ def test_a_repository_that_cannot_be_read_has_failed(root: Path) -> None:
     assert "git" in (answer["why_degraded"] or "")
 
 
-class Vanishing:
-    """A tree from which a file goes away for its first readers after it was listed."""
-
-    def __init__(self, tree: object, path: str, *, times: int) -> None:
-        self.tree, self.path, self.times = tree, path, times
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.tree, name)
-
-    def read(self, paths: list[str]) -> Iterator[tuple[str, object]]:
-        for path, content in self.tree.read(paths):
-            if path == self.path and paths == [path]:
-                self.times -= 1
-                if self.times >= 0:
-                    yield path, Unreadable("No such file")
-                    continue
-            yield path, content
-
-
 @pytest.mark.parametrize(("times", "status"), [(1, "succeeded"), (2, "failed")])
-def test_a_file_that_goes_away_is_read_again_once(root: Path, times: int, status: str) -> None:
+def test_a_file_that_goes_away_is_read_again_once(
+    root: Path, times: int, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(root, "app/r/one", "One")
-    opened = open_root(root)
-    # Both are in the cache of parsed entries, so that the body is what is read.
-    retrieve_context(opened, project_id="app")
-    vanishing = Vanishing(opened.whole_tree, "app/r/one.md", times=times)
+    gone = iter([True] * times)
+    read = Catalog.body
 
-    class Here(Workspace):
-        """The workspace over the tree that changes."""
+    def body(catalog: Catalog, address: str) -> str:
+        if next(gone, False):
+            raise GoneError(f"{address} was deleted")
+        return read(catalog, address)
 
-        def over(self, tree):  # type: ignore[no-untyped-def]
-            vanishing.tree, inner = tree, vanishing
-            return super().over(inner)
-
-    here = Here(opened.location, opened.environment, opened.cwd, opened.today)
-    assert retrieve_context(here, project_id="app")["retrieval_status"] == status
+    monkeypatch.setattr(Catalog, "body", body)
+    assert bundle(root)["retrieval_status"] == status
 
 
 def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> None:

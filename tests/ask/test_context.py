@@ -457,42 +457,37 @@ def test_related_limit_is_clamped() -> None:
     assert sizes == [0, 20]
 
 
-def test_query_holds_each_word_that_says_something_once() -> None:
+def test_query_holds_each_word_that_says_something_once_and_of_a_long_goal_its_beginning() -> None:
     asked = ContextRequest(goal="How do I retry the retries of src/pool.py", domain="pool")
     assert asked.query == "retry src/pool.py pool"
-
-
-def test_query_of_a_long_goal_is_its_beginning() -> None:
-    asked = ContextRequest(goal=" ".join(f"word{number}" for number in range(500)))
-    assert asked.query.split()[-1] == "word47"
+    long = ContextRequest(goal=" ".join(f"word{number}" for number in range(500)))
+    assert long.query.split()[-1] == "word47"
 
 
 NOTE, PATTERN = EntryType.NOTE, EntryType.PATTERN
+OPEN = {"type": NOTE, "label": "session", "open_items": ("the rest",)}
 
 
 @pytest.mark.parametrize(
-    ("address", "values", "facet"),
+    ("address", "values", "newest", "facet"),
     [
-        ("app/anti-patterns/x", {"type": EntryType.INVARIANT, "label": "anti-pattern"}, Facet.CONSTRAINTS),
-        ("app/migration-notes/x", {"type": EntryType.DECISION}, Facet.DECISIONS),
-        ("app/conventions/x", {"type": PATTERN}, Facet.PROCEDURES),
-        ("app/validation/x", {"type": PATTERN}, Facet.VERIFICATION),
-        ("app/components/x", {"type": PATTERN}, Facet.PROCEDURES),
-        ("app/components/x", {"type": NOTE}, Facet.ARTIFACTS),
-        ("app/incident-log/x", {"type": NOTE, "label": "Migration_Note"}, Facet.PLANNING),
-        ("app/context/x", {"type": NOTE, "label": "episode"}, Facet.RECENT_MEMORY),
-        ("app/anything/x", {"type": NOTE}, Facet.DOMAIN),
+        ("app/anti-patterns/x", {"type": EntryType.INVARIANT, "label": "anti-pattern"}, [], Facet.CONSTRAINTS),
+        ("app/migration-notes/x", {"type": EntryType.DECISION}, [], Facet.DECISIONS),
+        ("app/conventions/x", {"type": PATTERN}, [], Facet.PROCEDURES),
+        ("app/validation/x", {"type": PATTERN}, [], Facet.VERIFICATION),
+        ("app/components/x", {"type": PATTERN}, [], Facet.PROCEDURES),
+        ("app/components/x", {"type": NOTE}, [], Facet.ARTIFACTS),
+        ("app/incident-log/x", {"type": NOTE, "label": "Migration_Note"}, [], Facet.PLANNING),
+        ("app/context/x", {"type": NOTE, "label": "episode"}, [], Facet.RECENT_MEMORY),
+        ("app/anything/x", {"type": NOTE}, [], Facet.DOMAIN),
+        # The newest session is active work where something is open.
+        ("app/sessions/x", OPEN, ["app/sessions/x"], Facet.ACTIVE_WORK),
+        ("app/sessions/x", OPEN, [], Facet.RECENT_MEMORY),
+        ("app/sessions/x", {"type": NOTE, "label": "session"}, ["app/sessions/x"], Facet.RECENT_MEMORY),
     ],
 )
-def test_facet_of_entry(address: str, values: dict[str, object], facet: Facet) -> None:
-    assert facet_of(entry(address, **values)) is facet
-
-
-def test_newest_session_is_active_work_where_something_is_open() -> None:
-    session = entry("app/sessions/x", type=NOTE, label="session", open_items=("the rest",))
-    done = entry("app/sessions/x", type=NOTE, label="session")
-    assert facet_of(session, newest=["app/sessions/x"]) is Facet.ACTIVE_WORK
-    assert facet_of(session) is facet_of(done, newest=["app/sessions/x"]) is Facet.RECENT_MEMORY
+def test_facet_of_entry(address: str, values: dict[str, object], newest: list[str], facet: Facet) -> None:
+    assert facet_of(entry(address, **values), newest=newest) is facet
 
 
 @pytest.fixture(autouse=True)
@@ -502,7 +497,8 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_text_groups_by_facet(tmp_path: Path, run: Run) -> None:
-    ran = run("context", "two", "threads", "for", "navigation", cwd=memory(tmp_path / "repo"))
+    memory(tmp_path)
+    ran = run("context", "two", "threads", "for", "navigation")
     assert ran.code == 0
     assert [line for line in ran.out.splitlines() if line[:1] in ("#", "`")][1:] == [
         "## Constraints",
@@ -515,47 +511,33 @@ def test_text_groups_by_facet(tmp_path: Path, run: Run) -> None:
     assert "\n> Rationale: the robot stops.\n" in ran.out
 
 
-def test_json_is_the_contract(tmp_path: Path, run: Run) -> None:
+def test_json_is_the_contract_and_markdown_is_its_own(tmp_path: Path, run: Run) -> None:
+    memory(tmp_path)
     arguments = ("--intent", "debug", "--layer", "wake", "--limit", "3", "--no-related", "--agent", "bot")
-    ran = run("context", "threads", *arguments, "--format", "json", cwd=memory(tmp_path / "repo"))
-    pack = json.loads(ran.out)
+    pack = json.loads(run("context", "threads", *arguments, "--format", "json").out)
     assert (pack["schema"], pack["intent"], pack["layer"], pack["project"]) == (1, "debug", "wake", None)
     assert [section["facet"] for section in pack["sections"]] == ["constraints", "decisions"]
     assert pack["markdown"].startswith("# Context: threads\n")
-
-
-def test_markdown_is_the_packs_own(tmp_path: Path, run: Run) -> None:
-    folder = memory(tmp_path / "repo")
-    as_json = json.loads(run("context", "threads", "--format", "json", cwd=folder).out)
-    assert run("context", "threads", "--format", "markdown", cwd=folder).out == as_json["markdown"] + "\n"
+    assert run("context", "threads", *arguments, "--format", "markdown").out == pack["markdown"] + "\n"
 
 
 def test_revision_is_read_as_it_was(tmp_path: Path, run: Run) -> None:
-    folder = memory(tmp_path / "repo")
-    write_entry(folder / "memory", "nav/architecture/zebra", title="Zebra")
-    assert "nav/architecture/zebra" in run("context", "zebra", cwd=folder).out
-    assert "nav/architecture/zebra" not in run("context", "zebra", "--at", "HEAD", cwd=folder).out
+    write_entry(memory(tmp_path) / "memory", "nav/architecture/zebra", title="Zebra")
+    assert "nav/architecture/zebra" in run("context", "zebra").out
+    assert "nav/architecture/zebra" not in run("context", "zebra", "--at", "HEAD").out
 
 
 def test_without_a_memory_the_repository_answers(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path / "repo")
-    write(folder, "README.md", "# A thing\n\nThreads are two.\n")
-    commit_all(folder)
-    ran = run("context", "threads", "--project", "x", cwd=folder)
+    write(make_repository(tmp_path), "README.md", "# A thing\n\nThreads are two.\n")
+    commit_all(tmp_path)
+    ran = run("context", "threads", "--project", "x")
     assert ran.code == 0
     assert "README.md:3: Threads are two." in ran.out
     assert "Degraded: no memory here" in ran.out
 
 
-def test_intent_that_is_none_is_a_usage_error(tmp_path: Path, run: Run) -> None:
-    ran = run("context", "threads", "--intent", "bild", cwd=memory(tmp_path / "repo"))
-    assert ran.code == 2
-    assert "--intent" in ran.err
-
-
 def test_audit_that_fails_is_said(tmp_path: Path, run: Run) -> None:
-    folder = memory(tmp_path / "repo")
-    (folder / ".git/mdmem/state/memory/audit.jsonl").mkdir(parents=True)
-    ran = run("context", "threads", cwd=folder)
+    (memory(tmp_path) / ".git/mdmem/state/memory/audit.jsonl").mkdir(parents=True)
+    ran = run("context", "threads")
     assert ran.code == 0
     assert "not in the audit log" in ran.out
