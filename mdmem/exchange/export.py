@@ -55,7 +55,6 @@ class ExportedFile(Struct, frozen=True):
 _Files = tuple[list[ExportedFile], tuple[str, ...]]
 _Globs = tuple[str, ...]
 _HEADING = re.compile(r"\s*#{1,6} ")
-_SEE = re.compile(r"\[see: *([a-z0-9_./-]+) *\](?!\()")
 _NUMBER = re.compile(r"\d+-")
 # A field, and the words that adr-tools writes into the newer record and into the older record.
 _RELATIONS = (("supersedes", "Supersedes", "Superseded by"), ("amends", "Amends", "Amended by"))
@@ -104,15 +103,14 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
     """Return the record of an entry, with the lines about its relations to other records."""
     entry, record = shown.entry, records[shown.entry.address]
     status = {Status.DRAFT: "proposed", Status.DEPRECATED: "deprecated"}.get(entry.status, "accepted")
-    stated, by = status.capitalize(), ""
+    by = on = ""
     if entry.status is Status.DEPRECATED and entry.superseded_by:
-        status, stated = "superseded", "Superseded"
-        paths = [records[one].path for one in entry.superseded_by if one in records]
+        status, paths = "superseded", [records[one].path for one in entry.superseded_by if one in records]
         by = f" by [{paths[0][:-3]}]({paths[0]})" if paths else ""
     elif status == "deprecated":
         if read_status((entry.deprecated_reason or "").partition(IMPORTED_STATUS)[2]).is_refused:
-            status, stated = "rejected", "Rejected"
-        stated += f" on {day_of(entry.deprecated_at)}" if entry.deprecated_at is not None else ""
+            status = "rejected"
+        on = f" on {day_of(entry.deprecated_at)}" if entry.deprecated_at is not None else ""
     facts = {
         "Status": status + by,
         "Date": day_of(entry.created_at).isoformat() if entry.created_at is not None else "",
@@ -132,9 +130,7 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
     first, _, rest = body.partition("\n")
     if first.startswith("# ") and " ".join(first[2:].split()) == " ".join(entry.title.split()):
         body = rest.strip()
-    text = _SEE.sub(
-        lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0], body
-    )
+    text = body
     sections = [one for one in sections_of(text) if 0 < one.level <= len("######")]
     # A record has one section about its status, and one about the decision.
     parts, at = [], 0
@@ -149,7 +145,7 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
         text += f"\n\n## {name}\n\n{' '.join(reason.split())}" if reason.strip() else ""
     listed = [f"- {name}: {value}" for name, value in facts.items() if value]
     head = "\n".join([f"# {record.title}", "", *listed, "", opening(f"of {entry.address}; change that entry")])
-    about = "\n\n".join([stated, *relations])
+    about = "\n\n".join([status.capitalize() + on, *relations])
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{text}\n\n{END}\n")
 
 

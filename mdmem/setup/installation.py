@@ -7,7 +7,6 @@ import platform
 import shlex
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,8 +16,6 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 import mdmem
-from mdmem.errors import EnvironmentFaultError
-from mdmem.store.git.process import find_repository, resolve
 
 
 class Installation(Struct, frozen=True):
@@ -59,14 +56,7 @@ EXTRAS = {"mcp": "mcp", "lsp": "pygls", "site": "jinja2", "hub": "psycopg"}
 
 def describe_installation() -> dict[str, str]:
     """Return the facts for a bug report: version, commit, installed extras, Python and operating system."""
-    origin = this_installation().origin
-    commit = origin.get("vcs_info", {}).get("commit_id")
-    # Ask git only for an editable installation. Any other folder may be in another project's repository.
-    is_checkout = bool(origin.get("dir_info", {}).get("editable"))
-    repository = find_repository(Path(mdmem.__file__).parent) if is_checkout else None
-    if repository is not None:
-        with suppress(EnvironmentFaultError):
-            commit = resolve(repository, "HEAD")
+    commit = this_installation().origin.get("vcs_info", {}).get("commit_id")
     extras = [name for name, module in EXTRAS.items() if find_spec(module) is not None]
     return {
         "mdmem": mdmem.__version__,
