@@ -21,6 +21,7 @@ from mdmem.errors import GitError, UsageError
 from mdmem.exchange.intake import ImportRequest, Intake, in_project
 from mdmem.exchange.record import (
     IMPORTED_STATUS,
+    WHOLE,
     WORDS_BEFORE_NUMBER,
     Claim,
     ClaimKind,
@@ -94,8 +95,10 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         found = run_checks(case, chosen_codes(workspace.settings))
     elif written.changes:
         found = check_all(workspace.reread(), CheckRequest(with_uncommitted=True)).findings
-    new = {f"{row.address}.md" for row in plan.rows if row.outcome is Outcome.IMPORTED}
+    imported = [row for row in plan.rows if row.outcome is Outcome.IMPORTED]
+    new = {f"{row.address}.md" for row in imported}
     found = [one for one in found if one.place.path in new or (one.other is not None and one.other.path in new)]
+    rules = [row for row in imported if row.type is not None and row.type.is_rule and row.dialect != WHOLE]
     return ImportReport(
         plan=plan,
         written=written,
@@ -103,7 +106,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         warnings=tuple(one for one in found if one.severity is Severity.WARNING),
         gone=tuple(gone),
         left=() if request.moves else tuple(dict.fromkeys(posixpath.dirname(path) or "." for path in plan.contents)),
-        unapproved=sum(row.is_new_rule for row in plan.rows) if request.approved_by is None else 0,
+        unapproved=sum(row.status is Status.ACTIVE for row in rules) if request.approved_by is None else 0,
         remarks=tuple(remarks),
     )
 

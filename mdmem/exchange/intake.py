@@ -243,8 +243,6 @@ def _is_numbered(source: SourceFile) -> bool:
 _NESTED = ("AGENTS.md", "CLAUDE.md")
 _ENDINGS = (".md", ".markdown", ".mdc")
 _OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown")
-# Below a folder that the user gave, a name like `adr` or `decisions` is enough for a folder of records.
-_RECORD_FOLDER = re.compile(r"(?:.*[\s_-])?(?:adrs?|decisions)(?:[\s_-].*)?", re.IGNORECASE)
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
 
@@ -277,7 +275,7 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
             room = well_formed("room", "-".join(path.parent.relative_to(home).parts)) if path != place else None
             one = _from(base, path)
             is_in_records = any(one.startswith(f"{folder}/") for folder in folders) or any(
-                is_record_folder(part) or _RECORD_FOLDER.fullmatch(part) for part in one.split("/")[:-1]
+                map(is_record_folder, one.split("/")[:-1])
             )
             found.setdefault(one, SourceFile(one, room or "", is_in_records))
     if not named:

@@ -128,12 +128,6 @@ class ImportRow(Struct, kw_only=True):
     guesses: dict[str, Guess] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
 
-    @property
-    def is_new_rule(self) -> bool:
-        """Return whether a record of another tool becomes an active invariant or decision."""
-        is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
-        return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
-
 
 class ForeignRecord(ImportRow, kw_only=True):
     """A future entry, as its source describes it. The steps of an import fill in the fields.
