@@ -64,9 +64,7 @@ FORCE: dict[str, Form] = {
     "code": (above("```\nStatus: Rejected\n```"), ACTIVE),
     "numbers-of-things": ("# A title\n\nIt replaces 90 queues, because they were slow.\n", CURRENT),
     "proposed": (plain("Proposed"), DRAFT),
-    "draft": (plain("DRAFT"), DRAFT),
     "pending": (plain("Pending approval by the board"), DRAFT),
-    "deferred": (plain("Deferred"), DOUBTED),
     "on-hold": (plain("On hold until autumn"), DOUBTED),
     "rejected": (
         f"Date: 2024-02-03\n\n{plain('Rejected')}",
@@ -83,7 +81,6 @@ FORCE: dict[str, Form] = {
 }
 # Where a status stands, and how it is dressed up.
 PLACES: dict[str, Form] = {
-    "bold-line": (above("**Status:** Implemented"), ACTIVE),
     "bold-before-colon": (above("__Status__: Rejected  \n**Date**: 3 May 2024"), {"created_at": "2024-05-03", **ENDED}),
     "list": (above("* Status: draft\n* Date: 2024-02-03"), {"created_at": "2024-02-03", **DRAFT}),
     "front-matter": ("---\nStatus: Deferred\n---\n# A title\n\nWe do.\n", DOUBTED),
@@ -132,7 +129,6 @@ PLACES: dict[str, Form] = {
 }
 # What took its place, and what is said of it.
 LINKS: dict[str, Form] = {
-    "by-link": (plain("Superseded by [90. Ninety](0090-ninety.md)"), BY_90),
     "by-link-over-two-lines": (plain("Superseded by [90. Ninety\nand more](0090-ninety.md)"), BY_90),
     "by-number": (plain("Superseded by ADR-0090"), BY_90),
     "by-number-and-the-date-of-the-record": (

@@ -76,14 +76,23 @@ def test_moments_have_many_names(name: str, trigger: str, moment: Moment | None)
 RULE, ALWAYS = "shop/contracts/amounts", "shop/contracts/always"
 
 
+def with_rule(folder: Path) -> Path:
+    """Return a repository whose memory has a rule on its code."""
+    repository = make_repository(folder / "shop")
+    write_entry(
+        make_root(repository / "memory"), RULE, "Never.\n", type="invariant", title="No floats", applies_to=["src/**"]
+    )
+    write(repository, "src/pay.py", "")
+    commit_all(repository)
+    return repository
+
+
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
     """Return a repository whose memory has a rule on its code, and one that always holds."""
-    top = make_repository(tmp_path / "shop")
-    root = make_root(top / "memory", 'default_wing = "shop"\n')
-    write(root, "shop/README.md", "---\nkind: project\n---\n")
-    write_entry(root, RULE, "Never a float.\n", type="invariant", title="Amounts", applies_to=["src/**"])
-    write_entry(root, ALWAYS, "Ask.\n", type="invariant", title="Nobody guesses")
+    top = with_rule(tmp_path)
+    write(top, "memory/mdmem.toml", 'default_wing = "shop"\n')
+    write_entry(top / "memory", ALWAYS, "Ask.\n", type="invariant", title="Nobody guesses")
     commit_all(top)
     return top
 
@@ -103,7 +112,7 @@ def told(top: Path, client: str = "claude-code", root: str | None = None, **said
 def test_a_rule_is_told_when_its_file_is_edited_and_once(top: Path) -> None:
     answer = json.loads(told(top, path=str(top / "src/pay.py")))["hookSpecificOutput"]
     assert answer["hookEventName"] == "PreToolUse"
-    assert f"- invariant {RULE}: Amounts. Never a float." in answer["additionalContext"]
+    assert f"- invariant {RULE}: No floats. Never." in answer["additionalContext"]
     assert told(top, path="src/other.py") == told(top, path="docs/x.md") == told(top) == ""
     assert RULE in told(top, path="src/pay.py", session_id="t")
     assert RULE in told(top, path="src/pay.py", agent_id="sub")
@@ -148,7 +157,6 @@ def test_the_memory_is_named_from_the_top_wherever_the_client_stands(top: Path) 
     other = make_root(top / "other")
     write_entry(other, "x/y/z", title="Another")
     commit_all(top)
-    (top / "src").mkdir()
     assert RULE in told(top / "src", root="memory", path=str(top / "src/pay.py"))
 
 
@@ -178,16 +186,6 @@ def test_what_was_printed_in_time_counts_and_every_process_of_the_command_is_end
     assert select.select([reading], [], [], 30)[0] == [reading]
     assert os.read(reading, 1) == b""
     os.close(reading)
-
-
-def with_rule(folder: Path) -> Path:
-    """Return a repository whose memory has a rule on its code."""
-    repository = make_repository(folder / "shop")
-    root = make_root(repository / "memory")
-    write_entry(root, "shop/contracts/amounts", "Never.\n", type="invariant", title="No floats", applies_to=["src/**"])
-    write(repository, "src/pay.py", "")
-    commit_all(repository)
-    return repository
 
 
 @pytest.fixture
