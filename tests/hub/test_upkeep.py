@@ -69,7 +69,7 @@ def test_whatever_differs_is_found_and_made_anew(dsn: str, tmp_path: Path, typed
     assert "nav/rules/callbacks.md: row-differs the row differs from the file\n" in shown.out
     assert "5 files of shop compared" in shown.out
     assert typed("hub", "rebuild", cwd=root).code == 0
-    assert typed("hub", "verify", cwd=root).out.startswith("5 files of shop are in the hub as ")
+    assert typed("hub", "verify", cwd=root).out.startswith("5 files of shop compared at ")
     assert state(dsn) == before
 
 
