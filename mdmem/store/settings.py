@@ -223,10 +223,7 @@ def _dotted_keys(lines: list[str]) -> Iterator[str]:
         yield table[:-1] if head else table + stated[1].translate(_QUOTES) if stated else ""
 
 
-_Keys = Mapping[str, Any]
-
-
-def _keys_of(kind: type[Struct], **tables: str) -> _Keys:
+def _keys_of(kind: type[Struct], **tables: str) -> Mapping[str, Any]:
     """Return the type of each setting by its dotted key; `tables` has the names of the fields in each table."""
     places = {name: f"{table}.{name}" for table, names in tables.items() for name in names.split()}
     hints = get_type_hints(kind, include_extras=True)

@@ -158,11 +158,6 @@ def test_what_names_a_revision_is_one_and_that_is_said(lived: Path, run: Run) ->
     assert ran.err == "`2026-06-01` is a branch or tag here, so it is not read as a date\n"
 
 
-def test_day_to_come_is_said(tmp_path: Path, run: Run) -> None:
-    ran = run("list", "--at", "2027-01-01", cwd=dated(tmp_path))
-    assert "2027-01-01 is in the future: this is the state of today, with its dates compared to that day" in ran.err
-
-
 @pytest.mark.parametrize(
     ("at", "message"),
     [

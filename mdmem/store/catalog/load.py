@@ -95,10 +95,8 @@ class EntryCache:
         }
 
     def keep(self, path: str, stat: Stat, digest: str) -> None:
-        """Cache the hash of a file that was read with this stat.
-
-        A file that changed less than two seconds ago may change again without a new time, so its stat is not trusted.
-        """
+        """Cache the hash of a file that was read with this stat."""
+        # A file that changed less than two seconds ago may change again without a new time.
         if max(stat[:2]) >= time.time_ns() - RACY_NS:
             stat = _UNTRUSTED
         row = self.rows.get(path)

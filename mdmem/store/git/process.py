@@ -11,7 +11,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryFile, mkdtemp
@@ -343,7 +343,11 @@ class BlobReader:
                 stderr=subprocess.DEVNULL,
                 env=environment_for(os.environ, self._repository.variables),
             )
-            self._closing = finalize(self, _end, self._git)
+            # Leaving closes both pipes, so that git exits, and waits for git.
+            ending = ExitStack()
+            ending.enter_context(suppress(BrokenPipeError))
+            ending.enter_context(self._git)
+            self._closing = finalize(self, ending.close)
         assert self._git.stdin is not None
         assert self._git.stdout is not None
         with suppress(BrokenPipeError):
@@ -371,12 +375,6 @@ class BlobReader:
 _PORTION = 256
 # The number of times that git may exit before the rest is given up, since each may be a fetch that timed out.
 _PATIENCE = 20
-
-
-def _end(git: subprocess.Popen[bytes]) -> None:
-    # Leaving the `with` block closes both pipes, so that git exits, and waits for git.
-    with suppress(BrokenPipeError), git:
-        pass
 
 
 def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -458,7 +456,6 @@ def _work_trees_above(place: Path) -> Iterator[Path]:
             yield folder
 
 
-SETTING = "mdmem.defaultBranch"
 _KEYS = r"^(mdmem\.defaultbranch|init\.defaultbranch|checkout\.defaultremote|remote\..*\.(url|fetch))$"
 
 
@@ -495,7 +492,7 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
     rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
     refs = {name: fields for name, *fields in rows}
     at_head = refs.get(f"{copies}HEAD", [""])[0].removeprefix(copies)
-    names = (stated.get(SETTING.lower()), at_head, stated.get("init.defaultbranch"), "main", "master", "trunk")
+    names = (stated.get("mdmem.defaultbranch"), at_head, stated.get("init.defaultbranch"), "main", "master", "trunk")
     for name in filter(None, names):
         _, copy, _ = refs.get(f"{copies}{name}", ("", None, ""))
         if f"refs/heads/{name}" in refs:

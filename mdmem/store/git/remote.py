@@ -46,7 +46,6 @@ def run_unattended(
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
-    """Return git's error message in one line."""
     return (faults_in(done.stderr) or [f"exit code {done.returncode}"])[0].rstrip(".")
 
 
@@ -168,7 +167,6 @@ def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[s
 
 
 def _git_dir_of(tree: Path) -> Path:
-    """Return the git directory of a linked worktree."""
     stated = read_regular(tree / ".git").removeprefix(b"gitdir: ").removesuffix(b"\n")
     return tree / os.fsdecode(stated)
 
@@ -269,10 +267,7 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit, or the history of `ref` if the server sends no single commits.
-
-    Raises GitError if the history no longer contains the commit, or if git fails.
-    """
+    """Fetch one commit, or the history of `ref` if the server sends no single commits; raises GitError without it."""
     try:
         _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
     except GitError:

@@ -234,10 +234,7 @@ def has_content(path: Path, content: bytes) -> bool:
 
 
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
-    """Exchange a prepared file with the target file if the target did not change since it was read.
-
-    If somebody saved the target meanwhile, the exchange is undone, and OvertakenError is raised.
-    """
+    """Exchange a prepared file with the target; raises OvertakenError if the target changed since it was read."""
     if not has_content(target, read):
         raise OvertakenError
     try:

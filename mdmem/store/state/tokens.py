@@ -62,10 +62,7 @@ _WAS_USED = "the token was already used for another write; `mdmem token` prints 
 
 
 def use_token(state: Path, token: str, now: datetime) -> None:
-    """Use up an approval token, which only one process can do.
-
-    Raises ApprovalTokenError if the token is not valid, and EnvironmentFaultError if the state folder cannot be used.
-    """
+    """Use up an approval token, which only one process can do; raises the errors of `check_token`."""
     path = _path(state, token)
     check_token(state, token, now)
     with refusal_named(state):

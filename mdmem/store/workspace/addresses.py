@@ -175,10 +175,7 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Turn an address, or a path from the working directory or the repository's top, into a path from the root.
-
-    The result has no `.md` and no slashes at its ends.
-    """
+    """Return an address, or a path from the working directory or the repository's top, from the root without `.md`."""
     root = workspace.location.root
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")

@@ -17,7 +17,6 @@ from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.store.git.history import is_shallow
 from mdmem.store.git.process import (
-    SETTING,
     UNSHALLOW,
     Repository,
     UnknownRevisionError,
@@ -228,7 +227,7 @@ def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot
         raise UsageError(f"`{name}` is not a date; write a day as 2026-01-31") from error
     branch = find_default_branch(repository)
     if branch is None:
-        why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
+        why = "the default branch is unknown; `git config mdmem.defaultBranch NAME` sets it"
         raise GitError(f"cannot find the commit of {name}: {why}")
     line = list_first_parents(repository, branch.commit, until=day)
     if not line:
@@ -238,10 +237,8 @@ def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot
             raise GitError(f"{cut}; {UNSHALLOW}")
         raise UsageError(f"nothing was committed on {branch.ref} by {name}; its history begins on {since}")
     commit, when = line[0]
-    remarks = [f"as of {name}: commit {commit[:10]} of {branch.ref}, from {when} UTC"]
-    if day > today:
-        remarks.append(f"{name} is in the future: this is the state of today, with its dates compared to that day")
-    return Snapshot(commit, name=name, is_dated=True, remarks=tuple(remarks)), day
+    remark = f"as of {name}: commit {commit[:10]} of {branch.ref}, from {when} UTC"
+    return Snapshot(commit, name=name, is_dated=True, remarks=(remark,)), day
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:

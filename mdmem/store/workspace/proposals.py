@@ -223,7 +223,15 @@ class _Composition(Struct, frozen=True):
         catalog = replace(catalog, broken={**catalog.broken, **broken}, findings=ordered)
         effective = effective.with_catalog(self._as_answer(catalog, restored))
         overridden = frozenset(path.removesuffix(".md") for path in restored)
-        alternatives = () if is_hiding else (one for one in overridden if self._is_alternative(effective.catalog, one))
+        alternatives, answer = set[str](), effective.catalog
+        for address in overridden & files.entries.keys() if not is_hiding else ():
+            new, old = files.entries[address], answer.entries.get(address)
+            is_draft = new.status is Status.DRAFT
+            # The version in the files may become approved, and differs in more than the fields about approval.
+            if is_draft or files.lineage.is_current(address):
+                is_changed = old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old
+                if is_draft or is_changed or files.body(address) != answer.body(address):
+                    alternatives.add(address)
         return View(effective, self.checkout, overridden, frozenset(alternatives))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
@@ -247,9 +255,8 @@ class _Composition(Struct, frozen=True):
         entries = catalog.entries
         proposals = (address for address, stance in stances.items() if stance.standing.is_proposal)
         proposed = (entries.keys() & proposals) - changed
-        added = {_identity(entries[one]): one for one in proposed if f"{one}.md" not in self.standings.displaced}
         for address in changed:
-            stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address, entries.get(address), added))
+            stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
         others: dict[str, Entry] = {}
         for address in proposed:
             # A proposal does not supersede, override or amend approved entries yet.
@@ -271,31 +278,16 @@ class _Composition(Struct, frozen=True):
                     stances[old] = replace(stance, amended_by=(*stance.amended_by, new))
         return answer
 
-    def _proposal_for(self, address: str, entry: Entry | None, added: Mapping[object, str]) -> str:
-        """Describe in a few words the proposal to change an approved entry; `added` are new entries by identity."""
+    def _proposal_for(self, address: str) -> str:
+        """Describe in a few words the proposal to change an approved entry."""
         standing = self.standings.found.get(f"{address}.md")
         if standing is None:
-            moved = entry and added.get(_identity(entry))
-            return f"it is {f'moved to {moved}' if moved else 'deleted'} here, but not on the default branch"
+            return "it is moved or deleted here, but not on the default branch"
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the uncommitted file"
         heads = self.checkout.catalog.lineage.heads(address)
         if heads and address not in heads:
             return f"{where} proposes to replace it by {', '.join(heads)}"
         return f"{where} proposes another version"
-
-    def _is_alternative(self, answer: Catalog, address: str) -> bool:
-        """Return whether the files have another version that may become approved, beyond its fields about approval."""
-        catalog = self.checkout.catalog
-        new, old = catalog.entries.get(address), answer.entries.get(address)
-        if new is None or not (new.status is Status.DRAFT or catalog.lineage.is_current(address)):
-            return False
-        is_changed = old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old
-        return is_changed or new.status is Status.DRAFT or catalog.body(address) != answer.body(address)
-
-
-def _identity(entry: Entry) -> object:
-    """Return the fields that a move to another address does not change, and that rarely two entries share."""
-    return entry.type, entry.title, entry.created_at
 
 
 def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:

@@ -46,7 +46,20 @@ def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Find
     """Return the findings that mention no hidden wing; a fix that mentions one is removed from its finding."""
     if not catalog.access.is_narrow:
         return list(findings)
-    hidden = frozenset(_hidden_names(catalog))
+    # Find the names of hidden wings, and the addresses in them, as the visible files spell them.
+    documents = [document for _, document in catalog.documents(tuple(catalog.entries))]
+    prose = {document.path.removesuffix(".md"): without_code(document.body) for document in documents}
+    manifests = [f"{name}/README.md" for name, wing in catalog.wings.items() if wing.has_manifest]
+    hidden: set[str] = set()
+    for document in (*documents, *map(catalog.document, manifests)):
+        fields: Mapping[str, Any] = document.fields or {}
+        texts = (text for name in (*LINK_FIELDS, "relations") for text in _texts_in(fields.get(name)))
+        hidden.update(text for text in texts if catalog.names_hidden(text, document.path))
+    for found in references_in(prose, catalog.addresses):
+        if catalog.hides(found.target or "", found.address) or catalog.hides_path(found.path or "."):
+            hidden.add(found.link.target)
+    for address in {one for text in hidden for one in _ADDRESS.findall(text) if catalog.hides(one)}:
+        hidden |= {address, f"`{address.split('/')[0]}`"}
 
     def mentions_hidden(*texts: str) -> bool:
         return any(name in text for text in texts for name in hidden)
@@ -59,24 +72,6 @@ def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Find
         is_hidden = one.fix is not None and mentions_hidden(one.fix.title, *edits)
         shown.append(replace(one, fix=None) if is_hidden else one)
     return shown
-
-
-def _hidden_names(catalog: Catalog) -> Iterator[str]:
-    """Yield the names of hidden wings, and the addresses in them, as the visible files spell them."""
-    documents = [document for _, document in catalog.documents(tuple(catalog.entries))]
-    prose = {document.path.removesuffix(".md"): without_code(document.body) for document in documents}
-    manifests = [f"{name}/README.md" for name, wing in catalog.wings.items() if wing.has_manifest]
-    written: set[str] = set()
-    for document in (*documents, *map(catalog.document, manifests)):
-        fields: Mapping[str, Any] = document.fields or {}
-        texts = (text for name in (*LINK_FIELDS, "relations") for text in _texts_in(fields.get(name)))
-        written.update(text for text in texts if catalog.names_hidden(text, document.path))
-    for found in references_in(prose, catalog.addresses):
-        if catalog.hides(found.target or "", found.address) or catalog.hides_path(found.path or "."):
-            written.add(found.link.target)
-    yield from written
-    for address in {found for text in written for found in _ADDRESS.findall(text) if catalog.hides(found)}:
-        yield from (address, f"`{address.split('/')[0]}`")
 
 
 def _texts_in(value: Any) -> Iterator[str]:
