@@ -17,13 +17,11 @@ def analyse(text: str) -> tuple[list[str], list[str]]:
     return [word for token in tokens for word in token.words], [whole for token in tokens for whole in token.wholes]
 
 
-def test_analyse_stems_and_drops_stop_words_when_text_is_prose() -> None:
-    assert analyse("The node was using its executors.") == (["node", "use", "executor"], [])
-
-
 @pytest.mark.parametrize(
     ("text", "words", "wholes"),
     [
+        ("The node was using its executors.", ["node", "use", "executor"], []),
+        ("🎉 👩‍👩‍👧 ❤️ →", [], []),
         ("snake_case", ["snake", "case"], ["snake_case"]),
         ("kebab-case", ["kebab", "case"], ["kebab-case"]),
         ("MultiThreadedExecutor", ["multi", "thread", "executor"], ["multithreadedexecutor"]),
@@ -40,7 +38,7 @@ def test_analyse_stems_and_drops_stop_words_when_text_is_prose() -> None:
         ("to_be", [], ["to_be"]),
     ],
 )
-def test_analyse_splits_and_keeps_when_text_is_an_identifier(text: str, words: list[str], wholes: list[str]) -> None:
+def test_analyse_stems_words_and_keeps_identifiers_whole(text: str, words: list[str], wholes: list[str]) -> None:
     assert analyse(text) == (words, wholes)
 
 
@@ -76,10 +74,6 @@ def test_analyse_keeps_one_word_when_script_has_spaces(text: str) -> None:
 def test_ask_meets_the_text_when_script_has_no_spaces(text: str, question: str) -> None:
     assert set(ask(question).terms) <= text_terms(text)
     assert ask(question).terms
-
-
-def test_analyse_ignores_when_text_is_emoji() -> None:
-    assert analyse("🎉 👩‍👩‍👧 ❤️ →") == ([], [])
 
 
 def test_ask_maps_terms_to_words_as_typed_when_they_were_changed() -> None:
@@ -137,8 +131,16 @@ def test_positions_count_what_the_runs_of_the_whole_text_give(text: str) -> None
 FILLER = "lorem ipsum dolor sit amet " * 20
 
 
-def test_snippet_is_the_whole_line_when_it_fits() -> None:
-    assert snippet("# Use\n\nthe  **lock** `now`\n", ["lock"]) == "Use the lock now"
+@pytest.mark.parametrize(
+    ("text", "terms", "width", "expected"),
+    [
+        ("# Use\n\nthe  **lock** `now`\n", ["lock"], 200, "Use the lock now"),
+        ("```py\nx = 1\n```\n> see [the page](http://x)", [], 200, "x = 1 see the page"),
+        (f"Start {FILLER}", ["queue"], 20, "Start lorem ipsum…"),
+    ],
+)
+def test_snippet_is_plain_text_in_one_line(text: str, terms: list[str], width: int, expected: str) -> None:
+    assert snippet(text, terms, width=width) == expected
 
 
 def test_snippet_shows_the_densest_match_when_text_is_long() -> None:
@@ -148,17 +150,9 @@ def test_snippet_shows_the_densest_match_when_text_is_long() -> None:
     assert found[0] == found[-1] == "…"
 
 
-def test_snippet_starts_at_the_start_when_nothing_matches() -> None:
-    assert snippet(f"Start {FILLER}", ["queue"], width=20) == "Start lorem ipsum…"
-
-
 def test_snippet_cuts_between_words_when_there_are_spaces() -> None:
     words = snippet(f"{FILLER} queue {FILLER}", ["queue"], width=50).strip("…").split()
     assert set(words) <= {*FILLER.split(), "queue"}
-
-
-def test_snippet_drops_markup_when_text_is_markdown() -> None:
-    assert snippet("```py\nx = 1\n```\n> see [the page](http://x)", []) == "x = 1 see the page"
 
 
 @given(st.text(), st.text(max_size=20), st.integers(10, 80))

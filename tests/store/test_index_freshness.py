@@ -218,8 +218,6 @@ def each(pattern: str, change: Callable[[Path], object]) -> Callable[[Path], obj
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
-    "torn table": each("*.toc", lambda path: path.write_bytes(path.read_bytes()[:40])),
-    "torn segment": each("MAIN_*.*", lambda path: path.write_bytes(path.read_bytes()[:10])),
     "noise in the segment": each("MAIN_*.*", lambda path: path.write_bytes(os.urandom(path.stat().st_size))),
     "no segment": each("MAIN_*.*", Path.unlink),
     "no table": each("*.toc", Path.unlink),
@@ -253,30 +251,6 @@ def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:
     commit_all(asked.folder)
     assert asked.titles() == ["Lifts"]
     assert list((asked.folder / INDEX).glob("*.toc"))
-
-
-def test_eight_processes_on_a_cold_index_all_answer_right(folder: Path) -> None:
-    for number in range(40):
-        write_crane(folder, f"Number {number}", f"nav/many/crane-{number:02}")
-    commands = [["search", "crane", "--limit", "50"], ["retrieve", "crane", "--budget", "99999"]] * 4
-    asking = [
-        subprocess.Popen(
-            [sys.executable, "-m", "mdmem", *command, "--format", "json"],
-            cwd=folder,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for command in commands
-    ]
-    answers = [process.communicate() for process in asking]
-    assert [process.returncode for process in asking] == [0] * 8, answers
-    for printed, _ in answers:
-        said = json.loads(printed)
-        listed = said.get("hits") or [*said["items"], *said["omitted"]]
-        found = sorted(one["address"] for one in listed if "crane" in one["address"])
-        assert found == [f"nav/many/crane-{number:02}" for number in range(40)]
-        assert as_answered(said) in ((False, "index"), (True, "scan"), (True, "index"))
 
 
 class Planted:

@@ -21,60 +21,40 @@ def test_settings_are_the_defaults_when_nothing_is_set(content: bytes) -> None:
     assert stated(content) == Settings()
 
 
-def test_settings_read_every_key() -> None:
-    content = b"""
-default_wing = "navigation"
-default_shared_wing = "commons"
-commit = true
-budget = 0
-[rooms]
-session = "log"
-[check]
-fail_on = "warning"
-ended = "same"
-baseline = ".known.json"
-select = ["not-utf8"]
-ignore = ["expired", "self-link"]
-review_after_days = 90
-severity = {expired = "error", not-iso = "info"}
-[check.entry_tokens]
-note = 800
-[governance]
-approvals = "refuse"
-global_writes = false
-token_seconds = 5
-[site]
-diff_url = "https://pages.example/{change}/diff.html"
-[wings.app.check]
-select = ["expired"]
-ignore = ["self-link"]
-severity = {expired = "info"}
-[wings.shop]
-"""
-    rooms = {"decision": "architecture", "pattern": "conventions", "context": "context"}
-    assert stated(content) == Settings(
-        default_wing="navigation",
-        default_shared_wing="commons",
-        commit=True,
-        budget=0,
-        rooms={**rooms, "session": "log", "entity": "entities"},
-        fail_on=Severity.WARNING,
-        ended="same",
-        baseline=".known.json",
-        select=("not-utf8",),
-        ignore=("expired", "self-link"),
-        review_after_days=90,
-        severity={"expired": Severity.ERROR, "not-iso": Severity.INFO},
-        entry_tokens={"note": 800},
-        approvals="refuse",
-        global_writes=False,
-        token_seconds=5,
-        diff_url="https://pages.example/{change}/diff.html",
-        wings={
-            "app": WingSettings(select=("expired",), ignore=("self-link",), severity={"expired": Severity.INFO}),
-            "shop": WingSettings(),
-        },
-    )
+COMMON = {"decision": "architecture", "pattern": "conventions", "context": "context", "entity": "entities"}
+SEVERITIES = {"expired": Severity.ERROR, "not-iso": Severity.INFO}
+OWN = WingSettings(select=("expired",), ignore=("self-link",), severity={"expired": Severity.INFO})
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "value"),
+    [
+        ("default_wing = 'navigation'", "default_wing", "navigation"),
+        ("default_shared_wing = 'commons'", "default_shared_wing", "commons"),
+        ("commit = true", "commit", True),
+        ("budget = 0", "budget", 0),
+        ("[rooms]\nsession = 'log'", "rooms", {**COMMON, "session": "log"}),
+        ("[check]\nfail_on = 'warning'", "fail_on", Severity.WARNING),
+        ("check.ended = 'same'", "ended", "same"),
+        ("[check]\nbaseline = '.known.json'", "baseline", ".known.json"),
+        ("[check]\nselect = ['not-utf8']", "select", ("not-utf8",)),
+        ("[check]\nignore = ['expired', 'self-link']", "ignore", ("expired", "self-link")),
+        ("[check]\nreview_after_days = 90", "review_after_days", 90),
+        ("[check]\nseverity = {expired = 'error', not-iso = 'info'}", "severity", SEVERITIES),
+        ("[check.entry_tokens]\nnote = 800", "entry_tokens", {"note": 800}),
+        ("[governance]\napprovals = 'refuse'", "approvals", "refuse"),
+        ("[governance]\nglobal_writes = false", "global_writes", False),
+        ("[governance]\ntoken_seconds = 5", "token_seconds", 5),
+        ("[site]\ndiff_url = 'https://x.example/{change}'", "diff_url", "https://x.example/{change}"),
+        (
+            "[wings.app.check]\nselect = ['expired']\nignore = ['self-link']\nseverity.expired = 'info'\n[wings.shop]",
+            "wings",
+            {"app": OWN, "shop": WingSettings()},
+        ),
+    ],
+)
+def test_settings_read_each_key(content: str, name: str, value: object) -> None:
+    assert getattr(parse_settings(content.encode()), name) == value
 
 
 def test_settings_are_read_with_crlf_and_a_byte_order_mark() -> None:
