@@ -11,18 +11,6 @@ from builders import commit_all, git, made_once, make_repository, repository_of,
 
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git import process
-from mdmem.store.git.process import (
-    BlobReader,
-    DefaultBranch,
-    Repository,
-    environment_for,
-    find_default_branch,
-    find_repository,
-    read_blobs,
-    resolve,
-    stamp_of,
-    with_hook_index,
-)
 from mdmem.store.git.status import list_changed_in_index, list_staged, search_lines
 
 
@@ -56,12 +44,12 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def test_repository_is_none_when_git_is_not_installed(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(top))
-    assert find_repository(top) is None
+    assert process.find_repository(top) is None
 
 
 def test_repository_of_a_linked_worktree_shares_the_common_folder(top: Path, tmp_path: Path) -> None:
     git(top, "worktree", "add", "-q", str(tmp_path / "linked"))
-    assert find_repository(tmp_path / "linked" / "memory") == Repository(
+    assert process.find_repository(tmp_path / "linked" / "memory") == process.Repository(
         tmp_path / "linked", top / ".git" / "worktrees" / "linked", top / ".git"
     )
 
@@ -70,14 +58,14 @@ def test_repository_of_a_submodule_is_its_own(top: Path, tmp_path: Path) -> None
     outer = make_repository(tmp_path / "outer")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(top), "sub")
     modules = outer / ".git" / "modules" / "sub"
-    assert find_repository(outer / "sub" / "memory") == Repository(outer / "sub", modules, modules)
+    assert process.find_repository(outer / "sub" / "memory") == process.Repository(outer / "sub", modules, modules)
 
 
 def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
-    monkeypatch.setattr("mdmem.store.git.process.environment_for", lambda *said: environment_for(*said) | assumed)
+    assumed, original = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}, process.environment_for
+    monkeypatch.setattr(process, "environment_for", lambda *said: original(*said) | assumed)
     with pytest.raises(GitError) as caught:
-        find_repository(top)
+        process.find_repository(top)
     says = f"detected dubious ownership in repository at '{top}'; if you trust it"
     assert str(caught.value) == f"{says}, type `git config --global --add safe.directory {top}`"
 
@@ -96,13 +84,13 @@ def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:
 @pytest.mark.parametrize("revision", ["nowhere", "", "--all", "HEAD:memory", "main..main", "--exec=x", "HEAD\n"])
 def test_revision_that_names_no_commit_is_refused(top: Path, revision: str) -> None:
     with pytest.raises(UsageError, match="is not a commit here"):
-        resolve(repository_of(top), revision)
+        process.resolve(repository_of(top), revision)
 
 
 def test_blobs_are_read_in_the_order_asked_and_one_may_be_missing(top: Path) -> None:
     digest, missing = git(top, "rev-parse", ":memory/w/r/e.md"), "0" * 40
-    asked = [digest, missing, digest]
-    assert list(read_blobs(repository_of(top), asked)) == [(digest, b"one\n"), (missing, None), (digest, b"one\n")]
+    found = list(process.read_blobs(repository_of(top), [digest, missing, digest]))
+    assert found == [(digest, b"one\n"), (missing, None), (digest, b"one\n")]
 
 
 def test_blob_that_is_damaged_does_not_take_the_others_with_it(top: Path) -> None:
@@ -113,10 +101,10 @@ def test_blob_that_is_damaged_does_not_take_the_others_with_it(top: Path) -> Non
     damaged = top / ".git/objects" / digests[1][:2] / digests[1][2:]
     damaged.chmod(0o644)
     damaged.write_bytes(b"damaged")
-    assert [content for _, content in read_blobs(repository_of(top), digests)] == [b"a\n", None, b"c\n"]
+    assert [content for _, content in process.read_blobs(repository_of(top), digests)] == [b"a\n", None, b"c\n"]
 
 
-def partial_clone(top: Path, folder: Path) -> Repository:
+def partial_clone(top: Path, folder: Path) -> process.Repository:
     """Return a clone that has no blobs yet."""
     git(top, "config", "uploadpack.allowFilter", "true")
     git(top, "config", "uploadpack.allowAnySHA1InWant", "true")
@@ -126,7 +114,7 @@ def partial_clone(top: Path, folder: Path) -> Repository:
 
 def test_blobs_of_a_partial_clone_are_fetched(top: Path, tmp_path: Path) -> None:
     digest = git(top, "rev-parse", "HEAD:memory/w/r/e.md")
-    assert list(read_blobs(partial_clone(top, tmp_path / "partial"), [digest])) == [(digest, b"one\n")]
+    assert list(process.read_blobs(partial_clone(top, tmp_path / "partial"), [digest])) == [(digest, b"one\n")]
 
 
 def test_blobs_of_a_partial_clone_that_cannot_be_fetched_are_missing_and_others_are_not(
@@ -137,7 +125,7 @@ def test_blobs_of_a_partial_clone_that_cannot_be_fetched_are_missing_and_others_
     write(repository.top, "here", "here\n")
     here = git(repository.top, "hash-object", "-w", "here")
     top.rename(tmp_path / "gone")
-    reader = BlobReader(repository)
+    reader = process.BlobReader(repository)
     assert [content for _, content in reader.read([missing, here, missing, here])] == [None, b"here\n"] * 2
     assert [content for _, content in reader.read([here])] == [b"here\n"]
     reader.close()
@@ -150,7 +138,7 @@ def test_blobs_are_given_up_where_git_ends_again_and_again(
     repository = partial_clone(top, tmp_path / "partial")
     top.rename(tmp_path / "gone")
     processes.clear()
-    assert [content for _, content in read_blobs(repository, [digest] * 600)] == [None] * 600
+    assert [content for _, content in process.read_blobs(repository, [digest] * 600)] == [None] * 600
     assert len(processes) == 20
 
 
@@ -160,7 +148,7 @@ def test_index_of_a_hook_is_read(top: Path) -> None:
     subprocess.run(["git", "read-tree", "HEAD"], cwd=top, env=os.environ | {"GIT_INDEX_FILE": str(other)}, check=True)
     git(top, "add", "memory/w/r/new.md")
     found = repository_of(top)
-    staging = with_hook_index(found, {"GIT_INDEX_FILE": ".git/next-index-1.lock"}, top)
+    staging = process.with_hook_index(found, {"GIT_INDEX_FILE": ".git/next-index-1.lock"}, top)
     assert [blob.path for blob in list_staged(staging, "")] == ["memory/w/r/e.md"]
     assert list_changed_in_index(staging) == []
     assert list_changed_in_index(found) == ["memory/w/r/new.md"]
@@ -170,7 +158,7 @@ def test_index_of_a_hook_is_read(top: Path) -> None:
 def test_index_of_a_hook_is_not_ours_when_it_lies_elsewhere_or_is_gone(top: Path, tmp_path: Path, given: str) -> None:
     write(make_repository(tmp_path / "other"), "e.md", "x")
     git(tmp_path / "other", "add", "-A")
-    assert with_hook_index(repository_of(top), {"GIT_INDEX_FILE": given}, top).index is None
+    assert process.with_hook_index(repository_of(top), {"GIT_INDEX_FILE": given}, top).index is None
 
 
 def test_index_of_a_hook_is_not_ours_when_it_is_a_submodules_or_a_worktrees(top: Path, tmp_path: Path) -> None:
@@ -181,9 +169,10 @@ def test_index_of_a_hook_is_not_ours_when_it_is_a_submodules_or_a_worktrees(top:
     git(top, "worktree", "add", "-q", str(tmp_path / "linked"))
     indexes = [top / ".git/modules/sub/index", top / ".git/worktrees/linked/index", top / ".git/index"]
     assert all(index.exists() for index in indexes)
-    asked = [with_hook_index(repository_of(top), {"GIT_INDEX_FILE": str(index)}, top).index for index in indexes]
+    given = ({"GIT_INDEX_FILE": str(index)} for index in indexes)
+    asked = [process.with_hook_index(repository_of(top), one, top).index for one in given]
     assert asked == [None, None, top / ".git/index"]
-    assert with_hook_index(repository_of(top / "sub"), {"GIT_INDEX_FILE": ".git/index"}, top).index is None
+    assert process.with_hook_index(repository_of(top / "sub"), {"GIT_INDEX_FILE": ".git/index"}, top).index is None
 
 
 def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(top: Path) -> None:
@@ -201,8 +190,8 @@ def repository(folder: Path, branch: str = "main") -> Path:
     return folder
 
 
-def found(folder: Path) -> DefaultBranch | None:
-    return find_default_branch(repository_of(folder))
+def found(folder: Path) -> process.DefaultBranch | None:
+    return process.find_default_branch(repository_of(folder))
 
 
 def named(folder: Path) -> tuple[str, str, bool] | None:
@@ -272,7 +261,7 @@ def test_of_branch_and_copy_the_one_that_has_the_other_counts(tmp_path: Path) ->
     newer = commit_all(origin)
     git(folder, "fetch", "-q")
     branch = found(folder)
-    assert branch == DefaultBranch("main", "origin/main", newer, at_remote=newer)
+    assert branch == process.DefaultBranch("main", "origin/main", newer, at_remote=newer)
     git(folder, "branch", "-f", "main", "origin/main")
     git(folder, "checkout", "-q", "main")
     write(folder, "c.txt", "c\n")
@@ -307,7 +296,7 @@ def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stamped(settled: Path) -> object:
-    return stamp_of(repository_of(settled))
+    return process.stamp_of(repository_of(settled))
 
 
 _CHANGES: dict[str, Callable[[Path], object]] = {

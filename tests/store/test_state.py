@@ -16,28 +16,6 @@ from processes import run_at_once
 
 from mdmem.store.git.process import Repository
 from mdmem.store.state import files, local_records
-from mdmem.store.state.files import (
-    OvertakenError,
-    exchange,
-    places,
-    swap,
-    take_away,
-    write_lock,
-    write_new,
-    write_whole,
-)
-from mdmem.store.state.local_records import AUDIT_NAME as NAME
-from mdmem.store.state.local_records import (
-    Sessions,
-    Tally,
-    Times,
-    append_audit,
-    read_audit,
-    read_times,
-    record_hygiene,
-    record_shown,
-    tally_shown,
-)
 from mdmem.store.workspace.workspace import is_hygiene_due
 
 OLD, NEW = b"old bytes", b"new bytes"
@@ -49,14 +27,14 @@ def repository(top: str, git_dir: str, common_dir: str) -> Repository:
 
 
 def test_places_lie_in_the_git_directories_of_the_worktree_and_of_all() -> None:
-    found = places(Path("/w/memory"), repository("/w", "/r/.git/worktrees/w", "/r/.git"), {})
+    found = files.places(Path("/w/memory"), repository("/w", "/r/.git/worktrees/w", "/r/.git"), {})
     assert found.index == Path("/r/.git/worktrees/w/mdmem/cache/memory")
     assert found.shared == Path("/r/.git/mdmem/cache")
 
 
 def test_places_of_different_roots_differ() -> None:
     roots = ["/w", "/w/top", "/w/%top", "/w/a/b", "/w/a%2Fb", "/w/a"]
-    found = {places(Path(root), repository("/w", "/w/.git", "/w/.git"), {}).index for root in roots}
+    found = {files.places(Path(root), repository("/w", "/w/.git", "/w/.git"), {}).index for root in roots}
     assert len(found) == len(roots)
     assert {path.parent for path in found} == {Path("/w/.git/mdmem/cache")}
 
@@ -70,15 +48,15 @@ def test_places_of_different_roots_differ() -> None:
     ],
 )
 def test_places_lie_in_the_users_cache_when_there_is_no_repository(environment: dict[str, str], home: str) -> None:
-    found = places(Path("/w"), None, environment)
+    found = files.places(Path("/w"), None, environment)
     assert (str(found.shared.parent), found.index) == (home, found.shared / "index")
 
 
 def test_places_are_where_nothing_can_be_written_when_there_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    found = places(Path("/w"), None, {})
+    found = files.places(Path("/w"), None, {})
     with pytest.raises(OSError, match="Not a directory"):
-        record_hygiene(found.shared, None, date(2026, 11, 21))
+        local_records.record_hygiene(found.shared, None, date(2026, 11, 21))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +77,7 @@ def test_places_are_where_nothing_can_be_written_when_there_is_no_home(monkeypat
 )
 def test_record_is_not_read_when_the_file_is_torn_or_not_ours(tmp_path: Path, content: bytes) -> None:
     write(tmp_path, "times.json", content)
-    assert read_times(tmp_path) == Times()
+    assert local_records.read_times(tmp_path) == local_records.Times()
 
 
 @contextmanager
@@ -121,7 +99,7 @@ def test_write_whole_leaves_the_old_file_and_no_other_when_it_fails(
 ) -> None:
     path = write(tmp_path, "a.json", OLD)
     with failing(monkeypatch, call, error), pytest.raises(type(error)):
-        write_whole(path, NEW)
+        files.write_whole(path, NEW)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"a.json": OLD}
 
 
@@ -130,7 +108,7 @@ def test_write_new_never_replaces_a_file_or_writes_through_a_link(tmp_path: Path
     path = tmp_path / "a.md"
     path.symlink_to(tmp_path / "elsewhere") if is_link else path.write_bytes(OLD)
     with pytest.raises(FileExistsError):
-        write_new(path, NEW)
+        files.write_new(path, NEW)
     assert [file.name for file in tmp_path.iterdir()] == ["a.md"]
     assert is_link or path.read_bytes() == OLD
 
@@ -143,7 +121,7 @@ def test_write_new_leaves_nothing_when_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: BaseException
 ) -> None:
     with failing(monkeypatch, call, error), pytest.raises(type(error)):
-        write_new(tmp_path / "a.md", NEW)
+        files.write_new(tmp_path / "a.md", NEW)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -151,7 +129,7 @@ def test_write_new_leaves_nothing_when_it_fails(
 def test_write_new_gives_the_mode_of_any_new_file(tmp_path: Path, mask: int, mode: int) -> None:
     before = os.umask(mask)
     try:
-        write_new(tmp_path / "a.md", NEW)
+        files.write_new(tmp_path / "a.md", NEW)
         assert os.umask(mask) == mask
     finally:
         os.umask(before)
@@ -161,14 +139,14 @@ def test_write_new_gives_the_mode_of_any_new_file(tmp_path: Path, mask: int, mod
 def test_file_in_place_of_a_link_is_its_owners_alone(tmp_path: Path) -> None:
     record = tmp_path / "record"
     record.symlink_to(tmp_path / "elsewhere")
-    write_whole(record, b"new")
+    files.write_whole(record, b"new")
     assert record.stat().st_mode & 0o777 == 0o600
 
 
 def test_exchange_copies_where_there_are_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = write(tmp_path, ".one", "1"), write(tmp_path, "other", "2")
     with failing(monkeypatch, "link", OSError(errno.EPERM, "Operation not permitted")):
-        exchange(one, other)
+        files.exchange(one, other)
     assert (one.read_text(), other.read_text(), len(list(tmp_path.iterdir()))) == ("2", "1", 2)
 
 
@@ -185,10 +163,10 @@ def test_file_that_is_no_longer_as_it_was_read_is_left(tmp_path: Path, there: st
     }
     made[there]()
     for act in (
-        lambda: swap(ours, path, read=b"a", written=b"new"),
-        lambda: take_away(path, tmp_path / "c", read=b"a"),
+        lambda: files.swap(ours, path, read=b"a", written=b"new"),
+        lambda: files.take_away(path, tmp_path / "c", read=b"a"),
     ):
-        with pytest.raises(OvertakenError):
+        with pytest.raises(files.OvertakenError):
             act()
     assert (ours.read_text(), (tmp_path / "c").exists(), path.is_symlink()) == ("new", False, there == "link")
 
@@ -198,8 +176,8 @@ def test_what_is_saved_in_the_moment_of_taking_away_is_put_back(
 ) -> None:
     target, looks = write(tmp_path, "a.md", "old"), iter([True, False])
     monkeypatch.setattr(files, "has_content", lambda *_: next(looks))
-    with pytest.raises(OvertakenError):
-        take_away(target, tmp_path / ".a.md.x.tmp", read=b"old")
+    with pytest.raises(files.OvertakenError):
+        files.take_away(target, tmp_path / ".a.md.x.tmp", read=b"old")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.md": "old"}
 
 
@@ -207,13 +185,13 @@ WHEN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
 def record(state: Path, goal: str = "a goal") -> str | None:
-    return append_audit(state, "context", {"goal": goal}, ("app/a/b",), when=WHEN, caller="ci")
+    return local_records.append_audit(state, "context", {"goal": goal}, ("app/a/b",), when=WHEN, caller="ci")
 
 
 def test_lines_stay_one_line_each_whatever_they_hold(tmp_path: Path) -> None:
     for goal in ("two\nlines\u2028three", "\ud800", "x" * 9000):
         record(tmp_path, goal)
-    goals = [one["asked"]["goal"] for one in read_audit(tmp_path)]
+    goals = [one["asked"]["goal"] for one in local_records.read_audit(tmp_path)]
     assert goals == ["two\nlines\u2028three", "\ud800", "x" * 2000]
 
 
@@ -221,7 +199,7 @@ def test_full_log_makes_room_and_the_oldest_goes(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(local_records, "AUDIT_BYTES", 1000)
     for number in range(60):
         assert record(tmp_path, str(number)) is None
-    kept = [int(one["asked"]["goal"]) for one in read_audit(tmp_path)]
+    kept = [int(one["asked"]["goal"]) for one in local_records.read_audit(tmp_path)]
     assert kept == list(range(60 - len(kept), 60))
     assert 30 <= len(kept) < 60
     names = sorted(path.name for path in tmp_path.glob("audit*.jsonl"))
@@ -231,11 +209,11 @@ def test_full_log_makes_room_and_the_oldest_goes(tmp_path: Path, monkeypatch: py
 
 def test_torn_line_swallows_no_other(tmp_path: Path) -> None:
     record(tmp_path, "first")
-    with (tmp_path / NAME).open("ab") as log:
+    with (tmp_path / local_records.AUDIT_NAME).open("ab") as log:
         log.write(b'{"when": "20')
     record(tmp_path, "second")
-    assert [one["asked"]["goal"] for one in read_audit(tmp_path)] == ["first", "second"]
-    assert (tmp_path / NAME).stat().st_mode & 0o077 == 0
+    assert [one["asked"]["goal"] for one in local_records.read_audit(tmp_path)] == ["first", "second"]
+    assert (tmp_path / local_records.AUDIT_NAME).stat().st_mode & 0o077 == 0
 
 
 def _write_many(writer: int, state: Path) -> None:
@@ -254,14 +232,14 @@ def test_many_processes_append_whole_lines(tmp_path: Path) -> None:
 def test_log_is_no_link_to_somewhere_else(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("kept")
     (tmp_path / "state").mkdir()
-    (tmp_path / "state" / NAME).symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "state" / local_records.AUDIT_NAME).symlink_to(tmp_path / "elsewhere")
     assert "not in the audit log" in (record(tmp_path / "state") or "")
     assert (tmp_path / "elsewhere").read_text() == "kept"
 
 
 def test_busy_log_is_not_waited_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_records, "AUDIT_WAIT", 0.05)
-    with write_lock(tmp_path / "audit"):
+    with files.write_lock(tmp_path / "audit"):
         assert "another process has been writing" in (record(tmp_path) or "")
 
 
@@ -269,14 +247,14 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def consult(state: Path, *addresses: str, way: str = "server", days: int = 0) -> None:
-    record_shown(state, way, addresses, NOW - timedelta(days=days))
+    local_records.record_shown(state, way, addresses, NOW - timedelta(days=days))
 
 
 def test_entries_and_ways_are_counted_of_the_last_thirty_days(tmp_path: Path) -> None:
     consult(tmp_path, "a/b/old", days=31)
     consult(tmp_path, "a/b/c", "a/b/d", days=2)
     consult(tmp_path, "a/b/c", way="hook codex", days=1)
-    told = tally_shown(tmp_path, NOW)
+    told = local_records.tally_shown(tmp_path, NOW)
     assert (told.times, told.ways) == ({"a/b/c": 2, "a/b/d": 1}, {"server": 2, "hook codex": 1})
     assert told.last == NOW - timedelta(days=1)
 
@@ -287,22 +265,22 @@ def test_lines_that_are_none_of_ours_count_nothing(tmp_path: Path) -> None:
         log.write(
             b'{"when": 3, "way": "x", "told": ["y"]}\n[]\n{"when": "2026-11-22T10:00:00+00:00", "way": "x"}\n{"wh'
         )
-    assert tally_shown(tmp_path, NOW).times == {"a/b/c": 1}
+    assert local_records.tally_shown(tmp_path, NOW).times == {"a/b/c": 1}
 
 
 def test_log_or_session_that_cannot_be_written_or_read_is_no_matter(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     consult(tmp_path / "file/state", "a/b/c")
-    assert tally_shown(tmp_path / "file/state", NOW) == Tally()
-    Sessions(tmp_path / "file").give("one", {"app/a/x": "1"}, NOW)
-    assert Sessions(tmp_path / "file").given("one", NOW) == {}
-    Sessions(tmp_path).give("one", {"app/a/x": "1"}, NOW)
+    assert local_records.tally_shown(tmp_path / "file/state", NOW) == local_records.Tally()
+    local_records.Sessions(tmp_path / "file").give("one", {"app/a/x": "1"}, NOW)
+    assert local_records.Sessions(tmp_path / "file").given("one", NOW) == {}
+    local_records.Sessions(tmp_path).give("one", {"app/a/x": "1"}, NOW)
     next((tmp_path / "sessions").iterdir()).write_text('{"at": "2026-11-22T12:00:00+00:00"}')
-    assert Sessions(tmp_path).given("one", NOW) == {}
+    assert local_records.Sessions(tmp_path).given("one", NOW) == {}
 
 
 def test_session_knows_what_it_was_given_and_no_other_does(tmp_path: Path) -> None:
-    sessions = Sessions(tmp_path)
+    sessions = local_records.Sessions(tmp_path)
     sessions.give("one", {"app/a/x": "1", "app/a/y": "1"}, NOW)
     sessions.give("one", {"app/a/x": "2"}, NOW)
     assert sessions.given("one", NOW) == {"app/a/x": "2", "app/a/y": "1"}
@@ -311,13 +289,13 @@ def test_session_knows_what_it_was_given_and_no_other_does(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["", "../../evil", "a/b", "\0", "x" * 10_000, "\udc80", "CON"])
 def test_any_name_is_a_session_within_the_folder(name: str, tmp_path: Path) -> None:
-    Sessions(tmp_path / "state").give(name, {"app/a/x": "1"}, NOW)
-    assert Sessions(tmp_path / "state").given(name, NOW) == {"app/a/x": "1"}
+    local_records.Sessions(tmp_path / "state").give(name, {"app/a/x": "1"}, NOW)
+    assert local_records.Sessions(tmp_path / "state").given(name, NOW) == {"app/a/x": "1"}
     assert [path.parent.name for path in tmp_path.rglob("*") if path.is_file()] == ["sessions"]
 
 
 def test_sessions_are_few_and_small(tmp_path: Path) -> None:
-    sessions = Sessions(tmp_path)
+    sessions = local_records.Sessions(tmp_path)
     for number in range(70):
         sessions.give(str(number), {"app/a/x": "1"}, NOW)
     sessions.give("69", {f"app/a/{number}": "1" for number in range(1500)}, NOW)
@@ -350,7 +328,7 @@ def test_hygiene_is_due_after_30_days(
     write(root, "app/README.md", f"---\nkind: project\nlast_hygiene_at: {manifest}\n---\n" if manifest else "")
     workspace = replace(open_root(root), today=TODAY)
     for wings, day in runs:
-        record_hygiene(workspace.state_folder, wings, day)
+        local_records.record_hygiene(workspace.state_folder, wings, day)
     assert is_hygiene_due(workspace, "app") is is_due
 
 
@@ -377,10 +355,10 @@ def test_imported_entries_are_older_than_the_memory_and_do_not_count(tmp_path: P
 def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:
     names = [f"wing{number}" for number in range(12)]
     with ThreadPoolExecutor(max_workers=6) as runs:
-        list(runs.map(lambda name: record_hygiene(tmp_path, [name], TODAY), names))
-    assert read_times(tmp_path) == Times(None, dict.fromkeys(sorted(names), TODAY))
+        list(runs.map(lambda name: local_records.record_hygiene(tmp_path, [name], TODAY), names))
+    assert local_records.read_times(tmp_path) == local_records.Times(None, dict.fromkeys(sorted(names), TODAY))
 
 
 def test_folder_that_refuses_a_lock_raises(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="File exists"):
-        record_hygiene(write(tmp_path, "file"), None, TODAY)
+        local_records.record_hygiene(write(tmp_path, "file"), None, TODAY)

@@ -12,17 +12,7 @@ from trees import meant
 from mdmem.errors import GitError
 from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.git.process import find_repository, resolve
-from mdmem.store.tree import (
-    FileKind,
-    GitTree,
-    Tree,
-    TreeView,
-    Unreadable,
-    WorkingTree,
-    digest_of,
-    is_wing_manifest,
-    read_one,
-)
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeView, Unreadable, WorkingTree, digest_of, read_one
 
 ODD_NAMES = ["a b.md", "größe.md", "🙂.md", "a\nb.md", 'a"b.md', "a\\b.md", "a\tb.md", "a.b.md", "-x.md"]
 ODD_NAMES += [":x.md", "*.md", "[a].md", os.fsdecode(b"caf\xe9.md"), "e\u0301.md"]
@@ -214,8 +204,9 @@ def test_top_of_the_repository_keeps_a_wing_whose_manifest_cannot_be_read(
         (b"", False),
     ],
 )
-def test_manifest_of_a_wing_states_its_kind_in_front_matter(manifest: bytes, is_one: bool) -> None:
-    assert is_wing_manifest(manifest) is is_one
+def test_manifest_of_a_wing_states_its_kind_in_front_matter(manifest: bytes, is_one: bool, tmp_path: Path) -> None:
+    write(tmp_path, "wing/README.md", manifest)
+    assert bool(WorkingTree(tmp_path, is_top=True).files()) is is_one
 
 
 def test_top_of_the_repository_keeps_a_wing_whose_manifest_is_missing_from_the_repository(at_top: Path) -> None:

@@ -224,9 +224,8 @@ def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(root: P
     scanned = search(seen, Question(words="granite weighed"))
     seen = seen.with_index(index)
     asked = search(seen, Question(words="granite weighed"))
-    assert [(hit.entry.address, hit.score) for hit in asked.hits] == [
-        (hit.entry.address, hit.score) for hit in scanned.hits
-    ]
+    ranked, expected = ([(hit.entry.address, hit.score) for hit in one.hits] for one in (asked, scanned))
+    assert ranked == expected
     assert index.state(live=whole.catalog.digests).documents == 2
     said = status_json(report_status(seen))["index"]
     assert (said["documents"], said["stale"], said["gone"], said["bytes"]) == (1, 0, 0, 0)
@@ -361,6 +360,12 @@ COMMON = ["common/rules/alpha", "common/rules/delta"]
 VAULT = ["vault/rules/alpha", "vault/rules/zanzibar", "vault/quagga/beta"]
 GONE = ["vault/rules/nothing-there", "nowhere/rules/alpha", "app/rules/gone"]
 FIELDS = ("supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced")
+SETTINGS = (
+    "",
+    'default_wing = "vault"\n',
+    'default_wing = "app"\n[wings.vault.check]\nignore = ["body-empty"]\n',
+    'default_wing = "obsidian"\n[wings.vault.check]\nseverity = {body-empty = "no"}\n',
+)
 ONLY_VAULT = ("vault", "zanzibar", "quagga", "obsidian", "nothing-there", "nowhere")
 
 
@@ -410,16 +415,7 @@ def _roots(draw: st.DrawFn) -> dict[str, str | tuple[str, dict[str, object]]]:
     files["common/README.md"] = "---\nkind: shared\n---\n\n# common\n"
     kind = draw(st.sampled_from(["shared", "project"]))
     files["vault/README.md"] = f"---\nkind: {kind}\nproject_id: obsidian\n---\n\n# vault\n"
-    files["mdmem.toml"] = draw(
-        st.sampled_from(
-            [
-                "",
-                'default_wing = "vault"\n',
-                'default_wing = "app"\n[wings.vault.check]\nignore = ["body-empty"]\n',
-                'default_wing = "obsidian"\n[wings.vault.check]\nseverity = {body-empty = "no"}\n',
-            ]
-        )
-    )
+    files["mdmem.toml"] = draw(st.sampled_from(SETTINGS))
     return files
 
 
