@@ -18,12 +18,9 @@ from mdmem.checks.case import Case, written_links
 from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side, without_equal_sides
 from mdmem.markdown.parse import parse_document
-from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Status
-from mdmem.model.fields import LINK_FIELDS
 from mdmem.store.catalog.addresses import full_address, interpret
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
@@ -59,13 +56,11 @@ _KINDS = {
     frozenset({1, 3}): ConflictKind.OURS_DELETED,
     frozenset({1, 2}): ConflictKind.THEIRS_DELETED,
 }
-
-
 _DELETED = (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED)
 
 
 class FieldSides(Struct, frozen=True):
-    """The two values of a field, of the body or of the address in a conflict: one of each side of the merge."""
+    """The two values of one field (or of the body) in a conflict: one of each side of the merge."""
 
     name: str
     ours: Any
@@ -90,13 +85,14 @@ class Resolution(Struct, frozen=True):
 
 
 class MergeConflict(Struct, frozen=True, kw_only=True):
-    """A conflict, with the values of both sides and the ways to resolve it."""
+    """A conflict, with the values of both sides and the ways to resolve it; `other` is their address if both moved."""
 
     path: str
     kind: ConflictKind
     fields: tuple[FieldSides, ...] = ()
     successors: tuple[SuccessorSide, ...] = ()
     choices: tuple[Resolution, ...] = ()
+    other: str = ""
 
     @property
     def address(self) -> str:
@@ -136,9 +132,9 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
             caused = {(one.code, one.place.path) for one in staged.findings if one.new or staged.fails(one)}
             fixable = [one for one in report.findings if one.fix is not None and one.fix.is_safe]
             caused |= {(one.code, one.place.path) for one in fixable if one.place.path in paths}
-            fixes = [one for one in fixable if (one.code, one.place.path) in caused]
-            # Fixes come first only if the hook would refuse one of these findings.
-            if any(map(report.fails, fixes)):
+            fixes = [one for one in fixable if is_moved or (one.code, one.place.path) in caused]
+            # Fixes come first only if the hook would refuse one of these findings, or if two links may be one now.
+            if is_moved or any(map(report.fails, fixes)):
                 fixed = {edit.path for one in fixes if one.fix is not None for edit in one.fix.edits}
         states = list_file_status(repository, [f"{location.prefix}{path}" for path in sorted(written)])
         unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
@@ -160,7 +156,8 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
         path = blob.path.removeprefix(location.prefix)
         if blob.stage and path.endswith(".md") and workspace.access.sees(path):
             unmerged.setdefault(path, {})[blob.stage] = blob.digest
-    paths = sorted(unmerged.keys() | _marked(workspace))
+    marked = {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
+    paths = sorted(unmerged.keys() | marked)
     # A file of only one side that is gone needs no choice any more.
     gone = {path for path, one in unmerged.items() if len(one) == 1 and workspace.bytes_of(path) is None}
     listed = [path for path in paths if path not in gone]
@@ -179,18 +176,12 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     return sorted(found, key=lambda one: one.path), paths
 
 
-def _marked(workspace: Workspace) -> set[str]:
-    return {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
-
-
-def _conflict_of_places(ours: str, theirs: str) -> MergeConflict:
-    places = FieldSides("address", ours.removesuffix(".md"), theirs.removesuffix(".md"))
-    command = f"mdmem resolve {shlex.quote(places.ours)} --take"
-    choices = (
-        Resolution(f"keep it at {places.ours}", f"{command} ours"),
-        Resolution(f"keep it at {places.theirs}", f"{command} theirs"),
-    )
-    return MergeConflict(path=ours, kind=ConflictKind.MOVED, fields=(places,), choices=choices)
+def _conflict_of_places(*sides: str) -> MergeConflict:
+    ours, theirs = (path.removesuffix(".md") for path in sides)
+    command = f"mdmem resolve {shlex.quote(ours)} --take"
+    found = {"ours": ours, "theirs": theirs}.items()
+    choices = tuple(Resolution(f"keep it at {place}", f"{command} {side}") for side, place in found)
+    return MergeConflict(path=sides[0], kind=ConflictKind.MOVED, other=theirs, choices=choices)
 
 
 def _completing_commands(workspace: Workspace, paths: Collection[str]) -> tuple[str, ...]:
@@ -257,9 +248,10 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
         if kind is ConflictKind.ADDED:
             numbered = (f"{address}-{number}" for number in count(2))
             free = next(one for one in numbered if one not in workspace.catalog.addresses)
-            new, add = from_here(workspace)(f"{free}.md"), _git_command(workspace, "add", f"{free}.md")
-            show = f"git show {shlex.quote(f':3:{workspace.location.prefix}{path}')} > {shlex.quote(new)}"
-            choices += (Resolution(f"keep ours, and theirs as {free}", f"{show} && {add} && {choices[0].command}"),)
+            show = _git_command(workspace, f"show {shlex.quote(f':3:{workspace.location.prefix}{path}')}")
+            copy = f"{show} > {shlex.quote(from_here(workspace)(f'{free}.md'))}"
+            both = f"{copy} && {_git_command(workspace, 'add', f'{free}.md')} && {choices[0].command}"
+            choices += (Resolution(f"keep ours, and theirs as {free}", both),)
     choices = choices if has_hunks(content) else whole
     if kind in (ConflictKind.CONTENT, ConflictKind.ADDED) and b"<<<<<<<" not in content:
         kind = ConflictKind.UNMARKED
@@ -362,30 +354,20 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
 
 def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSide | None) -> ChangeSet:
     """Return the changes that keep an entry at its place on one side, with all links to it, and delete the other."""
-    places = conflict.fields[0]
     if side is None:
         raise UsageError(f"both sides moved {conflict.address}; type `--take ours` or `--take theirs`")
-    kept, gone = (places.ours, places.theirs) if side is ConflictSide.OURS else (places.theirs, places.ours)
+    places = conflict.address, conflict.other
+    kept, gone = places if side is ConflictSide.OURS else places[::-1]
     catalog = workspace.over(TreeView(workspace.tree, gone=frozenset({f"{kept}.md"}))).whole_catalog
     under = workspace.location.under if workspace.location.repository is not None else None
     moving = plan_moves(Case(catalog, workspace.settings, workspace.today), {gone: kept}, under=under)
     changes = {one.path: one for one in moving.changes}
     name = re.compile(rf"(?<![\w/-]){re.escape(gone)}(?![\w/-])".encode())
-    for path in _marked(workspace) - {f"{kept}.md", f"{gone}.md"}:
+    for path in {one.place.path for one in catalog.findings if one.code == "merge-marker"}:
         before = workspace.bytes_of(path) or b""
         changes[path] = Change(path, path, before, without_equal_sides(name.sub(kept.encode(), before)))
-    for path, change in changes.items():
-        # A list may have had the links to both places.
-        document = parse_document(path, change.after or b"")
-        lists = {
-            key: [*dict.fromkeys(map(str, links))]
-            for key, links in fields_of(document).items()
-            if key in LINK_FIELDS
-            if isinstance(links, list)
-        }
-        after = apply_edits(document.data, set_fields(document, lists)) if lists else document.data
-        changes[path] = replace(change, to=path, after=None if path == f"{gone}.md" else after)
-    return replace(moving, changes=tuple(changes.values()))
+    changes[f"{gone}.md"] = Change(f"{gone}.md", f"{gone}.md", workspace.bytes_of(f"{gone}.md"), None)
+    return replace(moving, changes=tuple(changes.values()), remarks=())
 
 
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:

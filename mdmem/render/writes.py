@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mdmem.change.resolve import ConflictKind, MergeConflicts
+from mdmem.change.resolve import MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.text import visible
@@ -161,11 +161,7 @@ def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
         lines += ["  choices"] if one.choices else []
         for choice in one.choices:
             lines += [f"    {choice.does}", f"      {style.added(choice.command)}"]
-        lines += (
-            ["    or edit the file by hand, and remove the markers"]
-            if one.fields and one.kind is not ConflictKind.MOVED
-            else []
-        )
+        lines += ["    or edit the file by hand, and remove the markers"] if one.fields else []
         blocks.append("\n".join(lines))
     if conflicts.then:
         blocks.append("\n".join(["when all are resolved:", *(f"  {step}" for step in conflicts.then)]))
