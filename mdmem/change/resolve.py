@@ -336,7 +336,7 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
         # `git merge --continue` creates the commit, so mdmem does not.
         options = replace(options, commit=False)
     written = write(workspace, lambda _: change_set, options)
-    others = (one for one in _find(workspace)[0] if one.path != conflict.path)
+    others = (one for one in _find(workspace.reread())[0] if one.path != conflict.path or not written.is_dry)
     left = [one for one in others if one.kind is not ConflictKind.UNMARKED]
     if left or written.is_dry:
         steps = _completing_commands(workspace, {change.to for change in written.changes})

@@ -274,6 +274,7 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     for branch, moved in (("theirs", "nav/rules/two-threads"), ("main", "nav/rules/threads")):
         git(tmp_path, "checkout", "-q", branch)
         assert run("mv", OLD, moved, cwd=root).code == 0
+        write_entry(root, NEW, title=f"Changed by {branch}")
         write_entry(root, f"nav/rules/of-{branch}", f"We do.\n\nRationale: [see: {moved}]\n", title=f"Of {branch}")
         commit_all(tmp_path)
     assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
@@ -282,7 +283,9 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     assert [one["command"] for one in shown["conflicts"][0]["choices"]] == [
         f"mdmem resolve nav/rules/threads --take {side}" for side in ("ours", "theirs")
     ]
-    assert run("resolve", "nav/rules/threads", "--take", take, cwd=root).code == 0
+    ran = run("resolve", "nav/rules/threads", "--take", take, cwd=root)
+    assert (ran.code, ran.err.splitlines()[-1]) == (0, "1 more to resolve: `mdmem resolve`")
+    assert run("resolve", NEW, "--take", "ours", cwd=root).code == 0
     for step in run("resolve", "--format", "json", cwd=tmp_path).json["then"]:
         program = [sys.executable, "-m"] if step.startswith("mdmem") else []
         assert hooked.run(tmp_path, *program, *step.split(), GIT_EDITOR="true").returncode == 0
