@@ -37,7 +37,7 @@ from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import Entry, Relation, Status
 from mdmem.model.fields import BINDING_FIELDS, LINK_FIELDS
 from mdmem.model.finding import Finding
-from mdmem.model.globs import any_match
+from mdmem.model.globs import all_matches
 from mdmem.store.catalog.changes import Changed
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
@@ -276,7 +276,7 @@ class _Comparison:
         with_globs = sorted(((ref, globs) for ref, globs in stated if globs), key=lambda pair: pair[0].rank)
         tracked, found = sorted(files()) if with_globs else [], []
         for ref, globs in with_globs:
-            paths = [path for path in tracked if any_match(globs, (path,)) is not None]
+            paths = list(all_matches(globs, tracked))
             found.append(Covered(ref, globs, len(paths), tuple(paths[:_FILES_NAMED])))
         return tuple(found)
 

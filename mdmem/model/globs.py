@@ -15,23 +15,18 @@ from itertools import count
 from msgspec import Struct
 
 
-def matches(glob: str, path: str) -> bool:
-    """Return whether a glob matches a path.
-
-    `*` matches within one folder, `**` also matches across folders, and a plain path matches everything below it. A
-    path that ends in a slash is a folder. A folder matches if the glob may match something below the folder. A glob
-    that leads out of the repository matches nothing.
-    """
-    return _rule(glob).matches(path)
-
-
 def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
     """Return the first of the paths that at least one of the globs matches, or None."""
     return next(all_matches(globs, paths), None)
 
 
 def all_matches(globs: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
-    """Yield the paths that at least one of the globs matches, in their given order."""
+    """Yield the paths that at least one of the globs matches, in their given order.
+
+    `*` matches within one folder, `**` also matches across folders, and a plain path matches everything below it. A
+    path that ends in a slash is a folder. A folder matches if the glob may match something below the folder. A glob
+    that leads out of the repository matches nothing.
+    """
     rules = tuple(_rule(glob) for glob in globs)
     return (path for path in paths if any(rule.matches(path) for rule in rules))
 
