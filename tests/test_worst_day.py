@@ -415,27 +415,20 @@ def test_lock_that_a_dead_process_left_holds_nobody_up(root: Path, tmp_path: Pat
     assert json.loads(run_here(capsys, *SAVE, cwd=root).out)["status"] == "saved"
 
 
-def test_lock_of_git_that_a_dead_process_left_is_named(
+def test_lock_of_git_and_a_full_temporary_folder_are_said_with_what_is_written(
     root: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "commit_paths", partial(commit_paths, wait=0.1))
-    lock = write(tmp_path, "m/.git/index.lock")
-    done = run_here(capsys, *CASES["deprecate and commit"].line, cwd=root)
-    why = f"another git process holds `{lock}`; if none runs any more, remove that file"
-    assert (done.code, done.err) == (3, f"mdmem: {why}; nothing was committed, the files are written\n")
-    assert "status: deprecated" in (root / f"{ONE}.md").read_text()
-    assert run_here(capsys, "check", cwd=root).code == 0
-
-
-def test_temporary_folder_that_is_full_is_said_with_what_is_written(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("mdmem.store.git.commit.TemporaryDirectory", full)
-    done = run_here(capsys, *CASES["deprecate and commit"].line, cwd=root)
-    why = "git could not be run: No space left on device; nothing was committed, the files are written"
-    assert (done.code, done.err) == (3, f"mdmem: {why}\n")
-    assert git(root, "status", "--porcelain") == f" M memory/{ONE}.md"
+    monkeypatch.setattr(writing, "commit_paths", partial(commit_paths, wait=0.1))
+    lock = write(tmp_path, "m/.git/index.lock")
+    held = f"another git process holds `{lock}`; if none runs any more, remove that file"
+    for address, why in ((ONE, held), (OLD, "git could not be run: No space left on device")):
+        done = run_here(capsys, "deprecate", address, "--reason", "Gone.", "--commit", cwd=root)
+        assert (done.code, done.err) == (3, f"mdmem: {why}; nothing was committed, the files are written\n")
+        assert "status: deprecated" in (root / f"{address}.md").read_text()
+        lock.unlink(missing_ok=True)
+        monkeypatch.setattr("mdmem.store.git.commit.TemporaryDirectory", full)
+    assert git(root, "status", "--porcelain") == f" M memory/{ONE}.md\n M memory/{OLD}.md"
+    assert run_here(capsys, "check", cwd=root).code == 0
