@@ -328,11 +328,7 @@ class References:
         address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(claim.target.lstrip("/"))
         if address:
             return (address,)
-        # The title of a record may change, but its number stays.
-        number = number_of(PurePosixPath(path).stem)
-        renamed = self._by_number.get(number, []) if number is not None else []
-        in_folder = tuple(address for address, place in renamed if place == posixpath.dirname(path))
-        return self.named(PurePosixPath(claim.target).stem, folder) or in_folder
+        return self.named(PurePosixPath(claim.target).stem, folder)
 
 
 def _plain(name: str) -> str:

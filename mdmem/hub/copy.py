@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.hub.connection import one_row, transaction
-from mdmem.hub.repositories import HubRepository, get_pushed
+from mdmem.hub.repositories import HubRepository, get_repository
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog.load import NotHere, load, with_remote_wings
 from mdmem.store.catalog.model import Catalog
@@ -77,7 +77,7 @@ class CopyKey(Struct, frozen=True):
 
 def copy_key(cursor: Any, name: str) -> CopyKey:
     """Return the cache key of a repository's copy. Raises NotFoundError if the caller may not see the repository."""
-    repository = get_pushed(cursor, name)
+    repository = get_repository(cursor, name)
     own = "SELECT id, name FROM wing WHERE repository_id = %s ORDER BY 1"
     pinned = "SELECT wing_id, name FROM visible_pin() WHERE repository_id = %s ORDER BY 1, 2"
     wings, pins = (tuple(cursor.execute(asked, (repository.id,)).fetchall()) for asked in (own, pinned))

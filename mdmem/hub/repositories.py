@@ -131,10 +131,10 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
     return find_repository(cursor, name, is_locked=True)
 
 
-def get_pushed(cursor: Any, name: str) -> HubRepository:
-    """Return a repository by its name; raises NotFoundError if it was not pushed or the caller may not see it."""
-    found = find_repository(cursor, name)
-    if found is None or found.commit is None:
+def get_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository:
+    """Return a repository by its name, locked or else only if it was pushed; raises NotFoundError without one."""
+    found = find_repository(cursor, name, is_locked=is_locked)
+    if found is None or (found.commit is None and not is_locked):
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists those that you may read")
     return found
 
@@ -159,7 +159,7 @@ def rename(connection: HubConnection, old: str, new: str) -> str:
     checked_name(new)
     with transaction(connection) as cursor:
         require_owner(cursor, "renames a repository")
-        stored = _get_locked(cursor, old)
+        stored = get_repository(cursor, old, is_locked=True)
         taken = find_repository(cursor, new)
         if taken is not None and taken.id != stored.id:
             whose = f"is a former name of `{taken.name}`" if taken.name != new else "is another repository"
@@ -175,15 +175,8 @@ def forget(connection: HubConnection, name: str) -> HubRepository:
     """Delete a repository from the hub, and return its last state; raises NotFoundError if the hub does not have it."""
     with transaction(connection) as cursor:
         require_owner(cursor, "drops a repository")
-        stored = _get_locked(cursor, name)
+        stored = get_repository(cursor, name, is_locked=True)
         cursor.execute("DELETE FROM repository WHERE id = %s", (stored.id,))
-    return stored
-
-
-def _get_locked(cursor: Any, name: str) -> HubRepository:
-    stored = find_repository(cursor, name, is_locked=True)
-    if stored is None:
-        raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists them")
     return stored
 
 

@@ -16,7 +16,7 @@ from mdmem.ask.question import Question
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import named_rows
 from mdmem.hub.contents import lexeme
-from mdmem.hub.repositories import get_pushed
+from mdmem.hub.repositories import get_repository
 from mdmem.markdown.front_matter import body_of
 from mdmem.model.access import Access
 from mdmem.store.catalog.model import Redaction, known_addresses
@@ -134,7 +134,7 @@ def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) 
     """Return the ids of wings, also pinned ones, with some names in some repositories; None means all wings."""
     if not repositories and not names:
         return None
-    ids = [get_pushed(cursor, name).id for name in repositories]
+    ids = [get_repository(cursor, name).id for name in repositories]
     rows = cursor.execute(
         f"SELECT DISTINCT id FROM {_ANY_WING}"
         " WHERE (%s::int[] IS NULL OR repository_id = ANY (%s)) AND (%s::text[] IS NULL OR name = ANY (%s)) ORDER BY 1",
@@ -237,7 +237,7 @@ def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResu
     named, _, address = query.strip().rpartition(":")
     if address.count("/") == 2 and " " not in query.strip():
         wing, _, rest = address.removesuffix(".md").partition("/")
-        ids = [get_pushed(cursor, name).id for name in (*repositories, *filter(None, [named]))]
+        ids = [get_repository(cursor, name).id for name in (*repositories, *filter(None, [named]))]
         rows = cursor.execute(
             f"SELECT DISTINCT file.id FROM {_ANY_WING} JOIN file ON wing_id = one.id"
             " WHERE name = %s AND path = %s AND (%s::int[] IS NULL OR one.repository_id = ANY (%s))",
