@@ -173,8 +173,6 @@ def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
 
 def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]:
     """Return the pins of each of some wings, by the id of the wing; only of repositories that the caller may see."""
-    if not wings:
-        return {}
     rows = cursor.execute(
         "SELECT wing.id, repository.name, pin.name, wing.commit FROM visible_pin() AS pin"
         " JOIN wing ON wing.id = wing_id JOIN repository ON repository.id = pin.repository_id"
