@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types
-from msgspec import Struct
 from pygls.capabilities import get_capability
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
@@ -26,7 +25,8 @@ from mdmem.lsp.memory import Document, Memories, OpenMemory, abilities_of
 from mdmem.lsp.show import SHOW, definition, hover, implementation, lenses, references
 from mdmem.model.finding import Finding, Severity
 
-SECTION = "mdmem"
+# The editor's settings: whether to show code lenses, and whether to show anything in files of code.
+OPTIONS: Mapping[str, bool] = {"codeLens": True, "inCode": True}
 _DELAY = 0.3
 # The number of files that are not open and for which findings are published.
 _MOST_CLOSED_FILES = 500
@@ -77,21 +77,6 @@ def diagnostic_of(document: Document, finding: Finding) -> types.Diagnostic:
     )
 
 
-class Options(Struct, frozen=True):
-    """The editor's settings: whether to show code lenses, and whether to show anything in code files."""
-
-    code_lens: bool = True
-    in_code: bool = True
-
-
-def options_from(sent: Any, before: Options) -> Options:
-    """Return the settings that an editor sends, with or without the section `mdmem`; missing ones stay unchanged."""
-    section = sent.get(SECTION, sent) if isinstance(sent, dict) else {}
-    stated = section if isinstance(section, dict) else {}
-    flags = {key: value for key, value in stated.items() if isinstance(value, bool)}
-    return Options(flags.get("codeLens", before.code_lens), flags.get("inCode", before.in_code))
-
-
 class Server(LanguageServer):
     """The language server of one editor.
 
@@ -102,7 +87,7 @@ class Server(LanguageServer):
     def __init__(self, memories: Memories) -> None:
         """Take the list of memories without reading any file."""
         super().__init__("mdmem", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
-        self.memories, self.options = memories, Options()
+        self.memories, self.options = memories, {**OPTIONS}
         self._published: dict[OpenMemory, dict[str, list[types.Diagnostic]]] = {}
         self._timers: dict[OpenMemory, asyncio.TimerHandle] = {}
         self._has_failed = False
@@ -124,9 +109,9 @@ class Server(LanguageServer):
 
     def _answer_about_document(self, method: str, answer: Callable[[Document, Any], Any], params: Any) -> Any:
         document = self.memories.document(params.text_document.uri)
-        if document is None or (document.is_code and not self.options.in_code):
+        if document is None or (document.is_code and not self.options["inCode"]):
             return None
-        if method == types.TEXT_DOCUMENT_CODE_LENS and not self.options.code_lens:
+        if method == types.TEXT_DOCUMENT_CODE_LENS and not self.options["codeLens"]:
             return None
         return answer(document, params)
 
@@ -160,7 +145,10 @@ class Server(LanguageServer):
         self._configure(params.initialization_options)
 
     def _configure(self, sent: Any) -> None:
-        self.options = options_from(sent, self.options)
+        """Take the settings that an editor sends, with or without the section `mdmem`; missing ones stay unchanged."""
+        section = sent.get("mdmem", sent) if isinstance(sent, dict) else {}
+        stated = section.items() if isinstance(section, dict) else ()
+        self.options |= {key: value for key, value in stated if key in OPTIONS and isinstance(value, bool)}
 
     def _watch_files(self) -> None:
         """Ask the editor to watch the files of memories, if the editor can do that."""

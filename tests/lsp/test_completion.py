@@ -108,12 +108,9 @@ def test_an_entry_in_an_empty_file_leaves_no_finding_once_it_is_filled_in(reader
         codes = {one.code for one in check(document.memory.workspace, CheckRequest()).findings if one.place.path in NEW}
         reader.close(NEW)
         assert codes == set(), text
-
-
-def test_an_entry_takes_the_place_of_the_word_that_was_begun(reader: Hand) -> None:
+    # It takes the place of a word that was begun.
     text = taken(reader, "dec|\n", "decision")
-    assert text.startswith("---\ntype: decision\n")
-    assert text.endswith("turned down.>}\n")
+    assert (text.startswith("---\ntype: decision\n"), text.endswith("turned down.>}\n")) == (True, True)
     assert labels(reader, "two words|\n") == []
 
 

@@ -116,12 +116,6 @@ def test_neovim_before_0_11(folder: Path) -> None:
     assert_saved(folder, "superseded_by: [nav/notes/queue]")
 
 
-def neovim() -> str:
-    """Return the program that pip brings, else the machine's."""
-    beside = Path(sys.executable).with_name("nvim")
-    return str(beside) if beside.exists() else program("nvim")
-
-
 def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_hook(folder: Path) -> None:
     write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue")
     write_entry(folder / "memory", "nav/architecture/pool", title="Use a pool", see=["nav/architecture/threads"])
@@ -130,7 +124,10 @@ def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_h
     # Older ones have lines of their own below.
     said = re.findall(r"```lua\n(.+?)```", page("editors").partition("0.7 to 0.10")[0], re.DOTALL)
     lines = write(folder.parent, "init.lua", "\n".join(said))
-    line = [neovim(), "--headless", "--clean", "-l", str(HERE / "journey.lua"), sys.executable, str(folder), str(lines)]
+    # The program that pip brings, else the machine's.
+    beside = Path(sys.executable).with_name("nvim")
+    neovim = str(beside) if beside.exists() else program("nvim")
+    line = [neovim, "--headless", "--clean", "-l", str(HERE / "journey.lua"), sys.executable, str(folder), str(lines)]
     ran = run(line, folder, XDG_STATE_HOME=str(folder.parent))
     told: dict[str, Any] = dict(json.loads(one) for one in ran.stdout.decode().splitlines())
     assert ran.returncode == 0, (told, ran.stderr.decode())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,7 @@ if TYPE_CHECKING:
 _TELL = "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective))"
 
 
-@dataclass
-class Visit:
-    page: Page
-
-
-Visiting = Callable[..., AbstractContextManager[Visit]]
+Visiting = Callable[..., AbstractContextManager["Page"]]
 
 
 @pytest.fixture
@@ -34,7 +28,7 @@ def visiting(chromium: Browser) -> Visiting:
     """
 
     @contextmanager
-    def visit(*, width: int = 1280, scheme: str = "light", allowed: str = "file://", **options: Any) -> Iterator[Visit]:
+    def visit(*, width: int = 1280, scheme: str = "light", allowed: str = "file://", **options: Any) -> Iterator[Page]:
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
         page, complaints = context.new_page(), list[str]()
         page.add_init_script(_TELL)
@@ -44,7 +38,7 @@ def visiting(chromium: Browser) -> Visiting:
         aborted = "net::ERR_ABORTED"
         page.on("requestfailed", lambda one: one.failure == aborted or complaints.append(f"{one.failure}: {one.url}"))
         page.on("request", lambda one: one.url.startswith((allowed, "data:")) or complaints.append(f"asked: {one.url}"))
-        yield Visit(page)
+        yield page
         context.close()
         assert complaints == []
 

@@ -38,8 +38,8 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("width", [320, 1280])
 def test_each_member_has_a_box_and_no_two_overlap(chain: Path, visiting: Visiting, width: int) -> None:
     with visiting(width=width) as visit:
-        visit.page.goto((chain / f"entries/nav/a/e{CHAIN - 1}.html").as_uri())
-        picture = visit.page.locator("svg.lineage")
+        visit.goto((chain / f"entries/nav/a/e{CHAIN - 1}.html").as_uri())
+        picture = visit.locator("svg.lineage")
         frame = picture.bounding_box()
         boxes = [one.bounding_box() for one in picture.locator("rect:not(.bar)").all()]
         texts = [one.bounding_box() for one in picture.locator("g text").all()]
@@ -66,10 +66,10 @@ def within(one: FloatRect | None, other: FloatRect | None) -> bool:
 
 def test_pictures_are_told_in_words(chain: Path, visiting: Visiting) -> None:
     with visiting() as visit:
-        visit.page.goto((chain / f"entries/nav/a/e{CHAIN - 1}.html").as_uri())
-        picture = visit.page.get_by_role("group", name="Lineage of Choice 4")
+        visit.goto((chain / f"entries/nav/a/e{CHAIN - 1}.html").as_uri())
+        picture = visit.get_by_role("group", name="Lineage of Choice 4")
         assert "Choice 3 is superseded by Choice 4." in (picture.locator("desc").text_content() or "")
-        assert visit.page.get_by_role("link", name="Choice 3").count()
+        assert visit.get_by_role("link", name="Choice 3").count()
 
 
 def test_the_page_of_a_change_names_what_the_command_names(
@@ -92,9 +92,9 @@ def test_the_page_of_a_change_names_what_the_command_names(
     lines = [line for line in told.splitlines() if line.lstrip().startswith(("-", "#"))]
     assert len(lines) > 15
     with visiting() as visit:
-        visit.page.goto((tmp_path / "site/diff.html").as_uri())
-        shown = plain(visit.page.locator("main").inner_text())
-        assert visit.page.locator("strong code", has_text="version").count()
+        visit.goto((tmp_path / "site/diff.html").as_uri())
+        shown = plain(visit.locator("main").inner_text())
+        assert visit.locator("strong code", has_text="version").count()
     assert [line for line in lines if plain(line) not in shown] == []
     assert all(plain(f"nav/b/{name}") in shown for name in ("old", "gone", "frozen", "new"))
 

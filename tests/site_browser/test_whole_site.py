@@ -4,12 +4,13 @@ import json
 import random
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import commit_all, make_repository, run_here, write, write_entry
 from test_site import NEW, OLD, built, decided, served
 
-from site_browser.conftest import Visit, Visiting
+from site_browser.conftest import Visiting
 
 pytestmark = pytest.mark.long
 ENDED = "entries/ros2/communication/sensor-streams-best-effort.html"
@@ -37,8 +38,8 @@ def test_no_page_asks_outside_complains_or_scrolls_sideways_on_a_phone(examples:
     wide = []
     with visiting(width=320) as visit:
         for page in pages:
-            visit.page.goto(page.as_uri())
-            if visit.page.evaluate("document.documentElement.scrollWidth") > 320:
+            visit.goto(page.as_uri())
+            if visit.evaluate("document.documentElement.scrollWidth") > 320:
                 wide.append(page.relative_to(examples).as_posix())
     assert wide == []
 
@@ -48,11 +49,11 @@ def test_a_served_page_keeps_to_its_server_and_follows_the_files(tmp_path: Path,
     with served(folder) as server, visiting(allowed=server.address) as visit:
         for page in ("", "code.html", "timeline.html", f"entries/{OLD}.html", f"entries/{NEW}.html"):
             # An open page waits for changes, so that it is never idle.
-            visit.page.goto(f"{server.address}{page}")
-            assert visit.page.locator("h1").inner_text()
+            visit.goto(f"{server.address}{page}")
+            assert visit.locator("h1").inner_text()
         path = folder / f"memory/{NEW}.md"
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
-        visit.page.get_by_role("heading", name="Use ten threads").wait_for(timeout=20_000)
+        visit.get_by_role("heading", name="Use ten threads").wait_for(timeout=20_000)
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
@@ -60,23 +61,22 @@ def test_axe_finds_nothing(examples: Path, small: Path, visiting: Visiting, sche
     source, found = axe_source(), {}
     with visiting(width=width, scheme=scheme) as visit:
         for page in (*(examples / kind for kind in KINDS), *(small / kind for kind in SMALL)):
-            visit.page.goto(page.as_uri())
-            visit.page.locator("details").evaluate_all("(all) => all.forEach((one) => { one.open = true; })")
-            visit.page.evaluate(source)
-            if violations := visit.page.evaluate(AXE):
+            visit.goto(page.as_uri())
+            visit.locator("details").evaluate_all("(all) => all.forEach((one) => { one.open = true; })")
+            visit.evaluate(source)
+            if violations := visit.evaluate(AXE):
                 found[page.name] = violations
         # The same where somebody searches.
-        visit.page.goto((small / "code.html").as_uri())
-        visit.page.fill("#path", "src/nav/node.py")
-        visit.page.fill("#q", "threads zzzz")
-        visit.page.locator("#hits a").first.wait_for()
-        visit.page.evaluate(source)
-        assert (found, visit.page.evaluate(AXE)) == ({}, [])
+        visit.goto((small / "code.html").as_uri())
+        visit.fill("#path", "src/nav/node.py")
+        visit.fill("#q", "threads zzzz")
+        visit.locator("#hits a").first.wait_for()
+        visit.evaluate(source)
+        assert (found, visit.evaluate(AXE)) == ({}, [])
 
 
 def test_without_javascript_clicks_lead_to_the_successor(small: Path, visiting: Visiting) -> None:
-    with visiting(java_script_enabled=False) as visit:
-        page = visit.page
+    with visiting(java_script_enabled=False) as page:
         page.goto((small / "index.html").as_uri())
         page.get_by_role("heading").get_by_role("link", name="nav", exact=True).click()
         page.locator("summary", has_text="Superseded").click()
@@ -93,8 +93,7 @@ def test_without_javascript_clicks_lead_to_the_successor(small: Path, visiting: 
 
 
 def test_the_keyboard_alone_goes_to_the_page_and_through_it(small: Path, visiting: Visiting) -> None:
-    with visiting() as visit:
-        page = visit.page
+    with visiting() as page:
         page.goto((small / f"entries/{NEW}.html").as_uri())
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
@@ -115,23 +114,23 @@ def test_the_keyboard_alone_goes_to_the_page_and_through_it(small: Path, visitin
 
 def test_a_printed_entry_has_its_lineage_and_is_dark_on_light(small: Path, visiting: Visiting) -> None:
     with visiting(scheme="dark") as visit:
-        visit.page.goto((small / f"entries/{NEW}.html").as_uri())
-        assert visit.page.evaluate("getComputedStyle(document.body).color") == "rgb(228, 233, 238)"
-        printed = visit.page.pdf(format="A4")
+        visit.goto((small / f"entries/{NEW}.html").as_uri())
+        assert visit.evaluate("getComputedStyle(document.body).color") == "rgb(228, 233, 238)"
+        printed = visit.pdf(format="A4")
         assert printed.startswith(b"%PDF")
-        visit.page.emulate_media(media="print", color_scheme="dark")
-        assert visit.page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 36, 48)"
-        shown = visit.page.locator("svg.lineage").bounding_box()
+        visit.emulate_media(media="print", color_scheme="dark")
+        assert visit.evaluate("getComputedStyle(document.body).color") == "rgb(27, 36, 48)"
+        shown = visit.locator("svg.lineage").bounding_box()
         assert shown is not None
         assert shown["width"] > 200
-        assert not visit.page.locator("nav, .search, footer").filter(visible=True).count()
+        assert not visit.locator("nav, .search, footer").filter(visible=True).count()
 
 
 @pytest.mark.parametrize("wanted", ["reduce", "no-preference"])
 def test_nothing_moves_where_that_is_asked_for(small: Path, visiting: Visiting, wanted: str) -> None:
     with visiting(reduced_motion=wanted) as visit:
-        visit.page.goto((small / "index.html").as_uri())
-        moves = visit.page.locator("main a").first.evaluate("(a) => getComputedStyle(a).transitionDuration")
+        visit.goto((small / "index.html").as_uri())
+        moves = visit.locator("main a").first.evaluate("(a) => getComputedStyle(a).transitionDuration")
         assert (moves == "0s") == (wanted == "reduce")
 
 
@@ -160,13 +159,13 @@ def test_hostile_entries_run_nothing_and_the_page_holds(tmp_path: Path, visiting
     built(folder, tmp_path / "site")
     with visiting(width=width) as visit:
         for page in sorted((tmp_path / "site").rglob("*.html")):
-            visit.page.goto(page.as_uri())
-            assert "ran" not in visit.page.title().split()
-            assert visit.page.evaluate("document.documentElement.scrollWidth") == width, page
-        visit.page.goto((tmp_path / "site/index.html").as_uri())
-        visit.page.fill("#q", "xxxxxxxx")
-        visit.page.locator("#hits a").first.click()
-        assert visit.page.locator(".address").inner_text() == address
+            visit.goto(page.as_uri())
+            assert "ran" not in visit.title().split()
+            assert visit.evaluate("document.documentElement.scrollWidth") == width, page
+        visit.goto((tmp_path / "site/index.html").as_uri())
+        visit.fill("#q", "xxxxxxxx")
+        visit.locator("#hits a").first.click()
+        assert visit.locator(".address").inner_text() == address
 
 
 @pytest.fixture(scope="module")
@@ -183,13 +182,13 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def ask(visit: Visit, words: str) -> list[str]:
+def ask(visit: Any, words: str) -> list[str]:
     """Type words into the search and return what is told below it."""
-    visit.page.fill("#q", "")
-    visit.page.locator("#hits > *").first.wait_for(state="detached")
-    visit.page.fill("#q", words)
-    visit.page.locator("#hits > *").first.wait_for()
-    return visit.page.locator("#hits > *").all_inner_texts()
+    visit.fill("#q", "")
+    visit.locator("#hits > *").first.wait_for(state="detached")
+    visit.fill("#q", words)
+    visit.locator("#hits > *").first.wait_for()
+    return visit.locator("#hits > *").all_inner_texts()
 
 
 FOUND = (
@@ -212,14 +211,13 @@ FOUND = (
 
 def test_search_of_files_finds(searched: Path, visiting: Visiting) -> None:
     with visiting() as visit:
-        visit.page.goto((searched / "wings/nav.html").as_uri())
+        visit.goto((searched / "wings/nav.html").as_uri())
         for words, told in FOUND:
             assert told in " ".join(ask(visit, words)).replace("\n", " "), words
 
 
 def test_the_keyboard_alone_searches(searched: Path, visiting: Visiting) -> None:
-    with visiting() as visit:
-        page = visit.page
+    with visiting() as page:
         page.goto((searched / "index.html").as_uri())
         page.keyboard.press("/")
         page.keyboard.type("thread")
@@ -261,8 +259,8 @@ def test_ten_thousand_entries_are_searched_within_a_second(searched: Path, visit
     with visiting() as visit:
         for word in words[:3]:
             # Each time as whoever comes first: nothing is loaded yet.
-            visit.page.goto((tmp_path / "site/index.html").as_uri())
-            milliseconds, told = visit.page.evaluate(TIMED, word)
+            visit.goto((tmp_path / "site/index.html").as_uri())
+            milliseconds, told = visit.evaluate(TIMED, word)
             assert "Choose the" in told
             taken.append(milliseconds)
     assert min(taken) < 1000, taken
@@ -295,13 +293,13 @@ def test_the_path_box_answers_like_retrieve(
     paths += ["src//nav/a.py", "src/./nav/a.py", "src/../lib/x/a.py", r"src\nav\a.py", " src/nav/a.py", "../a.py"]
     differing, number = {}, 0
     with visiting() as visit:
-        visit.page.goto((tmp_path / "site/code.html").as_uri())
+        visit.goto((tmp_path / "site/code.html").as_uri())
         for path in paths:
             ran = run_here(capsys, "retrieve", "--path", path, "--budget", "200000", "--format", "json", cwd=folder)
             items = json.loads(ran.out)["items"]
             said = {item["address"] for item in items if "applies to " in item["reason"]}
-            visit.page.fill("#path", path)
-            hrefs = visit.page.locator("#matches a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
+            visit.fill("#path", path)
+            hrefs = visit.locator("#matches a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
             shown = {href.removeprefix("entries/").removesuffix(".html") for href in hrefs}
             number += len(shown)
             if shown != said:
