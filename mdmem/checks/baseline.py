@@ -76,8 +76,7 @@ def baseline_of(
 ) -> bytes:
     """Return the bytes of a baseline of some findings, one record per line, sorted.
 
-    Findings that no baseline may excuse are left out. `codes` are the checks that ran (None: all). The records of all
-    other checks are kept from `old`.
+    Findings that no baseline may excuse are left out. Records in `old` of checks that are not in `codes` are kept.
     """
     counts = Counter(
         _key(one)
@@ -181,9 +180,8 @@ def write_baseline(
 ) -> BaselineResult:
     """Write a baseline of the findings that it may excuse to the given path, the settings' path or `.baseline.json`.
 
-    The default `.baseline.json` is also written to the settings, so that every run reads it. Records of checks that did
-    not run stay. Raises SettingsError for a symbolic link, an invalid old baseline or settings, and
-    EnvironmentFaultError if a file cannot be written.
+    The default is also written to the settings, so that every run reads it. Records of checks that did not run stay.
+    Raises SettingsError for a symbolic link, an invalid old baseline or settings, else EnvironmentFaultError.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
     name = given or stated or USUAL

@@ -86,9 +86,8 @@ class Case(Struct, frozen=True, dict=True):
     """The input of one run of the checks.
 
     `facts` is None outside git. `base` is the tree before the change. `merge` is set for a merge that is not made yet.
-    `merged` are the trees that a merge brings into the base. `faults` are findings from preparing the case. `in_ci`
-    makes some findings more severe. `cached` has the facts of files by path. Checks of single files look only at the
-    paths in `focus`, unless it is None.
+    `merged` are the trees that a merge brings into the base. `faults` are findings from preparing the case. `cached`
+    has the facts of files by path. Checks of single files look only at the paths in `focus`, unless it is None.
     """
 
     catalog: Catalog

@@ -48,9 +48,8 @@ class CheckReport(Struct, frozen=True):
     """The result of one run: the findings in order, the number of entries, and the paths that could not be read.
 
     `known` are the findings that the baseline excuses. `fixed` are findings that were fixed, or would be with `is_dry`.
-    A finding at `fail_on` or above fails the run. A finding is old if the tree `base` has it, too; it fails the run
-    only with `old_fails`, and is reported one by one only with `shows_old`. `remarks` are about earlier codes of
-    checks.
+    An old finding, which the tree `base` also has, fails the run only with `old_fails`, and is reported one by one only
+    with `shows_old`. `remarks` are about earlier codes of checks.
     """
 
     tree: str

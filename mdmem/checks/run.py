@@ -195,9 +195,8 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
     """The options of one run of the checks.
 
     `base` is the revision to compare with; `compare` explains the comparison without one. `baseline` is a path relative
-    to the root; without it that of the settings is used, unless `is_bare`. With `strict`, warnings also fail.
-    `with_uncommitted` also checks what a commit of the files on disk would change. `progress` gets the numbers of
-    finished and of all files.
+    to the root; without it that of the settings is used, unless `is_bare`. `with_uncommitted` also checks what a commit
+    of the files on disk would change. `progress` gets the numbers of finished and of all files.
     """
 
     select: tuple[str, ...] = ()
@@ -233,8 +232,7 @@ def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     """Check the whole tree, and return the findings of every severity.
 
-    Raises UsageError for an invalid option, SettingsError for invalid settings, and UnknownRevisionError for a missing
-    base.
+    Raises UsageError (invalid option), SettingsError (invalid settings) and UnknownRevisionError (missing base).
     """
     compared = compare(workspace, request.base, pushed=request.pushed, with_uncommitted=request.with_uncommitted)
     if compared.faults and workspace.snapshot.merge_into is not None:

@@ -49,8 +49,7 @@ def handler() -> StrictHandler:
 class Document(Struct, frozen=True):
     """One file, split into front matter and body. The values of the fields are not yet converted from text.
 
-    `fields` is None if the front matter cannot be parsed. `text` has no byte order mark, and is empty for an unreadable
-    file.
+    `fields` is None for invalid front matter. `text` has no byte order mark, and is empty for an unreadable file.
     """
 
     path: str

@@ -214,8 +214,7 @@ def names_the_same(*persons: str) -> bool:
 def approved_by_nobody(case: Case) -> Iterator[Finding]:
     """An invariant or decision became active without the approval of an owner of its wing.
 
-    The name in `approved_by` (or in `owner`, if there is no `approved_by`) must be one of the `owners` in the wing's
-    README.md: the same text, or the name or the email of `Name <email>`.
+    The name in `approved_by`, or else `owner`, must be one of the wing's `owners`: the same text, name or email.
 
     Fails:
         app/README.md             owners: [Till Team <till@example.org>]

@@ -77,8 +77,7 @@ def unclear_title(case: Case) -> Iterator[Finding]:
         title: Use PostgreSQL for orders
         # Use MySQL for orders     (the heading of the body)
 
-    Fix: add a `title:` that says the subject and the choice, such as `title: Dates are stored in UTC`. Correct the
-    title or the heading, whichever is wrong, or remove the heading.
+    Fix: write a `title:` that says the subject and the choice, or correct or remove the heading.
     """
     for entry, document in case.entries:
         stated = fields_of(document).get("title")
@@ -218,9 +217,8 @@ _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "
 def entry_too_long(case: Case) -> Iterator[Finding]:
     """An entry is longer than the limit for its type.
 
-    A long entry leaves less room for others in an answer. The limits are 400 tokens for an invariant, 1200 for a
-    decision or a pattern, 2000 for a note; a token is 4 bytes of UTF-8. The check runs only if the settings enable it:
-    by limits in `[check.entry_tokens]`, a severity for it, or `select`.
+    The limits are 400 tokens for an invariant, 1200 for a decision or a pattern, 2000 for a note; a token is 4 bytes of
+    UTF-8. The check runs only if the settings enable it by `[check.entry_tokens]`, a severity for it, or `select`.
 
     Fails:
         an invariant with the minutes of the meeting that decided it
@@ -243,9 +241,8 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
 def secret_like_text(case: Case) -> Iterator[Finding]:
     """The file contains text that looks like a key, a token or a password.
 
-    Every clone and every language model gets a copy, and git keeps it forever. The check knows the formats of
-    well-known services, private keys, passwords in URLs, and random values after names such as `password`. Placeholders
-    (`<token>`, `xxxx`) are fine. In a fenced code block the finding is a warning.
+    Every clone and every language model gets a copy. The check knows keys of well-known services, passwords in URLs,
+    and random values after names such as `password`, but not placeholders. In a code block it is a warning.
 
     Fails:
         DATABASE_URL=postgres://orders:<a real password>@db.internal/orders

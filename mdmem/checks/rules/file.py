@@ -51,8 +51,7 @@ _END = re.compile(rb"\r\n|\r|\n")
 def file_form(case: Case) -> Iterator[Finding]:
     """The file begins with a byte order mark, mixes line endings, or has no newline at its end.
 
-    mdmem reads such a file, but some tools find no front matter after the mark, some editors change every line to make
-    the endings uniform, and a missing last newline causes merge conflicts.
+    Some tools find no front matter after the mark, and uneven line ends cause large changes and merge conflicts.
 
     Fails:
         type: decision\\r\\n
@@ -290,9 +289,8 @@ _NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("en
 def unportable_name(case: Case) -> Iterator[Finding]:
     """Windows does not allow the file name, or two names differ only in case or in invisible ways.
 
-    Windows cannot check out device names (`con`, `aux`, `nul`), characters such as `:`, `?` and `*`, a dot or a space
-    at the end, and names that are not UTF-8. On Windows and macOS, names that differ only in case, or in how an «é» is
-    written, are one file, and the next commit deletes the other.
+    Windows cannot check out device names such as `con`, characters such as `:`, a dot or a space at the end, and names
+    that are not UTF-8. On Windows and macOS such a pair is one file, and the next commit deletes the other.
 
     Fails:
         app/rules/aux.md

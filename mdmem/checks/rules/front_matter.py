@@ -179,8 +179,7 @@ def invalid_value(case: Case) -> Iterator[Finding]:
     Fix: write a whole number from 1, a number from 0 to 1, or one text, as the field requires; or rename the key to
     `x-...` to keep the value. The type must be invariant, decision, pattern or note; use `label` for other kinds of
     entries. The status must be `active` (for accepted), `draft` (for proposed), `under_review` (for doubtful), or
-    `deprecated` (for a rule that no longer applies), with `superseded_by` if it was replaced. `mdmem check --fix`
-    corrects typing mistakes and values with only one possible meaning.
+    `deprecated` (for a rule that no longer applies), with `superseded_by` if it was replaced.
     """
     for document, finding in case.loaded_with_document("wrong-type"):
         # Write the value in the form of its field, if the meaning stays the same.

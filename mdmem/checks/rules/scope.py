@@ -100,9 +100,8 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
 def override_invalid(case: Case) -> Iterator[Finding]:
     """An entry overrides another one without a reason, in its own wing, or against a higher authority.
 
-    With `overrides`, a project's rule replaces a shared rule in that project only. The reason is in `reason` or in the
-    body, for example after `Rationale:`. Within one wing the newer rule must supersede the older one. A note cannot
-    override a decision: the order of authority is invariant, decision, pattern, note.
+    With `overrides`, a project's rule replaces a shared rule in that project only. The reason is in `reason` or the
+    body. Within a wing the newer rule supersedes. The order of authority is invariant, decision, pattern, note.
 
     Fails:
         app/incident-log/one-night.md    type: note    overrides: base/architecture/retry
@@ -137,9 +136,8 @@ def override_invalid(case: Case) -> Iterator[Finding]:
 def override_not_declared(case: Case) -> Iterator[Finding]:
     """A project's entry is about the same subject as a shared one, but has no `overrides`.
 
-    Answers then contain both. Two current entries of one type are about the same subject if they have the same
-    entry-id, or most words of their titles in common. An entry with the label `local-override` and without `overrides`
-    is also reported. A link with `see` or `conflicts_with` shows that somebody has compared them.
+    Two current entries of one type are about the same subject if they have the same entry-id, or most words of their
+    titles in common. An entry with the label `local-override` is also reported. Entries joined by `see` are fine.
 
     Fails:
         label: local-override     (and no `overrides`)
@@ -175,8 +173,7 @@ def conflict_unresolved(case: Case) -> Iterator[Finding]:
         app/rules/a.md    status: active    conflicts_with: [app/rules/b]
         app/rules/b.md    status: active
 
-    Fix: end one with `mdmem deprecate`, or list the shared entry under `overrides` in the project's entry. If both
-    apply, limit one with `applies_to` or `focus`, and remove the link.
+    Fix: end one with `mdmem deprecate`, override the shared one, or limit one with `applies_to` or `focus`.
     """
     seen: set[frozenset[str]] = set()
     for entry in case.catalog.entries.values():
@@ -280,8 +277,7 @@ def manifest_invalid(case: Case) -> Iterator[Finding]:
 def wing_without_manifest(case: Case) -> Iterator[Finding]:
     """A folder at the top of the repository has files that look like entries, but no manifest that makes it a wing.
 
-    If the memory is the top of the repository, only a folder whose `README.md` has `kind` in its front matter is a
-    wing. A file with `type` and `status` was meant as an entry.
+    If the memory is the top of the repository, a wing is a folder whose `README.md` has `kind` in its front matter.
 
     Fails:
         ops/rules/no-root.md      (an invariant, and there is no ops/README.md)

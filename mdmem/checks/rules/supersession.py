@@ -112,8 +112,7 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         superseded_by: [app/rules/new]
 
     Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `--fix` does it if this change
-    added the link to an entry that is neither new nor imported, else `--unsafe-fixes`, unless only a part is
-    superseded.
+    added the link to an entry that is neither new nor imported, `--unsafe-fixes` unless only a part is superseded.
     """
     for old, edges in _by_old(case, EdgeKind.BUT_ACTIVE):
         entry, successors = case.catalog.entries[old], [edge.new for edge in edges]
@@ -156,15 +155,14 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
 def successor_not_current(case: Case) -> Iterator[Finding]:
     """An entry lists a successor that is still a draft, or that was deprecated before the entry itself.
 
-    A draft has no effect until somebody approves it, so neither rule applies. The old entry may list a draft if it has
-    its own reason, or another, current successor.
+    The old entry may list a draft if it has its own reason, or another, current successor.
 
     Fails:
         app/rules/new.md    status: draft         supersedes: [app/rules/old]
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
-    Fix: run `mdmem approve` for the draft, list the current entry instead, or make the old entry active again: write
-    `status: active`, and remove `superseded_by` and `deprecated_at`.
+    Fix: run `mdmem approve` for the draft, list the current entry instead, or write `status: active` in the old entry
+    and remove `superseded_by` and `deprecated_at`.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
