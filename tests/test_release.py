@@ -94,7 +94,6 @@ def project(tmp_path: Path) -> Path:
 def test_settings_of_every_key_are_read(project: Path, capsys: Capture) -> None:
     checked = run_here(capsys, "check", cwd=project)
     assert checked.out.startswith("1 entry checked in the working tree: no findings")
-    assert checked.err == "mdmem.toml:14: the check `anchor-or-alias` is called `front-matter-shape` now\n"
     assert "of 2000 tokens" in run_here(capsys, "retrieve", "amounts", cwd=project).out
 
 

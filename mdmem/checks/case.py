@@ -369,13 +369,11 @@ class GitFacts(Struct, frozen=True, dict=True):
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return the last commit that deleted each path (empty if only staged), and the new path of a moved file."""
-        gone = list_deletions(self.repository, self.under, revisions=self.revisions)
         found = {}
-        for path, (commit, moved) in gone.items():
+        for path, (commit, moved) in list_deletions(self.repository, self.under, revisions=self.revisions).items():
             new = self._from_root(moved) if moved else None
-            if self.access.sees(self._from_root(path)):
-                found[self._from_root(path)] = (commit, new if new is not None and self.access.sees(new) else None)
-        return found
+            found[self._from_root(path)] = (commit, new if new is not None and self.access.sees(new) else None)
+        return {path: fate for path, fate in found.items() if self.access.sees(path)}
 
     @cached_property
     def ended(self) -> Mapping[str, str]:

@@ -184,16 +184,6 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
     return tuple(code for code in get_checks() if code in wanted and code not in ignore)
 
 
-def renamed_codes(settings: Settings, given: Sequence[str] = ()) -> list[str]:
-    """Return a remark for each earlier code of a check in the options or in the settings."""
-    stated = [(f"mdmem.toml:{line}: ", code) for _, code, line in _stated_codes(settings)]
-    return [
-        f"{where}the check `{code}` is called `{check.code}` now"
-        for where, code in [*(("", code) for code in given), *stated]
-        if (check := find_check(code)) is not None and check.code != code
-    ]
-
-
 def _stated_codes(settings: Settings) -> Iterator[tuple[str, str, int]]:
     """Yield each code in the settings with its key and its line."""
     tables: dict[str, Settings | WingSettings] = {"check": settings}

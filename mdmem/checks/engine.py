@@ -49,7 +49,7 @@ class CheckReport(Struct, frozen=True):
 
     `known` are the findings that the baseline excuses. `fixed` are findings that were fixed, or would be with `is_dry`.
     An old finding, which the tree `base` also has, fails the run only with `old_fails`, and is reported one by one only
-    with `shows_old`. `remarks` are about earlier codes of checks.
+    with `shows_old`.
     """
 
     tree: str
@@ -63,7 +63,6 @@ class CheckReport(Struct, frozen=True):
     old_fails: bool = False
     shows_old: bool = False
     is_dry: bool = False
-    remarks: tuple[str, ...] = ()
 
     def is_old(self, finding: Finding) -> bool:
         """Return whether the base has the same finding; never for an unreadable file, which may hide other findings."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Base, Case, GitFacts, Merge
-from mdmem.checks.check import chosen_codes, get_check, get_checks, renamed_codes, require_known_wings
+from mdmem.checks.check import chosen_codes, get_check, get_checks, require_known_wings
 from mdmem.checks.engine import CheckReport, FileCache, is_incomplete, mark_new, run_checks
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.model.finding import Finding, Place, Severity, fault
@@ -267,7 +267,6 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         base=compared.base.name if compared.base else next((one.tree.name for one in compared.elsewhere), None),
         fail_on=workspace.settings.fail_on,
         old_fails=workspace.settings.old == "fail",
-        remarks=tuple(renamed_codes(workspace.settings, (*request.select, *request.ignore))),
     )
 
 

@@ -134,10 +134,9 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         report, fixed = fix(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
         if options["diff"]:
             print_patch(changes_diff(fixed.plan.changes, under, given.style))
-        given.remark(*report.remarks, *(refused.sentence for refused in fixed.refused))
+        given.remark(*(refused.sentence for refused in fixed.refused))
     else:
         report = check(workspace, request)
-        given.remark(*report.remarks)
     return CheckedRoot(report, under, workspace.line_of, from_here(workspace))
 
 

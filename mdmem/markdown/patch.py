@@ -74,28 +74,26 @@ def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit
 
 
 def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
-    """Return the edits that remove an item of a list; without further items, the key is removed, too.
+    """Return the edits that remove an item of a list; without further items, the key is removed, too."""
+    return replace_items(document, name, {item: None})
 
-    Raises LookupError if there is no such key or item.
+
+def replace_items(document: Document, name: str, texts: Mapping[int, str | None]) -> tuple[Edit, ...]:
+    """Return the edits that change items of a list by index, or remove those with None.
+
+    Raises LookupError for a missing list or item.
     """
     layout = layout_of(document)
-    places = range(len(_listed(layout.fields[name])))
-    if item not in places:
-        raise IndexError(f"`{name}` has no item {item}")
-    return _with_slots(document, layout, name, [_Slot(place) for place in places if place != item])
-
-
-def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that change items of a list, by index; raises LookupError for a missing list or item."""
-    layout = layout_of(document)
     items, node = _listed(layout.fields[name]), layout.fields.nodes[name][1]
-    slots = [_Slot(place) for place in range(len(items))]
+    slots = {place: _Slot(place) for place in range(len(items))}
     for place, text in texts.items():
-        if not 0 <= place < len(items):
+        if place not in slots:
             raise IndexError(f"`{name}` has no item {place}")
-        if items[place] != text or not is_scalar(node.value[place] if is_sequence(node) else node):
+        if text is None:
+            del slots[place]
+        elif items[place] != text or not is_scalar(node.value[place] if is_sequence(node) else node):
             slots[place] = _Slot(place, text)
-    return _with_slots(document, layout, name, slots)
+    return _with_slots(document, layout, name, list(slots.values()))
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:

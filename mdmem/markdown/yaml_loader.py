@@ -70,13 +70,9 @@ def _explained(lines: Sequence[str], words: str, since: Any, at: Any) -> Finding
             return _fault(at, "text follows the closing bracket", "write one list: [first, second]")
         if here == "-":
             return _fault(at, "a list item where a key belongs", "write the key of the list above it")
-    is_scanned = words.startswith(("while scanning an a", "while scanning a block"))
-    return _first_character(lines, since if is_scanned else at) if _FIRST_CHARACTER.search(words) else None
-
-
-def _first_character(lines: Sequence[str], mark: Any) -> Finding | None:
+    mark = since if words.startswith(("while scanning an a", "while scanning a block")) else at
     before, value = lines[mark.line][: mark.column], lines[mark.line][mark.column :].rstrip()
-    if not value or value[0].isspace():
+    if not value or value[0].isspace() or not _FIRST_CHARACTER.search(words):
         return None
     name = "a backtick" if value[0] == "`" else f"`{value[0]}`"
     help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
