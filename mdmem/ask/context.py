@@ -52,7 +52,11 @@ _OLDEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ContextRequest(Struct, frozen=True, kw_only=True):
-    """A request for a context pack: a goal, and options. Numbers out of range become the nearest valid number."""
+    """A request for a context pack: a goal, and options.
+
+    `limit` is the most items (1 to 50) besides the unconditional invariants, and `related_limit` the most related
+    entries (up to 20) of an item. Numbers out of range become the nearest valid number.
+    """
 
     goal: str
     intent: Intent = Intent.BUILD
@@ -63,16 +67,6 @@ class ContextRequest(Struct, frozen=True, kw_only=True):
     limit: int = 24
     include_related: bool = True
     related_limit: int = 3
-
-    @property
-    def size(self) -> int:
-        """Return the number of items that may be included (1 to 50), not counting the unconditional invariants."""
-        return min(max(self.limit, 1), _MOST)
-
-    @property
-    def related_size(self) -> int:
-        """Return the number of related entries that may be listed for one item, 0 if none are wanted."""
-        return min(max(self.related_limit, 0), _MOST_RELATED) if self.include_related else 0
 
     @property
     def query(self) -> str:
@@ -312,7 +306,7 @@ def _choose(candidates: Sequence[_Candidate], request: ContextRequest) -> tuple[
             fitting.append(one)
             # Proposals use only the space that current entries leave.
             (later if one.item.is_proposal and not one.always else current)[one.facet].append(one)
-    size = len(taken) + math.ceil(request.size * reach.share)
+    size = len(taken) + math.ceil(min(max(request.limit, 1), _MOST) * reach.share)
     for queues in (current.values(), later.values()):
         while len(taken) < size and any(queues):
             for weight, queue in zip(_WEIGHTS, queues, strict=False):
@@ -345,7 +339,8 @@ def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> A
 def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -> list[dict[str, Any]]:
     """Return the items of some candidates; contents are shortened, and links omitted, to fit the budget."""
     reach = REACHES[request.layer]
-    left = int(budget * reach.length)
+    has_links, left = request.include_related and not reach.gists, int(budget * reach.length)
+    most = min(max(request.related_limit, 0), _MOST_RELATED) if has_links else 0
     for catalog in {id(one.catalog): one.catalog for one in chosen}.values():
         # All files are read together.
         list(catalog.documents([one.entry.address for one in chosen if one.catalog is catalog]))
@@ -361,7 +356,7 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
     for one, document, body, (content, form) in zip(chosen, documents, bodies, contents, strict=True):
         # Links get the part of the budget that contents leave; the first items get their links first.
         related = []
-        for link in links_json(one.catalog, one.entry.address, body, most=0 if reach.gists else request.related_size):
+        for link in links_json(one.catalog, one.entry.address, body, most=most):
             link["id"] = id_of(link["id"], is_private=one.memory.is_private)
             cost = _cost(json.dumps(link, ensure_ascii=False))
             if cost > left:

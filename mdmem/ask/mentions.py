@@ -74,9 +74,15 @@ class Mentions(Struct, frozen=True):
         """
         catalog = self.workspace.catalog
         linking = [one for one, _ in catalog.derived.incoming.get(entry.address, ())]
-        containing: list[str] = []
+        containing, name = list[str](), entry.address.rpartition("/")[2]
         if self.searches:
-            containing = self.workspace.index.find_containing(sorted(_spellings(entry)), self.workspace.corpus)
+            spellings = {name}
+            if number := RECORD_NUMBER.match(name):
+                digits = number["number"]
+                kinds = [number["kind"]] if number["kind"] else _KINDS
+                spellings |= {f"{kind} {one}" for kind in kinds for one in (digits, digits.lstrip("0") or "0")}
+                spellings |= {digits} if digits.startswith("0") else set()
+            containing = self.workspace.index.find_containing(sorted(spellings), self.workspace.corpus)
         known = (catalog.entries[one] for one in dict.fromkeys((*linking, *containing)) if one in catalog.entries)
         newer = (one for one in known if _age(one) >= _age(entry) and one.address != entry.address)
         candidates = [one for one in newer if catalog.lineage.is_current(one.address)]
@@ -170,18 +176,6 @@ def stated_change(sentence: str, reference: re.Match[str]) -> str:
     passive = _PASSIVE.match(sentence, reference.end())
     stem = active[-1][1] if active else passive[1] if passive else ""
     return f"{_CHANGES[stem.lower()]} it" if stem else ""
-
-
-def _spellings(entry: Entry) -> set[str]:
-    """Return the texts to search for in order to find mentions of an entry."""
-    name = entry.address.rpartition("/")[2]
-    number = RECORD_NUMBER.match(name)
-    if number is None:
-        return {name}
-    digits = number["number"]
-    kinds = [number["kind"]] if number["kind"] else _KINDS
-    found = {f"{kind} {one}" for kind in kinds for one in (digits, digits.lstrip("0") or "0")}
-    return found | {name, *([digits] if digits.startswith("0") else [])}
 
 
 def _age(entry: Entry) -> date:

@@ -31,11 +31,6 @@ class Question(Struct, frozen=True, kw_only=True):
         """Return whether the question has neither words nor paths, so that every current entry answers it."""
         return not self.words.strip() and not self.paths
 
-    @property
-    def is_words_only(self) -> bool:
-        """Return whether the question has words, and neither paths nor filters."""
-        return bool(self.words.strip()) and not self.paths and not self.work_paths and self.filters == Filters()
-
 
 _Request = TypeVar("_Request", bound=Struct)
 

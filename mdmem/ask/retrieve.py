@@ -35,7 +35,7 @@ from mdmem.model.entry import EntryType
 from mdmem.model.finding import Finding, Place
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.proposals import View, view_of
-from mdmem.store.workspace.scope import Scope, resolve_scope
+from mdmem.store.workspace.scope import Filters, Scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")
@@ -257,7 +257,8 @@ def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tup
 
     A question with a wing, a file or a filter states where to search, so its result is empty, too.
     """
-    if not question.is_words_only or found.basis.coverage is Coverage.FULL:
+    states_where = question.paths or question.work_paths or question.filters != Filters()
+    if not question.words.strip() or states_where or found.basis.coverage is Coverage.FULL:
         return ()
     lineage, entries = workspace.catalog.lineage, workspace.catalog.entries
     others = [one for one in entries if one.partition("/")[0] not in found.scope.wings]

@@ -22,7 +22,7 @@ from mdmem.model.finding import Finding
 from mdmem.model.lineage import Stance
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
-from mdmem.store.workspace.addresses import resolve_name, resolve_names
+from mdmem.store.workspace.addresses import resolve_names
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.scope import Filters, reading_scope
 from mdmem.store.workspace.workspace import Workspace
@@ -125,12 +125,6 @@ def show(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) 
     """
     entries = view_of(workspace).checkout.catalog.entries
     return in_full(workspace, [entries[address] for address in resolve_names(workspace, names, wings)])
-
-
-def show_one(workspace: Workspace, name: str) -> ShownEntry:
-    """Return the entry with a name; raises NotFoundError, and UsageError if several entries have this name."""
-    entries = view_of(workspace).checkout.catalog.entries
-    return in_full(workspace, [entries[resolve_name(workspace, name)]])[0]
 
 
 def stance_notes(workspace: Workspace, listed: Iterable[Entry]) -> dict[str, str]:

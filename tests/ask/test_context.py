@@ -189,6 +189,11 @@ def test_related_entries_come_from_both_directions(root: Path) -> None:
     ]
     assert len(items_of(context(root, "hub", related_limit=1))[2]["related"]) == 1
     assert all(not one["related"] for one in items_of(context(root, "hub", include_related=False)))
+    many = [f"app/notes/n{number}" for number in range(25)]
+    for address in many:
+        put(root, address, "Short", type="note")
+    put(root, "app/architecture/hub", "The hub", see=many)
+    assert len(items_of(context(root, "hub", related_limit=900, layer="deep_search"))[2]["related"]) == 20
     write(root, "mdmem.toml", 'default_wing = "app"\nbudget = 20\n')
     assert all(not one["related"] for one in items_of(context(root, "hub"))), "the contents leave no room for links"
 
@@ -446,15 +451,10 @@ def test_reading_changes_no_byte_and_answers_the_same_again(read: Callable[[Work
 def test_only_the_goal_is_needed() -> None:
     asked = read_request(ContextRequest, {"goal": " add a\nthing ", "intent": None, "project": " "})
     assert asked == ContextRequest(goal="add a thing", intent=Intent.BUILD, layer=Layer.RECALL)
-    assert (asked.size, asked.related_size) == (24, 3)
+    assert (asked.limit, asked.related_limit) == (24, 3)
     for kind in (ContextRequest, SynthesisRequest):
         with pytest.raises(UsageError, match="`goal` is missing; write a text"):
             read_request(kind, {"goal": " "})
-
-
-def test_related_limit_is_clamped() -> None:
-    sizes = [ContextRequest(goal="x", related_limit=most).related_size for most in (-1, 900)]
-    assert sizes == [0, 20]
 
 
 def test_query_holds_each_word_that_says_something_once_and_of_a_long_goal_its_beginning() -> None:
