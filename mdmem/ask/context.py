@@ -87,7 +87,6 @@ class _Memory(Struct, frozen=True):
     """A memory to build a context pack from (the team's or the caller's own), with its answer to the query."""
 
     reading: Reading
-    scope: Scope
     found: Answer
     is_private: bool = False
 
@@ -119,7 +118,7 @@ class _Candidate(Struct, frozen=True, kw_only=True):
     @property
     def authority(self) -> tuple[Any, ...]:
         """Return a sort key: type, current entries first, team before private memory, then the order of `retrieve`."""
-        key = authority_key(self.item, starts_shared=self.memory.scope.starts_shared)
+        key = authority_key(self.item, starts_shared=self.memory.found.scope.starts_shared)
         return (self.entry.type.rank, not self.item.current, self.memory.is_private, *key)
 
     @property
@@ -185,14 +184,14 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     if request.intent is Intent.LEARN:
         scope = replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
     question, remarks = Question(words=request.query), list[str]()
-    memories = [_Memory(reading, scope, reading.retrieve(scope, question))]
+    memories = [_Memory(reading, reading.retrieve(scope, question))]
     # The caller's own memory has no history, so it is not read if an earlier commit is asked for.
     if has_own and workspace.snapshot.is_working_tree:
         try:
             if (found := find_own_memory(workspace)) is not None:
                 own = reading_of(found)
                 own_scope = resolve_scope(found.catalog, own.settings, Filters(wings=(WING,)))
-                memories.append(_Memory(own, own_scope, own.retrieve(own_scope, question), is_private=True))
+                memories.append(_Memory(own, own.retrieve(own_scope, question), is_private=True))
         except (MdmemError, OSError) as error:
             remarks.append(f"your own memory cannot be read: {error}")
     candidates = [one for memory in memories for one in _candidates(memory, request)]
@@ -233,7 +232,7 @@ def _candidates(memory: _Memory, request: ContextRequest) -> Iterator[_Candidate
     They are the matches, the invariants, the last session notes, the agent's diary, and the entries of the domain: the
     domain is their wing, room, label, topic, focus or a tag.
     """
-    catalog, scope, reach = memory.reading.view.effective.catalog, memory.scope, REACHES[request.layer]
+    catalog, scope, reach = memory.reading.view.effective.catalog, memory.found.scope, REACHES[request.layer]
     # Without words, retrieval returns everything; a goal of stop words alone matches nothing.
     items = {item.address: item for item in memory.found.items if request.query or item.unconditional}
     members = [one for one in catalog.entries.values() if scope.contains(one.address)]

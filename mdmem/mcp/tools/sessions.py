@@ -49,7 +49,9 @@ def _unknown_state(_: str, arguments: Mapping[str, Any]) -> str:
 
 class _ContextArguments(TypedDict):
     project_id: NeededProject
-    scope: Annotated[Scope, Choice, Field(default="project", description="`global`: the shared wings alone.")]
+    scope: Annotated[
+        Scope, Choice, Field(default="project", description="`global`: the shared wings alone, if there is no focus.")
+    ]
     focus: Focus
     categories: Annotated[
         tuple[Annotated[_Label, Choice], ...] | None, Listed, Field(default=None, description="Only items of these.")
