@@ -25,7 +25,6 @@ def make_wings(folder: Path, *, manifest: str = "kind: project\nshared_wings: [l
 
 
 def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields: object) -> None:
-    """Write an entry that only its title tells from others."""
     write_entry(root, address, body, title=title, **fields)
 
 
@@ -40,17 +39,14 @@ def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters
 
 
 def hits(root: Path, words: str, /, **filters: object) -> SearchResult:
-    """Return what a search finds."""
     return search(open_root(root), Question(words=words, filters=Filters(**filters)))
 
 
 def names(items: Iterable[Item]) -> list[str]:
-    """Return the addresses of items or hits in their order."""
     return [item.entry.address for item in items]
 
 
 def only(retrieval: Answer, address: str) -> Item:
-    """Return the item of an address."""
     return next(item for item in retrieval.items if item.entry.address == address)
 
 
@@ -62,17 +58,14 @@ def left_out(retrieval: Answer) -> dict[str, str]:
 
 
 def bundle(root: Path, project_id: str | None = "app", /, **asked: Any) -> Bundle:
-    """Return what `retrieve_context` answers about a project."""
     return retrieve_context(open_root(root), project_id=project_id, **asked)
 
 
 def ids(items: Iterable[Bundle]) -> list[str]:
-    """Return the addresses of items in their order."""
     return [item["id"] for item in items]
 
 
 def item(answer: Bundle, address: str) -> Bundle:
-    """Return one item of an answer."""
     return next(one for one in answer["items"] if one["id"] == address)
 
 

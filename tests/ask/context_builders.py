@@ -46,7 +46,6 @@ def workspace(root: Path, *, access: Access | None = None) -> Workspace:
 
 
 def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> Pack:
-    """Return the pack for a goal."""
     return compile_context(workspace(root, access=access), read_request(ContextRequest, {"goal": goal, **asked}))
 
 
@@ -56,15 +55,12 @@ def again(found: Workspace) -> Workspace:
 
 
 def facets(pack: Pack) -> list[str]:
-    """Return the facets of a pack in their order."""
     return [section["facet"] for section in pack["sections"]]
 
 
 def ids(pack: Pack) -> list[str]:
-    """Return the ids of all items."""
     return [item["id"] for item in items_of(pack)]
 
 
 def of(pack: Pack, facet: str) -> Sequence[str]:
-    """Return the ids under one facet."""
     return [item["id"] for item in items_of(pack) if item["facet"] == facet]

@@ -102,13 +102,8 @@ def test_a_suspected_contradiction_stands_apart(root: Path) -> None:
     told = bundle(root)
     assert told["retrieval_status"] == "succeeded"
     assert told["conflicts_found"] is False
-    assert told["suspected"] == [
-        {
-            "a": "app/r/executor",
-            "b": "lib/r/executor",
-            "why": "one subject, and no `overrides`: both have the same entry-id",
-        }
-    ]
+    why = "one subject, and no `overrides`: both have the same entry-id"
+    assert told["suspected"] == [{"a": "app/r/executor", "b": "lib/r/executor", "why": why}]
 
 
 def test_a_contradiction_of_what_is_not_given_is_not_reported(root: Path) -> None:

@@ -52,38 +52,33 @@ OF_A_QUEUE = [
 ]
 
 
-def test_answer_without_a_memory_is_what_docs_readme_and_workspace_say(repository: Path, run: Run) -> None:
-    found = answered(run, repository, "the queues", "queue")
-    assert sources(found) == ("docs", True, OF_A_QUEUE)
-    assert (found["items"], found["covered"], found["scope"]["state"]) == ([], False, "unresolved")
-
-
-def test_answer_without_words_is_the_text_of_docs_and_readme(repository: Path, run: Run) -> None:
-    assert sources(answered(run, repository)) == (
-        "docs",
-        True,
-        [
-            ("docs/architecture.md", 1, "# Architecture"),
-            ("docs/architecture.md", 3, "The queue retries."),
-            ("docs/architecture.md", 7, "Locks are held briefly."),
-            ("README.md", 1, "# Project"),
-            ("README.md", 3, "A queue for everybody."),
-        ],
-    )
-
-
 @pytest.mark.parametrize(
-    ("word", "source", "lines"),
+    ("words", "source", "lines"),
     [
-        ("everybody", "readme", [("README.md", 3, "A queue for everybody.")]),
-        ("timeout", "workspace", [("src/queue.py", 1, "# timeout of a queue"), ("src/queue.py", 2, "TIMEOUT = 5")]),
-        ("nowhere", "workspace", []),
+        (("the queues", "queue"), "docs", OF_A_QUEUE),
+        (("everybody",), "readme", [("README.md", 3, "A queue for everybody.")]),
+        (("timeout",), "workspace", [("src/queue.py", 1, "# timeout of a queue"), ("src/queue.py", 2, "TIMEOUT = 5")]),
+        (("nowhere",), "workspace", []),
+        # Without words, it is the text of docs and README.
+        (
+            (),
+            "docs",
+            [
+                ("docs/architecture.md", 1, "# Architecture"),
+                ("docs/architecture.md", 3, "The queue retries."),
+                ("docs/architecture.md", 7, "Locks are held briefly."),
+                ("README.md", 1, "# Project"),
+                ("README.md", 3, "A queue for everybody."),
+            ],
+        ),
     ],
 )
-def test_answer_is_of_the_first_source_that_has_a_line(
-    word: str, source: str, lines: list[tuple[str, int, str]], repository: Path, run: Run
+def test_answer_without_a_memory_names_the_first_source_that_has_a_line(
+    words: tuple[str, ...], source: str, lines: list[tuple[str, int, str]], repository: Path, run: Run
 ) -> None:
-    assert sources(answered(run, repository / "src", word)) == (source, True, lines)
+    found = answered(run, repository / "src", *words)
+    assert sources(found) == (source, True, lines)
+    assert (found["items"], found["covered"], found["scope"]["state"]) == ([], False, "unresolved")
 
 
 def test_answer_outside_git_searches_the_files(tmp_path: Path, run: Run) -> None:

@@ -278,14 +278,9 @@ def test_best_match_that_ended_is_named_with_its_reason(root: Path) -> None:
     assert found(root, "sorted colour").basis.ended == ()
 
 
-def test_best_match_that_was_replaced_is_named_with_its_head(root: Path) -> None:
-    put(root, OLD, "Queue", status="deprecated", superseded_by=[NEW], reason="older still was worse")
-    put(root, NEW, "Replaced", supersedes=[OLD], reason="it was slow")
-    assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "it was slow", (NEW,)),)
-
-
 def test_reasons_are_those_of_each_step_to_what_is_current(root: Path) -> None:
-    put(root, OLD, "Queue", status="deprecated", superseded_by=["app/a/mid"])
+    # The reason of the first entry says why it replaced an older one.
+    put(root, OLD, "Queue", status="deprecated", superseded_by=["app/a/mid"], reason="older still was worse")
     put(root, "app/a/mid", "Table", status="deprecated", superseded_by=[NEW], supersedes=[OLD], reason="two phones")
     put(root, NEW, "Replaced", supersedes=["app/a/mid"], reason="the table was slow")
     assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "two phones; the table was slow", (NEW,)),)

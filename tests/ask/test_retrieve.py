@@ -14,7 +14,6 @@ from .builders import found, make_wings, names, put
 
 
 def told(retrieval: Answer) -> list[tuple[str, str, str]]:
-    """Return the contradictions of an answer."""
     return [(one.a, one.b, one.why) for one in retrieval.basis.conflicts]
 
 

@@ -13,12 +13,10 @@ from mdmem.model.access import Access
 
 
 def surface(root: Path, query: str, /, **asked: object) -> dict[str, Any]:
-    """Return what words surface."""
     return memory_surface(open_root(root), query=query, **asked)  # type: ignore[arg-type]
 
 
 def found(root: Path, query: str, /, **asked: object) -> list[str]:
-    """Return the addresses that words surface."""
     return [match["id"] for match in surface(root, query, **asked)["matches"]]
 
 
