@@ -83,7 +83,7 @@ def test_what_is_found_is_what_the_command_finds_after_saving(hand: Hand, capsys
     assert f"line={found.place.line},col={found.place.column}" in ran.out
 
 
-def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_change_on_disk_and_a_day_that_passes_count(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     # The repository was copied a moment ago, and no clock can tell that nothing changed since.
     monkeypatch.setattr("mdmem.store.git.process.RACY_NS", 0)
     memory = hand.open(RULE).memory
@@ -94,14 +94,11 @@ def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyP
     assert places(hand) == [("nav/architecture/threads.md", "invalid-value")]
     write_entry(hand.folder / "memory", "nav/architecture/new", status="actve")
     (hand.folder / THREADS).unlink()
-    assert memory.refresh()
-    assert places(hand) == [("nav/architecture/new.md", "invalid-value")]
-
-
-def test_a_day_that_passes_counts(hand: Hand) -> None:
     write_entry(hand.folder / "memory", "nav/rules/short", type="invariant", expires_at=TODAY)
-    memory = hand.open(RULE).memory
+    assert memory.refresh()
     before = places(hand)
+    assert ("nav/architecture/new.md", "invalid-value") in before
+    assert THREADS.removeprefix("memory/") not in dict(before)
     memory.today = lambda: date.fromisoformat(TODAY) + timedelta(1)
     assert memory.refresh()
     assert [path for path, code in places(hand) if (path, code) not in before] == ["nav/rules/short.md"]

@@ -131,7 +131,9 @@ def test_a_new_draft_stands_beside_what_it_is_to_replace(lived: Hand) -> None:
     assert "Supersede with a new draft" not in offered(lived, THREADS)
 
 
-def test_what_would_break_the_memory_is_not_offered(lived: Hand) -> None:
+def test_what_would_break_the_memory_or_cannot_be_written_is_not_offered(
+    lived: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lived.open(THREADS)
     lived.type(THREADS, "type: decision", "type: decision\nsee: [nav/architecture/pool, nav/rules/callbacks]")
     assert "Supersede nav/architecture/pool" in offered(lived, THREADS, "architecture/po|ol")
@@ -140,12 +142,9 @@ def test_what_would_break_the_memory_is_not_offered(lived: Hand) -> None:
     lived.open(POOL)
     lived.type(POOL, "see:", "supersedes:")
     assert "Supersede nav/architecture/pool" not in offered(lived, THREADS, "architecture/po|ol"), "not in a circle"
-
-
-def test_a_file_that_may_not_be_written_has_no_action(lived: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
-    lived.open(POOL)
+    assert offered(lived, THREADS)
     monkeypatch.setattr("os.access", lambda *_: False)
-    assert not offered(lived, POOL)
+    assert not offered(lived, THREADS), "the file may not be written"
 
 
 def test_what_cannot_be_is_refused_to_who_asked_and_is_no_fault(hand: Hand) -> None:
