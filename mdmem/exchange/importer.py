@@ -32,7 +32,7 @@ from mdmem.exchange.record import (
     number_of,
     with_whole_labels,
 )
-from mdmem.markdown.parse import BodyLink, body_links, image_links, without_code
+from mdmem.markdown.parse import body_links, image_links, without_code
 from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.fields import ORIGIN, Origin, content_digest
 from mdmem.model.finding import Finding, Severity
@@ -342,8 +342,6 @@ _CUT_BELOW_BLANK = re.compile(rf"(\A|\n[ \t]*\r?\n)(?:{_CUT}(?:[ \t]*\r?\n)*)+")
 # Blanks inside of brackets are assumed to be fewer than this.
 _NEAR = 1000
 _SHOWN_WORDS = re.compile(r"[ \t]*\|")
-# Start and end of a part of the body, the new text (None to cut the part), and a message.
-_Edit = tuple[int, int, str | None, str]
 
 
 def write_body(
@@ -353,39 +351,37 @@ def write_body(
 
     `place` converts a path relative to the root into a path relative to the top of the project.
     """
-    prose = with_whole_labels(without_code(record.body))
-    edits: list[_Edit] = [(cut.start, cut.end, None, "") for cut in cuts]
-    edits += (_new_link(record, link, references, place) for link in (*body_links(prose), *image_links(prose)))
+    prose, folder = with_whole_labels(without_code(record.body)), record.source.folder
+    # Start and end of a part of the body, its new text, and a message or an empty text.
+    edits = [(cut.start, cut.end, _CUT, "") for cut in cuts]
+    for link in (*body_links(prose), *image_links(prose)):
+        end = link.offset + link.width
+        text = written = record.body[link.offset : end]
+        message = ""
+        if link.is_path and link.target and not link.target.startswith("/"):
+            target = posixpath.normpath(posixpath.join(folder, link.target))
+            if target == ".." or target.startswith("../"):
+                message = f"`{written}` leads out of the project, and is unchanged"
+            else:
+                address = references.by_path.get(target)
+                text = relative(place(f"{address}.md") if address else target, place(f"{record.address}.md"), written)
+        # Without `[[` directly before it, the text is a list inside a list, or a footnote.
+        elif not link.is_path and record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[["):
+            meant = references.named(link.target, folder)
+            if len(meant) == 1:
+                # The old text stays as the words to show.
+                text = meant[0] if _SHOWN_WORDS.match(record.body, end) else f"{meant[0]}|{link.target}"
+            elif not link.target.isdigit():
+                why = f"may mean {' or '.join(meant)}" if meant else "matches no imported record"
+                message = f"`[[{link.target}]]` {why}, and is unchanged"
+        edits.append((link.offset, end, text, message))
     parts: list[str] = []
     messages: dict[str, None] = {}
     at = 0
     for start, end, text, message in sorted(edits, key=lambda edit: edit[0]):
         if start >= at:
-            parts += (record.body[at:start], _CUT if text is None else text)
+            parts += (record.body[at:start], text)
             at = end
             messages |= {message: None} if message else {}
     body = _CUT_BELOW_BLANK.sub(r"\1", "".join([*parts, record.body[at:]])).replace(_CUT, "")
     return re.sub(r"\A(?:[ \t]*\r?\n)+", "", body), tuple(messages)
-
-
-def _new_link(record: ForeignRecord, link: BodyLink, references: References, place: Callable[[str], str]) -> _Edit:
-    """Return the edit for a link, with a message if it is broken; a wiki link keeps its old text as words to show."""
-    end = link.offset + link.width
-    written = record.body[link.offset : end]
-    text, message = written, ""
-    if link.is_path and link.target and not link.target.startswith("/"):
-        target = posixpath.normpath(posixpath.join(record.source.folder, link.target))
-        if target == ".." or target.startswith("../"):
-            message = f"`{written}` leads out of the project, and is unchanged"
-        else:
-            address = references.by_path.get(target)
-            text = relative(place(f"{address}.md") if address else target, place(f"{record.address}.md"), written)
-    # Without `[[` directly before it, the text is a list inside a list, or a footnote.
-    elif not link.is_path and record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[["):
-        meant = references.named(link.target, record.source.folder)
-        if len(meant) == 1:
-            text = meant[0] if _SHOWN_WORDS.match(record.body, end) else f"{meant[0]}|{link.target}"
-        elif not link.target.isdigit():
-            why = f"may mean {' or '.join(meant)}" if meant else "matches no imported record"
-            message = f"`[[{link.target}]]` {why}, and is unchanged"
-    return link.offset, end, text, message
