@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.connection import FORBIDDEN, REBUILD, HubError, one_row, retried, transaction
+from mdmem.hub.connection import REBUILD, one_row, retried, transaction
 from mdmem.hub.contents import COLUMNS, Contents, HubWing, WingSource, narrow_settings, plain_text
 from mdmem.hub.repositories import (
     FORMAT,
@@ -135,12 +135,9 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> H
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise not_to_push(name)
     made = "INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-    is_made = cursor.execute(made, (name, location.under)).rowcount == 1
-    found = find_repository(cursor, name, is_locked=True)
-    if found is None:
-        raise HubError(FORBIDDEN)
-    # If another process just added the name, it may belong to another memory.
-    return found if is_made else _take_repository(cursor, contents, given=given)
+    cursor.execute(made, (name, location.under))
+    # Look again. If another process just added the name, it may belong to another memory.
+    return _take_repository(cursor, contents, given=given)
 
 
 def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:

@@ -297,13 +297,19 @@ def grant(
                 raise NotFoundError(
                     f"the hub has no repository `{place}`; push it first, or add `--push` to allow its first push"
                 )
-            elif wing is not None:
-                _require_wing(cursor, repository, place, may_push=may_push)
             if wing is None:
                 cursor.execute(_GRANT_REPOSITORY, (principal, repository, may_push))
                 cursor.execute(f"{_REVOKE} AND wing IS NOT NULL", (principal, repository))
-            else:
-                cursor.execute(_GRANT_WING, (principal, repository, wing, principal, repository))
+                continue
+            whole = place.removesuffix(f"/{wing}")
+            if may_push:
+                advice = f"grant `{whole} --push`, without `/{wing}`"
+                raise UsageError(f"a permission to push is for a whole repository: {advice}")
+            wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
+            if wing not in wings:
+                has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"
+                raise NotFoundError(f"the hub has no wing `{wing}` of {whole}; {has}")
+            cursor.execute(_GRANT_WING, (principal, repository, wing, principal, repository))
         return _granted(cursor, principal)
 
 
@@ -417,17 +423,6 @@ def _find_place(cursor: Any, place: str) -> tuple[int | None, str | None]:
     above, _, wing = place.rpartition("/")
     whole, part = one_row(cursor.execute("SELECT repository_named(%s), repository_named(%s)", (place, above)))
     return (whole, None) if whole is not None else (part, wing)
-
-
-def _require_wing(cursor: Any, repository: int, place: str, *, may_push: bool) -> None:
-    """Raise NotFoundError if a repository lacks the wing in `REPOSITORY/WING`, and UsageError if it is to be pushed."""
-    above, _, wing = place.rpartition("/")
-    if may_push:
-        raise UsageError(f"a permission to push is for a whole repository: grant `{above} --push`, without `/{wing}`")
-    wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
-    if wing not in wings:
-        has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"
-        raise NotFoundError(f"the hub has no wing `{wing}` of {above}; {has}")
 
 
 def _granted(cursor: Any, principal: int) -> Grant:

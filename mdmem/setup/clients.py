@@ -72,11 +72,11 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
     """
     client = CLIENTS[name]
     is_toml = client.path.endswith(".toml")
+    arguments = ["mcp"]
     if client.top is not None:
-        named: str | None = f"{client.top}/{under}".removesuffix("/")
-    else:
-        named = None if is_found else under or "."
-    arguments = ["mcp"] if named is None else ["mcp", "--root", named]
+        arguments += ["--root", f"{client.top}/{under}".removesuffix("/")]
+    elif not is_found:
+        arguments += ["--root", under or "."]
     server = {**client.more, "command": command, "args": arguments}
     if client.is_one_list:
         server = {**client.more, "command": [command, *arguments]}
