@@ -146,6 +146,8 @@ def is_wing_manifest(content: bytes) -> bool:
     return text.startswith((b"---\n", b"---\r\n")) and kind >= 0 and (end < 0 or kind < end)
 
 
+# The path of the README of a wing.
+MANIFEST = re.compile(r"[^/]+/README\.md")
 _FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n((?:(?!---).*\n)*)")
 _REQUIRED = tuple(re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"type", b"status"))
 
@@ -212,13 +214,8 @@ class GitTree(Tree, Struct, dict=True):
                     found[path] = TreeFile(path, kind, blob.digest)
         # At the top of a repository, a folder without a manifest is no wing.
         if not self.under:
-            manifests = {
-                path: file.digest or ""
-                for path, file in found.items()
-                if path.endswith("/README.md")
-                and path.count("/") == 1
-                and file.kind in (FileKind.FILE, FileKind.UNMERGED)
-            }
+            files = [one for one in found.values() if one.kind in (FileKind.FILE, FileKind.UNMERGED)]
+            manifests = {one.path: one.digest or "" for one in files if MANIFEST.fullmatch(one.path)}
             content = dict(self._reader.read(list(manifests.values())))
             # A folder whose manifest cannot be read may be a wing, so it counts as one.
             wings = {

@@ -112,9 +112,6 @@ SUPERSEDES = "supersedes"
 _FIELDS = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "see")
 _linked = attrgetter(*_FIELDS, "superseded_by", "relations")
 
-# The address of the linked entry, and the relationship.
-_FieldLink = tuple[str, str]
-
 
 def is_lower(new: Entry, old: Entry) -> bool:
     """Return whether an entry has less authority than another entry that it amends."""
@@ -152,9 +149,9 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
         return found
 
     @cached_property
-    def outgoing(self) -> Mapping[str, Sequence[_FieldLink]]:
+    def outgoing(self) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the links in the fields of each entry, by address: pairs of the linked address and relationship."""
-        found: dict[str, list[_FieldLink]] = {}
+        found: dict[str, list[tuple[str, str]]] = {}
         for address, entry in self.entries.items():
             *named, newer, relations = _linked(entry)
             links = [(target, name) for name, targets in zip(_FIELDS, named, strict=True) for target in targets]
@@ -167,9 +164,9 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
         return found
 
     @cached_property
-    def incoming(self) -> Mapping[str, Sequence[_FieldLink]]:
+    def incoming(self) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the links that lead to each address, by address: pairs of the linking address and relationship."""
-        found: dict[str, list[_FieldLink]] = {}
+        found: dict[str, list[tuple[str, str]]] = {}
         for source, links in self.outgoing.items():
             for target, relationship in links:
                 found.setdefault(target, []).append((source, relationship))

@@ -26,6 +26,7 @@ from mdmem.store.git.process import (
     ShallowHistoryError,
     UnknownRevisionError,
     pathspec,
+    read_blobs,
     records,
     resolve,
     run,
@@ -177,29 +178,25 @@ def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
     if not current:
         return {}
     # Leave out the first commit, because it changed no status and git would search all its files.
-    patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/", "--format=%x01%as")
-    asked = ("log", *_PLAIN, "--no-show-signature", "-M", *patch, "--", pathspec(under))
+    asked = (*_LOG, "-M", "--no-abbrev", "--diff-filter=MR", "-G^status:", "--", pathspec(under))
     try:
-        printed = repository.run("-c", "log.showRoot=false", *asked)
+        found = _logged(repository.run("-c", "log.showRoot=false", *asked))
     except GitError:
         # The remote of a partial clone cannot be reached.
         return {}
+    changes = [(one.when[: len("2026-01-31")], change) for one in found for change in one.changes]
+    blobs = {blob for _, change in changes for blob in (change.before, change.after) if blob is not None}
+    is_ended = {blob: _ENDED.match(content or b"") is not None for blob, content in read_blobs(repository, [*blobs])}
     ended: dict[str, str] = {}
-    day = path = ""
-    for part in _ENDING.finditer(printed.decode("utf-8", "replace")):
-        day, path = part["day"] or day, part["path"] or path
-        if part["ended"]:
+    for day, change in changes:
+        if is_ended.get(change.after or "") and not is_ended.get(change.before or ""):
             # Commits are listed newest first, so keep the first day.
-            ended.setdefault(current.get(path, path), day)
+            ended.setdefault(current.get(change.path, change.path), day)
     return ended
 
 
-# Accept only changes in the first 99 lines, where the front matter is, since a body may contain `status:`, too.
-_ENDING = re.compile(
-    r"^\x01(?P<day>\S+)$|^\+\+\+ b/(?P<path>.+?)\t?$|^@@ -\d{1,2}(?:,\d+)? \+\d{1,2}(?:,\d+)? @@.*\n"
-    r"(?=(?:[-+].*\n)*?-status:)(?P<ended>(?:[-+].*\n)*?\+status:[ \t]*['\"]?deprecated\b)",
-    re.MULTILINE,
-)
+# Matches a file whose front matter has this status; its body may contain `status:`, too.
+_ENDED = re.compile(rb"(?:\xef\xbb\xbf)?---(?:(?!\n---).)*?\nstatus:[ \t]*['\"]?deprecated\b", re.DOTALL)
 
 
 # With more paths than this, ask git about the whole repository, because command lines are limited in length.

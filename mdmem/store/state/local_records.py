@@ -262,7 +262,6 @@ def tally_shown(state: Path, now: datetime) -> Tally:
     return Tally(times, ways, last)
 
 
-_JSON = ".json"
 # The arguments that are never stored: of a token, only the hash is stored elsewhere.
 _SECRET = frozenset({"governance_token"})
 # Results that are stored among the arguments. They are not part of the request's key.
@@ -345,7 +344,7 @@ _Record = TypeVar("_Record", PendingWrite, Blocked)
 def _read(path: Path, kind: type[_Record]) -> _Record | None:
     """Return the record in a file; None if the file is damaged, or if its name does not match the record."""
     record = read_record(path, kind)
-    return record if record is not None and path.name == f"{record.id}{_JSON}" else None
+    return record if record is not None and path.name == f"{record.id}{_SUFFIX}" else None
 
 
 class PendingWrites(Struct, frozen=True):
@@ -463,7 +462,7 @@ class PendingWrites(Struct, frozen=True):
             yield
 
     def _path(self, folder: str, name: str) -> Path:
-        return self.state / folder / f"{name}{_JSON}"
+        return self.state / folder / f"{name}{_SUFFIX}"
 
     def _records(self, folder: str, kind: type[_Record]) -> list[tuple[str, _Record | None]]:
         with refusal_named(self.state):

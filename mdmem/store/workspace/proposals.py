@@ -14,7 +14,6 @@ The standing of an entry says whether it is approved, proposed, uncommitted, or 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from functools import cache
@@ -34,10 +33,8 @@ from mdmem.store.git.history import last_touches, merge_base
 from mdmem.store.git.process import DefaultBranch, find_default_branch, read_blobs, resolve
 from mdmem.store.git.status import list_changed
 from mdmem.store.settings import Settings, readable_settings
-from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of, settings_bytes
+from mdmem.store.tree import MANIFEST, FileKind, GitTree, TreeView, digest_of, narrowed, path_of, settings_bytes
 from mdmem.store.workspace.workspace import Workspace
-
-_MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
 class Standings(Struct, frozen=True):
@@ -109,7 +106,7 @@ def _find_standings(workspace: Workspace) -> Standings | None:
         path: digest
         for path, digest in binding.items()
         if (path in found and found[path].is_proposal if path in read else path in here or path in committed)
-        and (is_entry_place(path) or _MANIFEST.fullmatch(path))
+        and (is_entry_place(path) or MANIFEST.fullmatch(path))
         and workspace.access.sees(path)
         and not path.startswith(unreadable)
     }

@@ -185,19 +185,15 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def conflicts(self) -> tuple[PathConflict, ...]:
         """Return the merge conflicts in files that belong to the memory, with paths relative to the root."""
-        prefix, found = self.location.prefix, []
-        below = (one for one in self.merged.conflicts if one.path.startswith(prefix))
-        for one in (replace(one, path=one.path.removeprefix(prefix)) for one in below):
-            is_hidden = any(part.startswith(".") for part in one.path.split("/"))
+        prefix = self.location.prefix
+        below = [one for one in self.merged.conflicts if one.path.startswith(prefix)]
+        found = [replace(one, path=one.path.removeprefix(prefix)) for one in below]
+        if found and not prefix:
             # At the top of a repository, a folder belongs to the memory if it is a wing on any side.
-            is_read = bool(prefix) or any(
-                file.path.split("/")[0] == one.path.split("/")[0]
-                for workspace in (self, *self.sides)
-                for file in workspace.tree.files()
-            )
-            if is_read and not is_hidden and self.access.sees(one.path):
-                found.append(one)
-        return tuple(found)
+            files = (file.path for workspace in (self, *self.sides) for file in workspace.tree.files())
+            wings = {path.split("/")[0] for path in files}
+            found = [one for one in found if one.path.split("/")[0] in wings]
+        return tuple(one for one in found if "/." not in f"/{one.path}" and self.access.sees(one.path))
 
     @cached_property
     def commits(self) -> tuple[str, ...]:
