@@ -34,8 +34,8 @@ from mdmem.store.catalog.links import Neighbour, neighbours
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
 from mdmem.store.state.local_records import append_audit
-from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope
-from mdmem.store.workspace.visibility import WING, find_own_memory, project_scope
+from mdmem.store.workspace.scope import Filters, Scope, ScopeState, project_scope, resolve_scope
+from mdmem.store.workspace.visibility import WING, find_own_memory
 from mdmem.store.workspace.workspace import Workspace
 
 Pack = dict[str, Any]
@@ -180,7 +180,8 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     """Return the pack; its keys `scope` and `source` are about the team's memory, not the caller's own."""
     workspace, budget = reading.workspace, reading.settings.budget
     widely = request.intent is Intent.GENERAL
-    scope = project_scope(reading.view.effective, reading.settings, request.project, widely=widely)
+    catalog, tracked = reading.view.effective.catalog, workspace.tracked_files
+    scope = project_scope(catalog, reading.settings, request.project, tracked=tracked, widely=widely)
     if request.intent is Intent.LEARN:
         scope = replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
     question, remarks = Question(words=request.query), list[str]()

@@ -23,8 +23,7 @@ from mdmem.model.entry import Entry, Freshness, Status, freshness_on
 from mdmem.model.text import visible
 from mdmem.record import record_json
 from mdmem.store.workspace.addresses import resolve_name
-from mdmem.store.workspace.scope import Scope
-from mdmem.store.workspace.visibility import project_scope
+from mdmem.store.workspace.scope import Scope, project_scope
 from mdmem.store.workspace.workspace import Workspace
 
 _MOST_SECTIONS, _MOST_WORDS = 20, 48
@@ -180,7 +179,8 @@ def is_doubtful(source: Mapping[str, Any]) -> bool:
 
 
 def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
-    scope = project_scope(reading.workspace, reading.settings, request.project)
+    catalog, tracked = reading.workspace.catalog, reading.workspace.tracked_files
+    scope = project_scope(catalog, reading.settings, request.project, tracked=tracked)
     planner = _Planner(reading.workspace, scope, request)
     about = retrieve_in(reading.workspace, scope, Question(words=request.query))
     named, missing = planner.find_named()

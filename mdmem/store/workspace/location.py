@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date
 from pathlib import Path
 from stat import S_ISREG
 
@@ -15,17 +13,8 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
-from mdmem.store.git.history import is_shallow
-from mdmem.store.git.process import (
-    UNSHALLOW,
-    Repository,
-    UnknownRevisionError,
-    find_default_branch,
-    find_repository,
-    resolve,
-    with_hook_index,
-)
-from mdmem.store.git.status import list_changed_in_index, list_first_parents, list_tracked_named
+from mdmem.store.git.process import Repository, find_repository, with_hook_index
+from mdmem.store.git.status import list_changed_in_index, list_tracked_named
 
 
 class Snapshot(Struct, frozen=True):
@@ -202,43 +191,6 @@ def located(root: Path, why: str) -> Location:
     if repository is not None and not root.is_relative_to(repository.top.resolve()):
         repository = None
     return Location(root, why, repository)
-
-
-# Dates need hyphens, because eight digits alone may be an abbreviated commit.
-_DAY = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
-
-
-def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
-    """Return the snapshot of a revision or a date, and the day that counts as today.
-
-    A branch or tag comes before a date. A date means the last commit until its end in UTC on the first-parent history
-    of the default branch. Raises UnknownRevisionError, UsageError (no such day or commit) and GitError.
-    """
-    repository, is_date = location.get_repository(), _DAY.fullmatch(name) is not None
-    try:
-        remarks = [f"`{name}` is a branch or tag here, so it is not read as a date"] if is_date else []
-        return Snapshot(resolve(repository, name), name=name, remarks=tuple(remarks)), today
-    except UnknownRevisionError:
-        if not is_date:
-            raise
-    try:
-        day = date.fromisoformat(name)
-    except ValueError as error:
-        raise UsageError(f"`{name}` is not a date; write a day as 2026-01-31") from error
-    branch = find_default_branch(repository)
-    if branch is None:
-        why = "the default branch is unknown; `git config mdmem.defaultBranch NAME` sets it"
-        raise GitError(f"cannot find the commit of {name}: {why}")
-    line = list_first_parents(repository, branch.commit, until=day)
-    if not line:
-        since = list_first_parents(repository, branch.commit)[-1][1][: len("2026-01-31")]
-        if is_shallow(repository):
-            cut = f"the history of {branch.ref} is cut off before {name} and begins on {since}"
-            raise GitError(f"{cut}; {UNSHALLOW}")
-        raise UsageError(f"nothing was committed on {branch.ref} by {name}; its history begins on {since}")
-    commit, when = line[0]
-    remark = f"as of {name}: commit {commit[:10]} of {branch.ref}, from {when} UTC"
-    return Snapshot(commit, name=name, is_dated=True, remarks=(remark,)), day
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.errors import SettingsError, UsageError
+from mdmem.model.access import AccessDeniedError
 from mdmem.model.entry import Entry, EntryType, Status, Wing
 from mdmem.model.globs import any_match
 from mdmem.store.catalog.addresses import MANIFEST
@@ -206,6 +207,35 @@ def resolve_scope(
         state=ScopeState.RESOLVED if chosen else ScopeState.UNRESOLVED,
         starts_shared=active is not None and wings[active].is_shared,
     )
+
+
+def project_scope(
+    catalog: Catalog,
+    settings: Settings,
+    project: str | None,
+    *,
+    tracked: Callable[[], Iterable[str]],
+    widely: bool = False,
+) -> Scope:
+    """Return the wings that a question about a project reads; `widely` adds all wings if `project` is None.
+
+    A project that does not exist yet reads only the shared wings, and none of their invariants always applies. Raises
+    AccessDeniedError for a project that the caller may not read, and for a missing one if the caller sees only some
+    wings.
+    """
+    if project is None:
+        try:
+            return resolve_scope(catalog, settings, Filters(all_wings=widely), tracked=tracked)
+        except AmbiguousWingError:
+            return Scope(wing=None, wings=tuple(catalog.wings), state=ScopeState.UNRESOLVED)
+    # The same error for a hidden and for a missing project, so that it does not reveal which exist.
+    if catalog.access.is_narrow and find_wing(project, catalog.wings) is None:
+        raise AccessDeniedError(project)
+    answer = scope_state(catalog, project)
+    if answer.wing is not None:
+        return resolve_scope(catalog, settings, Filters(wings=(answer.wing,)), tracked=tracked)
+    shared = tuple(name for name, wing in catalog.wings.items() if wing.is_shared)
+    return Scope(wing=None, wings=shared, shared_wings=shared, state=ScopeState.UNCERTAIN)
 
 
 def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:

@@ -22,21 +22,10 @@ from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.load import EntryCache
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import Commit
-from mdmem.store.settings import Settings
 from mdmem.store.state.files import user_folder, write_new
 from mdmem.store.state.local_records import PendingWrite
 from mdmem.store.workspace.location import Location, Snapshot
-from mdmem.store.workspace.scope import (
-    AmbiguousWingError,
-    Filters,
-    Scope,
-    ScopeAnswer,
-    ScopeState,
-    find_wing,
-    resolve_scope,
-    scope_state,
-    wing_name_for,
-)
+from mdmem.store.workspace.scope import ScopeAnswer, find_wing, scope_state, wing_name_for
 from mdmem.store.workspace.workspace import Workspace
 
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
@@ -146,30 +135,6 @@ def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
     except AccessDeniedError:
         return False
     return True
-
-
-def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:
-    """Return the wings that a question about a project reads; `widely` adds all wings if `project` is None.
-
-    A project that does not exist yet reads only the shared wings, and none of their invariants always applies. Raises
-    AccessDeniedError for a project that the caller may not read, and for a missing one if the caller sees only some
-    wings.
-    """
-    if project is None:
-        try:
-            widened = Filters(all_wings=widely)
-            return resolve_scope(workspace.catalog, settings, widened, tracked=workspace.tracked_files)
-        except AmbiguousWingError:
-            return Scope(wing=None, wings=tuple(workspace.catalog.wings), state=ScopeState.UNRESOLVED)
-    # The same error for a hidden and for a missing project, so that it does not reveal which exist.
-    if workspace.access.is_narrow and find_wing(project, workspace.catalog.wings) is None:
-        raise AccessDeniedError(project)
-    answer = scope_state(workspace.catalog, project)
-    if answer.wing is not None:
-        named = Filters(wings=(answer.wing,))
-        return resolve_scope(workspace.catalog, settings, named, tracked=workspace.tracked_files)
-    shared = tuple(name for name, wing in workspace.catalog.wings.items() if wing.is_shared)
-    return Scope(wing=None, wings=shared, shared_wings=shared, state=ScopeState.UNCERTAIN)
 
 
 # A caller's private memory is a root in the user's data folder. Only the context of this caller reads it.

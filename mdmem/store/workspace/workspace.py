@@ -22,23 +22,24 @@ from mdmem.model.fields import origin_in, searched_as
 from mdmem.model.finding import Place
 from mdmem.store.catalog.load import NAME, EntryCache, find_remote_wing, load, with_remote_wings
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.git.history import merge
-from mdmem.store.git.process import resolve, with_hook_index
-from mdmem.store.git.status import list_tracked
+from mdmem.store.git.history import MergeResult, PathConflict, is_shallow, merge
+from mdmem.store.git.process import UNSHALLOW, UnknownRevisionError, find_default_branch, resolve, with_hook_index
+from mdmem.store.git.status import list_first_parents, list_tracked
 from mdmem.store.index import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import Places, places
 from mdmem.store.state.local_records import Tally, read_times, record_shown, tally_shown
 from mdmem.store.tree import GitTree, TimedTree, Tree, Unreadable, WorkingTree, narrowed, read_file, settings_bytes
-from mdmem.store.workspace.location import Location, Snapshot, snapshot_at
+from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.scope import find_wing
 
 if TYPE_CHECKING:
-    from mdmem.store.git.history import MergeResult, PathConflict
     from mdmem.store.index.fulltext import FullTextIndex
 
 
 _Made = TypeVar("_Made")
+# Dates need hyphens, because eight digits alone may be an abbreviated commit.
+_DAY = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 _WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 # The number of files whose lines are cached while findings are printed.
 _SHOWN_FILES = 16
@@ -83,11 +84,38 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
-        """Return the workspace at a revision or on a date (None: no change); raises the errors of `snapshot_at`."""
+        """Return the workspace at a revision, or on a date that then counts as today; None means no change.
+
+        A branch or tag comes before a date. A date means the last commit until its end in UTC on the first-parent
+        history of the default branch. Raises UnknownRevisionError, UsageError (no such day or commit) and GitError.
+        """
         if name is None:
             return self
-        snapshot, day = snapshot_at(self.location, name, today=self.today)
-        return replace(self.at(snapshot), today=day)
+        repository, is_date = self.location.get_repository(), _DAY.fullmatch(name) is not None
+        try:
+            remarks = (f"`{name}` is a branch or tag here, so it is not read as a date",) if is_date else ()
+            return self.at(Snapshot(resolve(repository, name), name=name, remarks=remarks))
+        except UnknownRevisionError:
+            if not is_date:
+                raise
+        try:
+            day = date.fromisoformat(name)
+        except ValueError as error:
+            raise UsageError(f"`{name}` is not a date; write a day as 2026-01-31") from error
+        branch = find_default_branch(repository)
+        if branch is None:
+            why = "the default branch is unknown; `git config mdmem.defaultBranch NAME` sets it"
+            raise GitError(f"cannot find the commit of {name}: {why}")
+        line = list_first_parents(repository, branch.commit, until=day)
+        if not line:
+            since = list_first_parents(repository, branch.commit)[-1][1][: len("2026-01-31")]
+            if is_shallow(repository):
+                cut = f"the history of {branch.ref} is cut off before {name} and begins on {since}"
+                raise GitError(f"{cut}; {UNSHALLOW}")
+            raise UsageError(f"nothing was committed on {branch.ref} by {name}; its history begins on {since}")
+        commit, when = line[0]
+        remark = f"as of {name}: commit {commit[:10]} of {branch.ref}, from {when} UTC"
+        return replace(self.at(Snapshot(commit, name=name, is_dated=True, remarks=(remark,))), today=day)
 
     def reread(self) -> Self:
         """Return a workspace for the same root with its files as they are now; the index stays open."""
