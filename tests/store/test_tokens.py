@@ -16,7 +16,7 @@ from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
-from mdmem.store.state import files as state_files
+from mdmem.store.state import local_records
 from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites
 from mdmem.store.state.tokens import ApprovalTokenError, BearerTokens, request_token, use_token
 
@@ -297,7 +297,7 @@ def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Pat
 def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, acquire = tmp_path / "claim", state_files.acquire
+    path, acquire = tmp_path / "claim", local_records.acquire
 
     def acquire_late(handle: int) -> None:
         path.unlink()
@@ -305,9 +305,9 @@ def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
         acquire(handle)
 
     with monkeypatch.context() as patched:
-        patched.setattr(state_files, "acquire", acquire_late)
-        assert state_files.try_lock(path) is None
-    handle = state_files.try_lock(path)
+        patched.setattr(local_records, "acquire", acquire_late)
+        assert local_records.try_lock(path) is None
+    handle = local_records.try_lock(path)
     assert handle is not None
     os.close(handle)
 

@@ -34,18 +34,14 @@ import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.markdown.parse import body_links, may_have_links, without_code
+from mdmem.markdown.parse import BodyLink, body_links, may_have_links, without_code
 from mdmem.model.entry import Entry, Status, day_of, having
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.model import SUPERSEDES, Catalog
-
-if TYPE_CHECKING:
-    from mdmem.markdown.parse import BodyLink
 
 
 class Reference(Struct, frozen=True):
@@ -156,7 +152,14 @@ def classify(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> tuple
         own = tuple(group)
         kinds = {edge: kind for edge in own if (kind := _kind_of_ends(catalog, edge, untracked)) is not None}
         rest = [edge for edge in own if edge not in kinds]
-        kinds |= _contradictions(catalog, rest)
+        # Find the edges of one superseded entry that contradict each other.
+        live = [edge for edge in rest if not _is_draft(catalog, edge)]
+        claimants, named = [edge for edge in live if edge.by_new], [edge for edge in rest if edge.by_old]
+        if len(claimants) > 1 or sum(edge.by_old for edge in live) > 1:
+            if not entries[live[0].old].declares_split(edge.new for edge in live):
+                kinds |= dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
+        elif claimants and named and not claimants[0].by_old:
+            kinds |= dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)
         found += (replace(edge, kind=kinds.get(edge) or _kind_alone(catalog, edge, rest)) for edge in own)
     return tuple(found)
 
@@ -177,19 +180,6 @@ def _kind_of_ends(catalog: Catalog, edge: Edge, untracked: frozenset[str]) -> Ed
     # The new entry was rejected: deprecated for a reason, without a successor, and never listed by the old entry.
     is_ended = new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
     return EdgeKind.PENDING if is_ended and not edge.by_old else None
-
-
-def _contradictions(catalog: Catalog, rest: Sequence[Edge]) -> dict[Edge, EdgeKind]:
-    """Return the class of each edge of one superseded entry that contradicts another of its edges."""
-    live = [edge for edge in rest if not _is_draft(catalog, edge)]
-    claimants = [edge for edge in live if edge.by_new]
-    named = [edge for edge in rest if edge.by_old]
-    if len(claimants) > 1 or sum(edge.by_old for edge in live) > 1:
-        is_declared = catalog.entries[live[0].old].declares_split(edge.new for edge in live)
-        return {} if is_declared else dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
-    if claimants and named and not claimants[0].by_old:
-        return dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)
-    return {}
 
 
 def _kind_alone(catalog: Catalog, edge: Edge, rest: Sequence[Edge]) -> EdgeKind:

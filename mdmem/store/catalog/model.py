@@ -11,14 +11,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
 from mdmem.errors import GoneError
 from mdmem.markdown.front_matter import body_of
-from mdmem.markdown.parse import BodyLink, without_code, without_links
+from mdmem.markdown.parse import BodyLink, Document, without_code, without_links
 from mdmem.model.access import Access
 from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.fields import LINK_FIELDS
@@ -27,11 +27,7 @@ from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, tu
 from mdmem.store.catalog.addresses import MANIFEST, LoadedFile, full_address, is_manifest, iter_documents, unreadable
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
-if TYPE_CHECKING:
-    from mdmem.markdown.parse import Document
-
-
-_ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
+ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 _PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
 # The properties of relations, by the relation's type and target.
 _PROPERTIES = "x-relation-properties"
@@ -46,7 +42,7 @@ class _SeenAddresses(Set[str]):
     def __contains__(self, address: object) -> bool:
         if address in self._seen or not isinstance(address, str):
             return address in self._seen
-        is_missing = address.partition("/")[0] in self._missing and _ADDRESS.fullmatch(address) is not None
+        is_missing = address.partition("/")[0] in self._missing and ADDRESS.fullmatch(address) is not None
         return is_missing or is_hidden(address, self._access)
 
     def __iter__(self) -> Iterator[str]:
@@ -70,7 +66,7 @@ def known_addresses(found: Set[str], access: Access, missing: frozenset[str]) ->
 
 def is_hidden(address: str, access: Access) -> bool:
     """Return whether an address is in a hidden wing."""
-    return access.is_narrow and _ADDRESS.fullmatch(address) is not None and not access.sees(address)
+    return access.is_narrow and ADDRESS.fullmatch(address) is not None and not access.sees(address)
 
 
 def is_hidden_path(path: str, access: Access) -> bool:

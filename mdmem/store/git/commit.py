@@ -128,7 +128,7 @@ class _Commit(Struct, frozen=True):
         if done.returncode == 1 and done.stdout:
             # git printed the status, so there is nothing to commit: another process just committed these files.
             return None
-        output = _plain(done.stderr) if done.returncode else ""
+        output = plain_text(done.stderr) if done.returncode else ""
         if "repository has been updated" in output:
             raise GitError(
                 "the files are committed, but git could not write its index; free disk space, then type"
@@ -203,11 +203,11 @@ def _start(repository: Repository, *arguments: str, text_in: bytes) -> subproces
 def _raise_failure(done: subprocess.CompletedProcess[str]) -> None:
     """Raise NotCommittedError with git's own error message if git failed."""
     if done.returncode:
-        output = _plain(done.stderr) or _plain(done.stdout) or f"exit code {done.returncode}"
+        output = plain_text(done.stderr) or plain_text(done.stdout) or f"exit code {done.returncode}"
         raise NotCommittedError(f"git refused: {', '.join(faults_in(output))}", output=output)
 
 
-def _plain(printed: str) -> str:
+def plain_text(printed: str) -> str:
     """Return the last lines of a command's output, without colours, control characters and git's hints."""
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed).replace("\r", "\n")
     lines = [line.rstrip() for line in text.splitlines() if not line.startswith("hint: ")]

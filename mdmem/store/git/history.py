@@ -141,8 +141,7 @@ def list_deletions(
     options, printed = ("-M", "--diff-filter=DR"), b""
     with suppress(GitError):
         if not revisions:
-            staged = ("diff", "--cached", *_RAW, *options, "--", pathspec(under))
-            printed = repository.run(*staged)
+            printed = repository.run("diff", "--cached", *_RAW, *options, "--", pathspec(under))
     with suppress(GitError):
         printed += repository.run(*_LOG, *options, *revisions, "--", pathspec(under))
     gone: dict[str, tuple[str, str | None]] = {}

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError, UsageError
-from mdmem.store.git.commit import LockHeldError, run_exclusively
+from mdmem.store.git.commit import LockHeldError, plain_text, run_exclusively
 from mdmem.store.git.history import merge_base
 from mdmem.store.git.process import Repository, faults_in, has_commit, records, resolve, run, run_as_user
 
@@ -23,8 +23,6 @@ from mdmem.store.git.process import Repository, faults_in, has_commit, records, 
 TIMEOUT = 120.0
 # An empty `GIT_ASKPASS` keeps git from starting a program that asks for a password in a window.
 _UNASKING = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
-# The number of lines of a hook's output that are shown.
-_SHOWN_LINES = 40
 
 
 def run_unattended(
@@ -113,8 +111,8 @@ def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
     if any(_OVERTAKEN.search(one) for one in (*refused, _reason(done))):
         return False
     error = GitError(f"the push was refused: {refused[0] if refused else _reason(done)}")
-    for line in [line for line in done.stderr.splitlines() if line.strip()][-_SHOWN_LINES:]:
-        error.add_note("".join(one for one in line if one.isprintable()))
+    for line in filter(str.strip, plain_text(done.stderr).splitlines()):
+        error.add_note(line)
     raise error
 
 

@@ -234,10 +234,7 @@ def refuse_while_busy(repository: Repository) -> None:
 
 
 def list_first_parents(repository: Repository, tip: str, *, until: date | None = None) -> list[tuple[str, str]]:
-    """Return the commits of a first-parent history and their times in UTC, newest first.
-
-    With `until`, return only the last commit until the end of that day in UTC.
-    """
+    """Return first-parent commits and their times in UTC, newest first; with `until`, only the last up to that day."""
     # The dates of commits may not be in order, so the commit nearest to the tip counts, as for `git rev-list --before`.
     end = int(datetime.combine(until, time(23, 59, 59), UTC).timestamp()) if until is not None else 0
     options = (f"--min-age={max(0, end)}", "--max-count=1") if until is not None else ()

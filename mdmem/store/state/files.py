@@ -10,14 +10,14 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, convert, to_builtins
 
-from mdmem.disk import acquire, locked, make_folder, note_written, read_regular
+from mdmem.disk import locked, make_folder, note_written, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import pack, unpack
 from mdmem.store.git.process import Repository, may_be_tracked
@@ -171,18 +171,6 @@ def canonical(content: Any) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-class Stored(Struct, Generic[_Kind], frozen=True):
-    """A record with the version of its format, so that a later version of mdmem can recognise the old format."""
-
-    content: _Kind
-    version: Literal["1"] = "1"
-
-
-def written_time(moment: datetime) -> str:
-    """Return a time as ISO 8601 in UTC; a time without an offset counts as UTC."""
-    return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
-
-
 class BusyError(EnvironmentFaultError):
     """Another process holds the lock for too long."""
 
@@ -198,21 +186,6 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
         raise BusyError(
             f"another process has been writing to the memory for {wait:.0f} s; try again when it is done"
         ) from error
-
-
-def try_lock(path: Path) -> int | None:
-    """Lock a file and return its descriptor, or None if it is locked. To unlock, remove the file, then close it."""
-    make_folder(path.parent)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        acquire(handle)
-        # Another process may have removed the file that is locked here, and a third one may have created it again.
-        if os.path.samestat(os.fstat(handle), path.stat()):
-            return handle
-    except OSError:
-        pass
-    os.close(handle)
-    return None
 
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.

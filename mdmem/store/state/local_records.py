@@ -12,28 +12,31 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
-from mdmem.disk import make_folder, read_regular
+from mdmem.disk import acquire, make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.store.state.files import (
-    BusyError,
-    Moment,
-    Stored,
-    canonical,
-    list_names,
-    read_record,
-    refusal_named,
-    try_lock,
-    write_lock,
-    write_record,
-    written_time,
-)
+from mdmem.store.state.files import Moment, canonical, list_names, read_record, refusal_named, write_lock, write_record
+
+_Kind = TypeVar("_Kind")
+
+
+class Stored(Struct, Generic[_Kind], frozen=True):
+    """A record with the version of its format, so that a later version of mdmem can recognise the old format."""
+
+    content: _Kind
+    version: Literal["1"] = "1"
+
+
+def written_time(moment: datetime) -> str:
+    """Return a time as ISO 8601 in UTC; a time without an offset counts as UTC."""
+    return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
 
 _FILE = "times.json"
 
@@ -208,7 +211,7 @@ def append_audit(
     content = {"when": written_time(when), "caller": caller, "verb": verb, "asked": texts, "returned": list(returned)}
     try:
         _audit_log(state).append(content | dict(more or {}))
-    except (BusyError, OSError) as error:
+    except (EnvironmentFaultError, OSError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
         return f"this call is not in the audit log {state / AUDIT_NAME}: {why}"
     return None
@@ -345,6 +348,21 @@ def _read(path: Path, kind: type[_Record]) -> _Record | None:
     """Return the record in a file; None if the file is damaged, or if its name does not match the record."""
     record = read_record(path, kind)
     return record if record is not None and path.name == f"{record.id}{_SUFFIX}" else None
+
+
+def try_lock(path: Path) -> int | None:
+    """Lock a file and return its descriptor, or None if it is locked. To unlock, remove the file, then close it."""
+    make_folder(path.parent)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        acquire(handle)
+        # Another process may have removed the file that is locked here, and a third one may have created it again.
+        if os.path.samestat(os.fstat(handle), path.stat()):
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None
 
 
 class PendingWrites(Struct, frozen=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,15 +19,13 @@ from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.load import EntryCache
-from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.model import ADDRESS, Catalog
 from mdmem.store.git.history import Commit
 from mdmem.store.state.files import user_folder, write_new
 from mdmem.store.state.local_records import PendingWrite
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.scope import ScopeAnswer, find_wing, scope_state, wing_name_for
 from mdmem.store.workspace.workspace import Workspace
-
-_ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 
 
 def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:
@@ -47,7 +44,7 @@ def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Find
     for found in references_in(prose, catalog.addresses):
         if catalog.hides(found.target or "", found.address) or catalog.hides_path(found.path or "."):
             hidden.add(found.link.target)
-    for address in {one for text in hidden for one in _ADDRESS.findall(text) if catalog.hides(one)}:
+    for address in {one for text in hidden for one in ADDRESS.findall(text) if catalog.hides(one)}:
         hidden |= {address, f"`{address.split('/')[0]}`"}
 
     def mentions_hidden(*texts: str) -> bool:
@@ -117,10 +114,8 @@ def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None =
 
 def is_visible(workspace: Workspace, record: PendingWrite) -> bool:
     """Return whether a pending write is for a wing that the caller may read."""
-    named = record.arguments.get("project_id")
-    if not workspace.access.is_narrow:
-        return True
-    return isinstance(named, str) and workspace.access.reads(wing_of(workspace.catalog, named))
+    access, named = workspace.access, record.arguments.get("project_id")
+    return not access.is_narrow or (isinstance(named, str) and access.reads(wing_of(workspace.catalog, named)))
 
 
 def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
