@@ -294,10 +294,10 @@ def _examine(
 def _report(
     workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str], **parts: Any
 ) -> HygieneReport:
-    """Return the given parts, and the writes of the project, in any scope, that failed or that were stopped."""
+    """Return the report: the given parts, and the writes that failed or that a similar entry stopped."""
     found = WaitingSaves()
     try:
-        found = waiting_saves(workspace, project=wing)
+        found = waiting_saves(workspace, project=wing, scope=scope)
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
     remarks += [f"{path} cannot be read; it may be a pending write" for path in found.unreadable]

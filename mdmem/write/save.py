@@ -386,15 +386,15 @@ class WaitingSaves(Struct, frozen=True):
         return bool(self.pending or self.blocked or self.unreadable)
 
 
-def waiting_saves(workspace: Workspace, *, project: str | None = None) -> WaitingSaves:
-    """Return the unfinished saves in visible wings, or only those of one project."""
+def waiting_saves(workspace: Workspace, *, project: str | None = None, scope: str | None = None) -> WaitingSaves:
+    """Return the unfinished saves in visible wings, only those of `project` and of `scope` if they are given."""
     ledger = PendingWrites(workspace.state_folder)
     known = ledger.pending()
     ids, pending = {one.id for one in known}, [one for one in known if is_visible(workspace, one)]
     # A blocked save may also be a pending write.
     blocked = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing) and one.request not in ids]
+    wings = workspace.catalog.wings if known or blocked else {}
     if project is not None:
-        wings = workspace.catalog.wings if known or blocked else {}
         meant = find_wing(project, wings)
 
         def is_meant(named: object) -> bool:
@@ -403,6 +403,17 @@ def waiting_saves(workspace: Workspace, *, project: str | None = None) -> Waitin
 
         pending = [one for one in pending if is_meant(one.arguments.get("project_id"))]
         blocked = [one for one in blocked if one.project == project or one.wing == meant]
+    if scope == "focus":
+        pending, blocked = [one for one in pending if one.arguments.get("focus")], []
+    elif scope is not None:
+
+        def is_global(one: PendingWrite) -> bool:
+            stated = one.arguments.get(VERBS.get(one.verb, ""))
+            return isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
+
+        shared = {name for name, wing in wings.items() if wing.is_shared}
+        pending = [one for one in pending if is_global(one) is (scope == "global")]
+        blocked = [one for one in blocked if (one.wing in shared) is (scope == "global")]
     return WaitingSaves(tuple(pending), tuple(blocked), ledger.unreadable())
 
 

@@ -215,10 +215,17 @@ def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> Non
     assert read_times(workspace.state_folder) == Times()
 
 
-def test_writes_that_wait_are_those_of_the_project(workspace: Workspace) -> None:
+def test_writes_that_wait_are_those_of_project_and_scope(workspace: Workspace) -> None:
     plain = keep(workspace, "The-App", {"title": "a", "scope": "project"})
     wide = keep(workspace, "app", {"title": "b", "scope": "global"})
+    focused = keep(workspace, "app", {"title": "c", "scope": "focus"}, focus="net")
     other = keep(workspace, "web", {"title": "d"})
-    for project, waiting in ((None, {plain, wide, other}), ("app", {plain, wide}), ("The-App", {plain, wide})):
-        answer = run_hygiene(workspace, project, check_pending_only=True)
+    for project, scope, waiting in (
+        (None, None, {plain, wide, focused, other}),
+        ("app", None, {plain, wide, focused}),
+        ("app", "project", {plain, focused}),
+        ("The-App", "global", {wide}),
+        (None, "focus", {focused}),
+    ):
+        answer = run_hygiene(workspace, project, scope, check_pending_only=True)
         assert set(answer["candidate_ids"]["unresolved_saves"]) == waiting
