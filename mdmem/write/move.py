@@ -104,13 +104,13 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
             raise LostRaceError(f"`{new}/` exists already; {hint}")
     if moving.taken:
         raise LostRaceError(taken(moving.taken[0].removesuffix(".md")))
-    more = [*_changed_settings(moving), *_changed_baseline(moving)]
+    more = [*_changed_settings(moving), *_changed_baseline(moving), *_remarks(moving)]
     entries = [one for one in case.catalog.addresses if f"{one}.md" in moves]
     actions = [WriteAction(Verb.MOVE, one, moving.addresses[one]) for one in sorted(entries)]
     return ChangeSet(
         (*_changes(moving), *(one for one in more if isinstance(one, Change))),
         actions=tuple(actions or [WriteAction(Verb.MOVE, f"{old}/", f"{new}/") for old, new in moved.items()]),
-        remarks=(*(one for one in more if isinstance(one, str)), *_remarks(moving)),
+        remarks=tuple(one for one in more if isinstance(one, str)),
     )
 
 
@@ -154,16 +154,17 @@ def _changed_settings(moving: MoveFix) -> Iterator[Change | str]:
     settings, before, wings = moving.case.settings, moving.case.settings.source, moving.wings
     if not before or {settings.default_wing, settings.default_shared_wing, *settings.wings}.isdisjoint(wings):
         return
+    text = before.decode()
+    for old, new in wings.items():
+        # Do not change comments.
+        text = re.sub(rf"(?m)^([^#\n]*?)(?<![\w/-]){re.escape(old)}(?![\w/-])", rf"\g<1>{new}", text)
     meant = replace(
         settings,
         default_wing=wings.get(settings.default_wing or "", settings.default_wing),
         default_shared_wing=wings.get(settings.default_shared_wing, settings.default_shared_wing),
         wings={wings.get(name, name): table for name, table in settings.wings.items()},
+        source=text.encode(),
     )
-    text = before.decode()
-    for old, new in wings.items():
-        # Do not change comments.
-        text = re.sub(rf"(?m)^([^#\n]*?)(?<![\w/-]){re.escape(old)}(?![\w/-])", rf"\g<1>{new}", text)
     with suppress(SettingsError):
         if parse_settings(text.encode()) == meant:
             yield Change(SETTINGS_NAME, SETTINGS_NAME, before, text.encode())
