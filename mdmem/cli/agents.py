@@ -61,30 +61,9 @@ def save_command(
     """
     given = replace(given, form=form or "text")
     if kind is None or source is None:
-        if waiting:
-            found = waiting_saves(given.open())
-            given.print_result(rendered.pending_json(found), rendered.pending_text(found))
-            if not found:
-                given.remark("no write waits")
-            return 0
-        if dropped is not None:
-            saver = Saver(given.open())
-            write = saver.get(dropped)
-            named = f"{write.id[:ID_LENGTH]} ({rendered.title_of_write(write)})"
-            if not is_sure and not is_confirmed(f"give up {named} for good?"):
-                given.remark(f"{named} still waits")
-                return 1
-            saver.drop(write.id)
-            given.remark(f"{named} is given up")
-            return 0
-        if retried is None:
+        if not (waiting or retried or dropped):
             raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
-        tried = Saver(given.open()).retry(None if retried == _ALL else retried)
-        lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in tried]
-        given.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, "\n".join(lines))
-        if not tried:
-            given.remark("no write waits")
-        return 0 if all(result.is_there for _, result in tried) else 1
+        return _tend(given, retried, dropped, is_sure=is_sure)
     try:
         record = json.loads(source.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -110,6 +89,32 @@ def save_command(
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
     return 0 if result.is_there else 1 if result.is_for_a_person else 3 if result.waits else 2
+
+
+def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: bool) -> int:
+    """List the waiting saves, try some again, or drop one; the exit code is 1 if a save still waits after that."""
+    workspace = given.open()
+    saver = Saver(workspace)
+    if dropped is not None:
+        write = saver.get(dropped)
+        named = f"{write.id[:ID_LENGTH]} ({rendered.title_of_write(write)})"
+        is_given_up = is_sure or is_confirmed(f"give up {named} for good?")
+        if is_given_up:
+            saver.drop(write.id)
+        given.remark(f"{named} {'is given up' if is_given_up else 'still waits'}")
+        return int(not is_given_up)
+    if retried is not None:
+        tried = saver.retry(None if retried == _ALL else retried)
+        lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in tried]
+        given.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, "\n".join(lines))
+        if not tried:
+            given.remark("no write waits")
+        return int(not all(result.is_there for _, result in tried))
+    found = waiting_saves(workspace)
+    given.print_result(rendered.pending_json(found), rendered.pending_text(found))
+    if not found:
+        given.remark("no write waits")
+    return 0
 
 
 @click.group("token", invoke_without_command=True)
@@ -148,10 +153,8 @@ def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, m
         raise click.UsageError("say which wings the token may read: --wing WING (repeatable), or --all-wings")
     workspace = given.open()
     named = [wing_of(workspace.catalog, name) for name in split_values(wings)]
-    for wing in named:
-        # A token may be for a wing that does not exist yet, since saving the first session creates the wing.
-        if wing not in workspace.catalog.wings:
-            given.remark(f"there is no wing `{wing}` yet")
+    # A token may be for a wing that does not exist yet, since saving the first session creates the wing.
+    given.remark(*(f"there is no wing `{wing}` yet" for wing in named if wing not in workspace.catalog.wings))
     readable = None if all_wings else frozenset(named)
     access = Access(name, readable, readable if may_write else frozenset())
     now = datetime.now(UTC)

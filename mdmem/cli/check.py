@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,10 +147,8 @@ def _update_baseline(given: Globals, workspaces: list[Workspace], request: Check
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
         done, show = update_baseline(workspace, request), from_here(workspace)
-        path = show(os.fspath(done.path))
-        given.remark(f"{path} records {count(done.number, 'finding')}")
+        given.remark(f"{show(os.fspath(done.path))} records {count(done.number, 'finding')}")
         if done.settings is not None:
-            named = show(os.fspath(done.settings))
-            add = f"git add {shlex.quote(path)} {shlex.quote(named)}"
-            given.remark(f"{named} has its path now; {'both are staged' if done.is_staged else f'commit both: {add}'}")
+            then = "both are staged" if done.is_staged else "commit both"
+            given.remark(f"{show(os.fspath(done.settings))} has its path now; {then}")
     return 0

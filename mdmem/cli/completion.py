@@ -32,15 +32,9 @@ def _path_of(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
 file, folder = _path_of("file"), _path_of("dir")
 
 
-def _one_of(
-    get_names: Callable[[click.Context], Iterable[str]],
-) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+def _one_of(get_names: Callable[[click.Context], Iterable[str]]) -> Callable[..., list[str]]:
     """Return a completer for names that are read when it is needed."""
-
-    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        return [str(name) for name in get_names(context) if name.startswith(incomplete)]
-
-    return complete
+    return lambda context, _, incomplete: [str(name) for name in get_names(context) if name.startswith(incomplete)]
 
 
 wing = _one_of(lambda context: sorted({one[0] for one in _names(context)}))

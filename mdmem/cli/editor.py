@@ -37,8 +37,7 @@ def piped_text(body: str | None) -> str | None:
     if body == "-" or not sys.stdin.isatty():
         text = _decoded(sys.stdin.buffer.read()).removeprefix("\ufeff").replace("\r\n", "\n")
         if not text.strip():
-            hint = '`--body TEXT` takes it, `--body ""` writes the template, and on a terminal the editor opens'
-            raise UsageError(f"no text was given; {hint}")
+            raise UsageError('no text was given; `--body TEXT` takes it, and `--body ""` writes the template')
         return text
     return None
 
@@ -59,17 +58,12 @@ def edited(
     except OSError:
         # The state folder is not writable, so use the system's temporary folder.
         folder = tempfile.mkdtemp(prefix="mdmem-")
-    path, first, is_written = (
-        Path(folder, f"{address.rsplit('/', 1)[-1]}.md"),
-        text.encode("utf-8", "surrogateescape"),
-        False,
-    )
-    content, why = first, ""
+    path, first = Path(folder, f"{address.rsplit('/', 1)[-1]}.md"), text.encode("utf-8", "surrogateescape")
+    content, why, is_written = first, "", False
     try:
         for _ in range(_MOST_ROUNDS):
             left = _ask(editor(workspace.location.base), path, content, why)
             if not left.strip():
-                # The user changed their mind.
                 say("the text is empty; nothing is written")
                 raise click.Abort
             if is_template and left == first and not why:
@@ -97,20 +91,15 @@ def _ask(command: str, path: Path, content: bytes, why: str) -> bytes:
     """Let the user edit a text below the reason why it was refused, and return it; empty if the file was deleted."""
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
     ending = "\r\n" if b"\r\n" in content else "\n"
-    notes = (
-        "nothing is written yet; fix it, or close the file without changes to cancel",
-        " ".join(why.split()),
-        "these lines are removed again, and line numbers do not count them",
-    )
-    above = "".join(f"# mdmem: {note}{ending}" for note in (notes if why else ()))
+    hint = "fix it, or close the file without changes; this line is removed again, and line numbers do not count it"
+    above = f"# mdmem: {' '.join(why.split())}; {hint}{ending}" if why else ""
     path.write_bytes(mark + above.encode("utf-8", "backslashreplace") + content.removeprefix(mark))
     try:
         code = subprocess.run([*shlex.split(command), str(path)], check=False).returncode
         if code:
             raise EnvironmentFaultError(f"the editor `{command}` ended with code {code}; nothing was written")
     except ValueError as error:
-        what = f"the editor's command `{command}` has an open quote"
-        raise EnvironmentFaultError(f"{what}; nothing was written") from error
+        raise EnvironmentFaultError(f"the editor `{command}` has an open quote; nothing was written") from error
     finally:
         left = read_regular(path) if path.exists() else b""
         left = _NOTES.sub(rb"\1", left) if why else left

@@ -45,8 +45,7 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
     """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
 
     PATHs are files and folders of this project (copy others into it first); default: its usual places. Nothing is
-    overwritten, and a second run changes nothing. The output lists what cannot be imported; --dry-run shows file,
-    address, type and status.
+    overwritten, and a second run changes nothing. The output lists what cannot be imported.
     """
     workspace = given.open()
     report = import_records(workspace, ImportRequest(paths=paths, **options), wanted)
@@ -68,9 +67,8 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
 def export_command(given: Globals, form: str, *, out: str | None, wings: tuple[str, ...], check: bool) -> int:
     """Write the memory in the form of another tool, or update an earlier export.
 
-    madr: decisions as records that adr-tools and log4brains read. agents-md, cursor-rules, copilot-instructions: the
-    current rules, by the code that they apply to. json: everything, for `mdmem import`. Files that somebody else wrote,
-    or changed since the export, stay as they are.
+    madr: decisions as records. agents-md, cursor-rules, copilot-instructions: the current rules, by the code that they
+    apply to. json: everything. Files that somebody else wrote, or changed since the export, stay as they are.
     """
     workspace = given.open()
     if form == "json" and out is None and not check:
@@ -110,10 +108,7 @@ def _page_options(command: Decorated) -> Decorated:
 @_page_options
 @shared_options(at=True)
 def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None) -> None:
-    """Write the pages: current rules, each entry, timeline, lineage, rules for code, open work, and a search.
-
-    They need no server and load nothing from other servers. Only changed files are written again.
-    """
+    """Write the pages: current rules, each entry, timeline, lineage, rules for code, open work, and a search."""
     require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
     from mdmem.site.build import build as build_site

@@ -37,17 +37,14 @@ _DSN = click.option(
     "--dsn",
     metavar="DSN",
     expose_value=False,
+    envvar="MDMEM_HUB_DSN",
     callback=lambda ctx, _, dsn: ctx.meta.update({_META: dsn}),
     help="The hub's database.  [default: MDMEM_HUB_DSN]",
 )
 
 
-def _dsn() -> str | None:
-    return click.get_current_context().meta[_META] or os.environ.get("MDMEM_HUB_DSN")
-
-
 def _opened() -> AbstractContextManager[HubConnection]:
-    return open_hub(_dsn(), os.environ.get("MDMEM_HUB_TOKEN"))
+    return open_hub(click.get_current_context().meta[_META], os.environ.get("MDMEM_HUB_TOKEN"))
 
 
 def _command(name: str, *decorators: Decorated) -> Callable[[Decorated], click.Command]:
@@ -73,7 +70,7 @@ _COMMIT = (
 @_command("init")
 def init_command(given: Globals) -> None:
     """Make the hub's tables in a database, or bring them up to date."""
-    with open_hub(_dsn(), None, may_lack=True) as connection:
+    with open_hub(click.get_current_context().meta[_META], None, may_lack=True) as connection:
         before, version = init(connection)
     word = "already" if before == version else "now"
     given.print_result({"before": before, "version": version}, f"the hub's tables are {word} of version {version}")
@@ -83,8 +80,8 @@ def init_command(given: Globals) -> None:
 def push_command(given: Globals, **options: Any) -> int:
     """Send the changes of a commit since the last push. Uncommitted changes are never sent.
 
-    For CI, after a merge to the default branch. A push is sent whole or not at all, and the hub never goes back to an
-    older commit. Exit code 3 if a pinned wing is not fetched: all the rest was sent.
+    A push is sent whole or not at all, and the hub never goes back to an older commit. Exit code 3 if a pinned wing is
+    not fetched: all the rest was sent.
     """
     return _push(given, **options)
 
@@ -117,10 +114,7 @@ def _push(given: Globals, **options: Any) -> int:
 def search_command(
     given: Globals, words: tuple[str, ...], limit: int, repositories: tuple[str, ...], filters: Filters, *, syntax: bool
 ) -> int:
-    """Find the repositories that have entries on WORDS, the best first.
-
-    For the rules of one of them: `mdmem retrieve --repository NAME`.
-    """
+    """Find the repositories that have entries on WORDS, the best first."""
     question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     with _opened() as connection, transaction(connection, is_snapshot=True) as cursor:
         found = search_hub(cursor, question, repositories=repositories, limit=limit)
@@ -133,10 +127,7 @@ def search_command(
     "who", click.argument("words", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS|WORDS..."), _REPOSITORIES
 )
 def who_command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...]) -> None:
-    """Show who owns an entry, and which entries depend on it.
-
-    The entries are those of all repositories. For WORDS, it shows the three best entries.
-    """
+    """Show who owns an entry, and which entries of all repositories depend on it; for WORDS, of the three best."""
     with _opened() as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
     given.print_result(rendered.who_json(report), rendered.who_text(report, given.style))
@@ -170,10 +161,7 @@ def verify_command(given: Globals, *, repository: str | None) -> int:
 
 @_command("rebuild", _REPOSITORY, *_COMMIT)
 def rebuild_command(given: Globals, **options: Any) -> int:
-    """Send every file of this memory again, in one transaction. Until it ends, questions read the old rows.
-
-    It repairs what `mdmem hub verify` finds. The hub does not go back to an older commit.
-    """
+    """Send every file of this memory again, in one transaction, to repair what `mdmem hub verify` finds."""
     return _push(given, is_whole=True, **options)
 
 

@@ -81,11 +81,9 @@ class _Commands(click.Group):
     """The group of all commands; the module of a command is imported when the command is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands in the order of `GROUPS`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command with this name, or None if there is no such command."""
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
@@ -119,7 +117,6 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the most used commands with explanations, then the names of all commands and options."""
         with formatter.section("Most used"):
             formatter.write_dl(_FIRST, col_max=60)
         with formatter.section("Commands (a sentence each: `mdmem guide commands`)"):

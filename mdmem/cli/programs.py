@@ -88,7 +88,6 @@ def _require_streams(given: Globals, caller: str) -> None:
 def lsp_command(given: Globals) -> None:
     """Serve the memory to a text editor over standard input and output; the editor starts this.
 
-    It has findings as you type, completion, hover, links and actions in the files of a memory, and the rules for code.
     `mdmem guide editors` has the lines for each editor.
     """
     require_extra("lsp", "pygls", "lsprotocol")
@@ -114,8 +113,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
     """Read an event of CLIENT from standard input and print context for its model, in the client's form.
 
-    At the start of a session, it prints the rules that always apply. At an edit, it prints the rules for the file, each
-    rule once in a session. On any error, nothing is printed, and the exit code is 0.
+    On any error, nothing is printed, and the exit code is 0.
     """
     if not unlimited:
         if not os.isatty(0):

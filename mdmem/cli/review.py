@@ -95,11 +95,7 @@ _SCOPE = click.Choice(["global", "project", "focus"])
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases of a kind; 0: all.")
 @shared_options("text", "json", "markdown")
 def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> None:
-    """Show what needs maintenance, and what to type next; no entry is changed.
-
-    Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name,
-    references to superseded entries, decisions and patterns not verified for long.
-    """
+    """Show what needs maintenance, and what to type next; no entry is changed."""
     report = run(given.open(), wing, scope, **options)
     given.print_result(hygiene_fields(report), hygiene_text(report, given.style, limit=limit))
     if given.form == "text":
@@ -137,10 +133,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
 @shared_options("text", "json", at=True)
 def log_command(given: Globals, address: str | None, limit: int, *, by_field: bool) -> None:
-    """Show the history of ADDRESS, also before moves, or the last changes of the memory.
-
-    The full address of a deleted entry shows its history, too.
-    """
+    """Show the history of ADDRESS, also before moves and a deletion, or the last changes of the memory."""
     if address is None and by_field:
         raise click.UsageError("--fields is about one entry; give its ADDRESS")
     workspace = given.open()

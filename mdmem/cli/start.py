@@ -50,8 +50,8 @@ _CLIENT = click.Choice(list(CLIENTS))
 def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> None:
     """Start a memory in DIR (`memory`): settings, a first wing, hooks, and lines in AGENTS.md.
 
-    Existing files are not changed; the output has the lines to add by hand. With --client, the server `mdmem mcp` is
-    added to the client's file, and its tools to AGENTS.md; the rest of these files stays as it is.
+    Existing files are not changed; the output has the lines to add by hand. Only --client adds to the client's file and
+    to AGENTS.md.
     """
     if options["client_hooks"] and not options["clients"]:
         raise click.UsageError("--hooks adds hooks to a client; name it with --client")
@@ -117,9 +117,6 @@ def sync_command(
 ) -> int:
     """Pull with rebase, check the result, and push it if it has no new errors.
 
-    No file changes before git has merged and the checks have passed; uncommitted files stay as they are. If others push
-    first, the sync is tried again.
-
     With --wings nothing is pulled or pushed: the wings of other repositories, or those given as WING, are fetched and
     pinned to their newest commits. No other command fetches anything.
     """
@@ -130,14 +127,12 @@ def sync_command(
         given.print_result(asdict(synced), upkeep.synced_text(synced))
         given.remark(*upkeep.sync_remarks(synced))
         return 0
-    workspace = given.open()
-    fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
+    fetched = fetch_wings(given.open(), wings, pinned=pinned, commit=commit)
     given.print_result(upkeep.wings_json(fetched), upkeep.wings_text(fetched, given.style))
     if not fetched.wings:
         given.remark("no wing is in another repository; add one with `[wings.NAME] git = ...` in mdmem.toml")
     if fetched.is_written and fetched.commit is None:
-        then = ": see `mdmem diff`, then commit it" if workspace.location.repository else ""
-        given.remark(f"mdmem.toml has the new commits{then}")
+        given.remark("mdmem.toml has the new commits: see `mdmem diff`, then commit it")
     if any(wing.fault is not None for wing in fetched.wings):
         return 3
     return 1 if fetched.faults else 0
@@ -180,8 +175,7 @@ def install(given: Globals, *, driver_only: bool) -> None:
 def uninstall(given: Globals, *, driver_only: bool) -> None:
     """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since stays.
 
-    A hook that pre-commit or prek moved to `.legacy` is removed, too. If such a framework runs mdmem, the merge driver
-    stays; --driver-only removes it.
+    If pre-commit or prek runs mdmem, the merge driver stays; --driver-only removes it.
     """
     repository = _repository(given)
     steps = () if driver_only else uninstall_hooks(repository)

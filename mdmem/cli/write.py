@@ -80,8 +80,7 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     """Write a new entry; an existing one is never overwritten.
 
     TYPE is invariant, decision, pattern or note. Without a place the entry goes to the default wing and the room of its
-    type; a wing alone is enough. On a terminal without --body, git's editor opens with the template. The output lists
-    similar entries and entries on the same subject.
+    type; a wing alone is enough. On a terminal without --body, git's editor opens with the template.
     """
     workspace, piped = given.open(), piped_text(options["body"])
     draft = _draft(workspace, options, piped)
@@ -288,8 +287,7 @@ def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOp
 def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted: WriteOptions) -> None:
     """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to it.
 
-    TO is of the same kind as FROM. The new address of an entry may be short, or a room with a slash at the end, which
-    keeps the entry-id.
+    TO is of the same kind as FROM, or for an entry a room with a slash at the end, which keeps the entry-id.
     """
     return _carry_out(given, lambda one: plan_named_moves(one, {old: new}, wing=wing), wanted)
 
@@ -304,8 +302,7 @@ def edit_command(
 ) -> None:
     """Change an entry in git's editor. The editor opens again until the text has no new error.
 
-    A text that cannot be written is kept in a file, and the output shows its path. --applies-to changes several entries
-    at once; `wing/room/` means all entries of a room.
+    --applies-to changes several entries at once; `wing/room/` means all entries of a room.
     """
     if globs:
         return _carry_out(given, lambda one: plan_applies_to(one, addresses, globs), wanted)

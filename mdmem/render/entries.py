@@ -21,16 +21,12 @@ if TYPE_CHECKING:
     from mdmem.ask.show import EntryExcerpt, ShownEntry
 
 
+Snippets = Callable[["Result"], str]
 _AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}
 
 
 def search_text(
-    result: SearchResult,
-    style: Style,
-    *,
-    limit: int,
-    snippet_of: Callable[[Result], str],
-    more: str = "--limit shows them",
+    result: SearchResult, style: Style, *, limit: int, snippet_of: Snippets, more: str = "--limit shows them"
 ) -> str:
     """Return the best results, each with a snippet; `more` tells the reader how to see the rest."""
     basis, blocks = result.basis, [*problems_text(result.basis)]

@@ -14,8 +14,6 @@ from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, count
 
-# The most errors and rules that are listed.
-_LISTED = 20
 _WIDEST = 60
 # The most folders that are listed.
 _PLACES = 3
@@ -37,13 +35,7 @@ def import_text(report: ImportReport, style: Style) -> str:
         lines += [style.dim(f"  {name}: {visible(guess.why)} (guessed)") for name, guess in row.guesses.items()]
         lines += [f"  {style.warn(visible(sentence))}" for sentence in row.messages]
     if report.errors:
-        lines += ["", style.bold(f"errors in the records ({len(report.errors)}):")]
-        lines += [
-            f"  {one.place.path}:{one.place.line}: {one.code}: {visible(one.message)}"
-            for one in report.errors[:_LISTED]
-        ]
-        if len(report.errors) > _LISTED:
-            lines.append(f"  {len(report.errors) - _LISTED} more; `mdmem check` shows them")
+        lines += ["", f"{count(len(report.errors), 'error')} in the records; `mdmem check` shows them"]
     if not report.plan.rows:
         return "no records found; name a file or a folder"
     is_dry = report.written.is_dry

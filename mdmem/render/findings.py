@@ -25,17 +25,7 @@ from mdmem.model.finding import Finding, Fix, Place, Severity, totals
 from mdmem.model.text import first_of, visible, visible_text
 from mdmem.record import record_json
 from mdmem.render.json import SCHEMA, dump
-from mdmem.render.text import (
-    Style,
-    code,
-    count,
-    entries,
-    fit_lines,
-    for_xml,
-    json_text,
-    prose,
-    replace_surrogates,
-)
+from mdmem.render.text import Style, code, count, entries, fit_lines, for_xml, json_text, prose, replace_surrogates
 
 # If there are more findings, they become a table, with the first errors in full.
 _READABLE = 50

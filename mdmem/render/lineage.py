@@ -14,7 +14,7 @@ from textwrap import wrap
 from msgspec import Struct
 
 from mdmem.model.entry import Entry, Status, day_of
-from mdmem.model.text import visible
+from mdmem.model.text import first_of, visible
 from mdmem.render.text import clipped
 from mdmem.store.catalog.model import Catalog
 
@@ -199,12 +199,8 @@ def lineage_flowchart(graph: LineageGraph) -> str:
         lines.append(f'{names[entry.address]}["{text}"]:::{node.state.css}')
     for edge in graph.edges:
         lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')
-    lines += [
-        "classDef current stroke-width:3px",
-        "classDef reviewed stroke-width:3px",
-        "classDef ended stroke-dasharray:4",
-        "classDef draft stroke-dasharray:1",
-    ]
+    lines += ["classDef current stroke-width:3px", "classDef reviewed stroke-width:3px"]
+    lines += ["classDef ended stroke-dasharray:4", "classDef draft stroke-dasharray:1"]
     return "\n    ".join(lines) + "\n"
 
 
@@ -276,7 +272,7 @@ def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None
     role = "img" if href is None else "group"
     described = f'role="{role}" aria-labelledby="lineage-title" aria-describedby="lineage-said"'
     asked = [node.entry.title for node in graph.nodes if node.is_asked]
-    title = f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
+    title = f"Lineage of {first_of(asked, 3)}" if asked else "Supersessions and other relations"
     titles = {node.entry.address: node.entry.title for node in graph.nodes}
     # Sentences for screen readers.
     said = [f"{one.entry.title} is {one.state}{f', {one.days}' if one.days else ''}." for one in graph.nodes]
@@ -285,7 +281,7 @@ def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None
         said.append(f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}.")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {described}>',
-        f'<title id="lineage-title">{_text(title if asked else "Supersessions and other relations")}</title>',
+        f'<title id="lineage-title">{_text(title)}</title>',
         f'<desc id="lineage-said">{_text(" ".join(said))}</desc>',
         *([f"<style>{STYLE}</style>"] if href is None else []),
         _HEAD,

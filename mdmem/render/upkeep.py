@@ -87,11 +87,10 @@ def _state(hook: Hook) -> str:
 
 def driver_text(driver: Driver, done: str) -> str:
     """Return a sentence about the merge driver: the change that was made (`done`), or why there was none."""
-    if done == "left":
-        return "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it"
-    if done == "kept":
-        return f"the merge driver stays as it is: {driver.state.value}"
-    return f"{done} the merge driver for {' and '.join(driver.patterns)}"
+    if done not in ("left", "kept"):
+        return f"{done} the merge driver for {' and '.join(driver.patterns)}"
+    why = driver.state.value if done == "kept" else "`mdmem hooks uninstall --driver-only` removes it"
+    return f"the merge driver stays as it is: {why}"
 
 
 def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
@@ -131,8 +130,7 @@ def synced_text(synced: SyncResult) -> str:
 def sync_remarks(synced: SyncResult) -> Iterator[str]:
     """Yield remarks about findings and uncommitted files."""
     if synced.faults:
-        fails = "finding that fails" if synced.faults == 1 else "findings that fail"
-        yield f"the memory has {synced.faults} {fails} a check; `mdmem check` shows them"
+        yield f"the memory has {count(synced.faults, 'failing finding')}; `mdmem check` shows them"
     if synced.uncommitted:
         yield f"not committed, so not pushed: {first_of([*map(visible, synced.uncommitted)], _SHOWN)}"
 

@@ -220,7 +220,7 @@ def test_finding_that_the_others_have_already_stops_nobody(ours: Path, theirs: P
     add(ours, "nav/rules/ours", title="Ours")
     ran = run_here(capsys, "sync", cwd=ours)
     assert ran.code == 0
-    assert ran.err == "the memory has 1 finding that fails a check; `mdmem check` shows them\n"
+    assert ran.err == "the memory has 1 failing finding; `mdmem check` shows them\n"
     assert pushed(ours) == head(ours)
 
 

@@ -123,19 +123,17 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Spoilt:
     return made
 
 
-@pytest.fixture(scope="module")
-def answers() -> dict[tuple[str, ...], Ran]:
-    return {}
+ANSWERS: dict[tuple[str, ...], Ran] = {}
 
 
 @pytest.fixture
-def ask(spoilt: Spoilt, answers: dict[tuple[str, ...], Ran], run: Run) -> Ask:
+def ask(spoilt: Spoilt, run: Run) -> Ask:
     """Return what asks the memory of a kind, each question once for all tests."""
 
     def asked(kind: str, *command: str) -> Ran:
-        if (kind, *command) not in answers:
-            answers[kind, *command] = run(*command, cwd=spoilt(kind))
-        return answers[kind, *command]
+        if (kind, *command) not in ANSWERS:
+            ANSWERS[kind, *command] = run(*command, cwd=spoilt(kind))
+        return ANSWERS[kind, *command]
 
     return asked
 
@@ -154,9 +152,8 @@ def test_no_reading_command_breaks_or_writes(kind: str, spoilt: Spoilt, ask: Ask
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_good_entries_are_answered_all_the_same(kind: str, ask: Ask) -> None:
-    said = ask(kind, "retrieve", "threads", "--format", "json").json
-    addresses = {item["address"] for item in said["items"]}
-    assert addresses >= {RULE, CHOICE}
+    items = ask(kind, "retrieve", "threads", "--format", "json").json["items"]
+    assert {item["address"] for item in items} >= {RULE, CHOICE}
     hits = ask(kind, "search", "threads", "--format", "json").json["hits"]
     assert [hit["address"] for hit in hits] == [CHOICE]
 

@@ -31,9 +31,7 @@ def staged(folder: Path, run: Run, *options: str) -> tuple[int, list[str], str]:
     return ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE), ran.err
 
 
-def test_memory_with_errors_is_committed_with_a_baseline_and_then_commits_tell_what_they_broke(
-    tmp_path: Path, run: Run
-) -> None:
+def test_memory_with_errors_is_committed_with_a_baseline(tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path, committed=False)
     git(folder, "add", "-A")
     first = run("check", "--staged", cwd=folder)
@@ -202,10 +200,6 @@ def test_push_is_measured_by_what_the_remote_has(
         ("[check]\r\nended = 'same'\r\n", "[check]\r\nended = 'same'\r\nbaseline = \".baseline.json\"\r\n"),
         ('budget = 9  # "x"', 'budget = 9  # "x"\n\n[check]\nbaseline = ".baseline.json"\n'),
         ("[wings.app.check]\n", '[wings.app.check]\n\n[check]\nbaseline = ".baseline.json"\n'),
-        (
-            '[check.severity]\nexpired = "info"\n',
-            '[check.severity]\nexpired = "info"\n\n[check]\nbaseline = ".baseline.json"\n',
-        ),
         ('check.ended = "same"\n', 'check.ended = "same"\ncheck.baseline = ".baseline.json"\n'),
     ],
 )

@@ -75,10 +75,8 @@ def test_moved_records_keep_their_history(pointer: bool, pair: Path, run: Run) -
     commit_all(pair, "say more")
     options = ("--pointer",) if pointer else ()
     ran = run("import", "--move", *options, "--commit")
-    assert (ran.code, ran.out) == (
-        0,
-        f"imported 2 entries (1 deprecated decision, 1 decision) {MOVED}; 2 files moved\n",
-    )
+    said = f"imported 2 entries (1 deprecated decision, 1 decision) {MOVED}; 2 files moved\n"
+    assert (ran.code, ran.out) == (0, said)
     assert ("files that mention the old places stay as they are; --pointer leaves a line" in ran.err) == (not pointer)
     assert git(pair, "status", "--porcelain") == ""
     old = pair / "docs/adr/0002-database.md"
@@ -120,10 +118,8 @@ def test_successor_that_comes_later_supersedes_what_was_imported_before(tmp_path
 
 def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(pair: Path, run: Run) -> None:
     dry = run("import", "--dry-run", "--format", "json").json
-    assert [(one["address"], one["status"]) for one in dry["records"]] == [
-        ("nav/architecture/0001-files", "deprecated"),
-        ("nav/architecture/0002-database", "active"),
-    ]
+    records = [(one["address"].rpartition("/")[2], one["status"]) for one in dry["records"]]
+    assert records == [("0001-files", "deprecated"), ("0002-database", "active")]
     assert run("import", "--dry-run").err == f"1 active rule has {NO_APPROVER}\n"
     nobody = run("import", "--approved-by", "Ada")
     assert (nobody.code, "write --approved-by" in nobody.err) == (2, True)
@@ -154,9 +150,8 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
 def test_record_with_a_status_that_is_not_understood_is_a_draft(text: str, tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, r0005_odd=text)
     ran = run("import", cwd=folder)
-    assert (
-        said_of(ran.out, "docs/adr/0005-odd.md")[-1] == "the status `Abgelehnt` is unknown: the entry becomes a draft"
-    )
+    said = "the status `Abgelehnt` is unknown: the entry becomes a draft"
+    assert said_of(ran.out, "docs/adr/0005-odd.md")[-1] == said
     assert "\nstatus: draft\n" in entry(folder, "0005-odd")
     assert "Abgelehnt" in entry(folder, "0005-odd").partition("---\n\n")[2]
 
@@ -195,11 +190,8 @@ def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path
     folder = project(tmp_path, **PAIR, **{"r0001_files.fr": record(1, "Fichiers"), "r0003_node.js": record(3, "Node")})
     write(folder, "docs/adr/0002-database.pt-br.md", record(2, "Base"))
     ran = run("import", cwd=folder)
-    assert sorted(path.name for path in (folder / PLACE).glob("000*")) == [
-        "0001-files.md",
-        "0002-database.md",
-        "0003-node-js.md",
-    ]
+    names = sorted(path.stem for path in (folder / PLACE).glob("000*"))
+    assert names == ["0001-files", "0002-database", "0003-node-js"]
     assert ran.err.splitlines()[0] == "2 translations left out, such as docs/adr/0001-files.fr.md next to its original"
 
 
@@ -219,8 +211,7 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
     named = (place,) if place in FOLDERS[-5:] else ()
     assert not named or "no records found" in run("import", "--dry-run").out
     ran = run("import", *named)
-    told = "imported 1 entry (1 decision) to nav/architecture"
-    assert ran.out.splitlines() == [told]
+    assert ran.out == "imported 1 entry (1 decision) to nav/architecture\n"
 
 
 def test_records_of_two_parts_of_a_project_may_have_one_name(pair: Path, run: Run) -> None:
@@ -288,31 +279,26 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> No
     folder = project(tmp_path, **PAIR, **faulty)
     assert run("init", "--wing", "nav", cwd=folder).code == 0
     ran = run("import", cwd=folder)
-    *_, last = ran.err.splitlines()
-    assert last == "next: git add memory && mdmem check --update-baseline && git commit"
+    assert ran.err.endswith("\nnext: git add memory && mdmem check --update-baseline && git commit\n")
     git(folder, "add", "memory", "AGENTS.md")
     assert "both are staged" in run("check", "--update-baseline", cwd=folder).err
 
-    def commit() -> tuple[int, str]:
+    def commit() -> subprocess.CompletedProcess[str]:
         options = {"cwd": folder, "env": environment(**PROGRAMS), "capture_output": True, "text": True}
-        ran = subprocess.run(["git", "commit", "-q", "-m", "records"], check=False, **options)
-        return ran.returncode, ran.stderr
+        return subprocess.run(["git", "commit", "-q", "-m", "records"], check=False, **options)
 
-    code, said = commit()
-    assert code == 0, said
+    assert commit().returncode == 0
     # From then on a commit tells what it breaks, and nothing else.
-    broken = folder / PLACE / "0001-files.md"
-    write(folder, f"{PLACE}/0001-files.md", broken.read_text().replace("status: deprecated", "status: over"))
+    write(folder, f"{PLACE}/0001-files.md", entry(folder, "0001-files").replace("status: deprecated", "status: over"))
     git(folder, "add", "-A")
-    code, said = commit()
-    assert (code, "invalid-value" in said, "0003-cloud" in said) == (1, True, False)
+    ran = commit()
+    assert (ran.returncode, "invalid-value" in ran.stderr, "0003-cloud" in ran.stderr) == (1, True, False)
 
 
 def test_records_of_a_repository_within_this_one_are_not_its_own(pair: Path, run: Run) -> None:
     git(pair, "init", "-q", "vendor/tool")
     write(pair, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
-    ran = run("import")
-    assert ran.out.startswith("imported 2 entries ")
+    assert run("import").out.startswith("imported 2 entries ")
 
 
 def test_remarks_of_a_plain_import_name_commands_that_work(tmp_path: Path, run: Run) -> None:

@@ -12,9 +12,8 @@ def varied(folder: Path) -> Path:
     root = memory(folder) / "memory"
     write_entry(root, "nav/notes/draft", type="note", status="draft", title="Draft", tags=["a", "b"])
     write_entry(root, "nav/notes/old", type="note", status="deprecated", title="Old", owner="ada", reason="It ended.")
-    write_entry(
-        root, "nav/notes/doubt", type="note", status="under_review", title="Doubt", focus="docking", owner="ada"
-    )
+    doubted = {"type": "note", "status": "under_review", "title": "Doubt", "focus": "docking", "owner": "ada"}
+    write_entry(root, "nav/notes/doubt", **doubted)
     write_entry(root, "nav/notes/log", type="note", title="Log", label="session", tags=["b"])
     write_entry(root, "ros2/rules/qos", title="QoS")
     write(root, "ros2/README.md", "---\nkind: shared\n---\n")
@@ -28,6 +27,7 @@ def listed(run: Run, *arguments: str, cwd: Path) -> list[str]:
     return [entry["address"] for entry in ran.json["entries"]]
 
 
+NEITHER = "neither a wing nor a room"
 IN_FORCE = ["nav/architecture/threads", "nav/notes/doubt", "nav/notes/log", "nav/rules/callbacks"]
 
 
@@ -54,10 +54,6 @@ IN_FORCE = ["nav/architecture/threads", "nav/notes/doubt", "nav/notes/log", "nav
         (["--tag", "b", "--include-drafts"], ["nav/notes/draft", "nav/notes/log"]),
         (["--focus", "docking"], ["nav/notes/doubt"]),
         (["--owner", "ada", "--include-deprecated"], ["nav/notes/doubt", "nav/notes/old"]),
-        (
-            ["--room", "notes", "--include-drafts", "--include-deprecated"],
-            ["nav/notes/doubt", "nav/notes/draft", "nav/notes/log", "nav/notes/old"],
-        ),
     ],
     ids=" ".join,
 )
@@ -118,10 +114,7 @@ def test_file_that_cannot_be_read_is_a_remark(folder: Path, run: Run) -> None:
         (["--wing", "zebra"], "mdmem: there is no wing `zebra`; choose from `arm`, `nav`, `ros2`\n"),
         (["--room", "rule"], "mdmem: there is no room `rule` in nav, ros2; did you mean `rules`?\n"),
         (["note"], "mdmem: there is no room `note` in nav, ros2; did you mean `notes`?\n"),
-        (
-            ["nav/notes/log"],
-            "mdmem: `nav/notes/log` is neither a wing nor a room; `mdmem show nav/notes/log` shows an entry\n",
-        ),
+        (["nav/notes/log"], f"mdmem: `nav/notes/log` is {NEITHER}; `mdmem show nav/notes/log` shows an entry\n"),
         (["--type", "notes"], "mdmem list: there is no type `notes`; did you mean `note`?\n"),
         (["--status", "actve"], "mdmem list: there is no status `actve`; did you mean `active`?\n"),
     ],
@@ -142,9 +135,6 @@ def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, run: Run
     assert run("list", cwd=folder).err == rest.replace("1 draft", "2 drafts")
     write(folder, "memory/mdmem.toml", "")
     assert listed(run, "--room", "rules", cwd=folder) == ["arm/rules/grip", "nav/rules/callbacks", "ros2/rules/qos"]
-
-
-OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
 
 
 def searched(run: Run, *arguments: str, cwd: Path, code: int = 0) -> dict[str, Any]:
@@ -180,12 +170,10 @@ def test_json_and_text_have_the_hits(folder: Path, run: Run) -> None:
         "degraded": False,
         "source": "index",
     }
+    snippet = said["hits"][0]["snippet"]
     ran = run("search", "executor")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == (
-        "[invariant] nav/rules/callbacks\n  Callbacks do not block\n"
-        "  A callback must not block its executor. Rationale: the robot stops.\n"
-    )
+    assert ran.out == f"[invariant] nav/rules/callbacks\n  Callbacks do not block\n  {snippet}\n"
 
 
 def test_nothing_that_passes_the_filters_exits_1_and_says_so(folder: Path, run: Run) -> None:
@@ -205,20 +193,15 @@ def test_words_of_exclusions_are_found(folder: Path, run: Run) -> None:
     assert "nav/a/how" in run("search", "terraform").out
 
 
-def test_search_that_finds_only_an_entry_that_ended_does_not_say_that_nothing_was_found(
-    tmp_path: Path, run: Run
-) -> None:
+def test_search_that_finds_only_an_entry_that_ended_says_so(tmp_path: Path, run: Run) -> None:
     write_entry(memory(tmp_path) / "memory", "nav/rules/graphql", "GraphQL.\n", status="deprecated", reason="It ended.")
     ran = run("search", "graphql", cwd=tmp_path)
     assert "nav/rules/graphql" in ran.out
     assert ran.err == "nothing current found; --include-deprecated shows entries that are not current\n"
 
 
-def test_search_reports_a_word_without_match_once(folder: Path, run: Run) -> None:
-    assert run("search", "日本語", cwd=folder).err == "nothing found: no entry has 日本語\n"
-
-
 def test_search_that_finds_nothing_says_which_wings_it_read(folder: Path, run: Run) -> None:
+    assert run("search", "日本語", cwd=folder).err == "nothing found: no entry has 日本語\n"
     write_entry(folder / "memory", "arm/rules/grip", "Use tongs.\n")
     wider = "; --all-wings searches every wing\n"
     assert run("search", "tongs", "--wing", "nav").err == f"nothing found: no entry of nav has tongs{wider}"

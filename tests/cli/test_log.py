@@ -88,14 +88,6 @@ def test_merge_lists_the_side_that_the_text_came_from(folder: Path, run: Run) ->
     assert [one["subject"] for one in logged(run, OLD, cwd=folder)["commits"]] == ["four", "the memory"]
 
 
-def test_outside_git_there_is_no_history(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "mdmem.toml").touch()
-    write_entry(tmp_path, OLD)
-    ran = run("log", OLD)
-    assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")
-
-
 def test_without_an_address_the_last_changes_of_the_memory_are_listed(tmp_path: Path, run: Run) -> None:
     folder = lived(tmp_path)
     write(folder, "src/code.py", "x = 1\n")
@@ -126,9 +118,7 @@ def test_each_field_names_the_commit_that_set_it_through_a_move(tmp_path: Path, 
     }
 
 
-def test_field_written_in_another_way_was_not_set_and_one_changed_on_disk_is_uncommitted(
-    folder: Path, run: Run
-) -> None:
+def test_field_written_in_another_way_was_not_set_and_one_changed_on_disk_was(folder: Path, run: Run) -> None:
     file = folder / f"memory/{OLD}.md"
     file.write_text(file.read_text().replace("title: Use two threads", 'title: "Use two threads"  # said anew'))
     commit_all(folder, "quotes")
@@ -161,16 +151,13 @@ def test_chain_is_shown_in_both_directions(name: str, tmp_path: Path, run: Run) 
     assert (ran.code, ran.err) == (0, "")
     old, new, verdict = ran.out.split("\n\n")
     assert f"[decision] {OLDEST} (deprecated)\n    Use two threads\n    since 2026-03-05, until 2026-06-01" in old
-    assert (
-        f"[decision] {NEWEST} (current)\n    Use four threads\n    since 2026-06-01\n    supersedes {OLDEST}\n" in new
-    )
+    assert f"[decision] {NEWEST} (current)\n    Use four threads\n    since 2026-06-01\n    supersedes {OLD}" in new
     assert "    reason: Two were too few.\n" in new
     assert verdict == (f"{NEWEST} is current.\n" if name == NEWEST else f"Current instead: {NEWEST}.\n")
     chain = run("why", name, "--format", "json").json["chain"]
     subjects = [[commit["subject"] for commit in link["commits"]] for link in chain]
     assert subjects == [["four threads", "the memory"], ["four threads"]]
-    last, digest = chain[1]["commits"][0], git(tmp_path, "rev-parse", "--short", "HEAD")
-    assert (last["author"], last["commit"]) == ("Ada", digest)
+    assert chain[1]["commits"][0]["commit"] == git(tmp_path, "rev-parse", "--short", "HEAD")
 
 
 def test_root_outside_git_has_no_history(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,6 +166,8 @@ def test_root_outside_git_has_no_history(tmp_path: Path, run: Run, monkeypatch: 
     write_entry(tmp_path, OLDEST)
     ran = run("why", OLDEST)
     assert (ran.code, ran.out.splitlines()[-1]) == (0, f"{OLDEST} is current.")
+    ran = run("log", OLDEST)
+    assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")
 
 
 def test_entry_that_is_not_there_exits_1(tmp_path: Path, run: Run) -> None:
@@ -209,9 +198,8 @@ def test_claims_and_amendments_are_told_from_either_end(folder: Path, run: Run) 
     write_entry(folder / "memory", "nav/architecture/part", title="On one robot", amends=[OLDEST])
     old = run("why", OLDEST).out
     assert f"has `supersedes: {OLDEST}`, which does not link back\n" in old
-    assert old.endswith(
-        f"{OLDEST} is current.\nSuperseded by a one-sided link of: {NEWEST}.\nAmended by: nav/architecture/part.\n"
-    )
+    claimed = f"Superseded by a one-sided link of: {NEWEST}"
+    assert old.endswith(f"{OLDEST} is current.\n{claimed}.\nAmended by: nav/architecture/part.\n")
     assert f"{NEWEST} is current.\n" in run("why", NEWEST).out
     assert f"It amends: {OLDEST}.\n" in run("why", "nav/architecture/part").out
     told = run("why", OLDEST, "--format", "json").json

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -68,10 +69,11 @@ def test_question_without_changed_files_imports_neither_pydantic_nor_yaml(tmp_pa
     assert found & {"whoosh", "pydantic", "yaml", "git", "mcp"} == {"whoosh"}
 
 
-def test_unknown_command_names_the_nearest(tmp_path: Path, run: Run) -> None:
+def test_unknown_command_or_page_names_the_nearest(tmp_path: Path, run: Run) -> None:
     ran = run("retreive")
     said = "mdmem: there is no command `retreive`; did you mean `mdmem retrieve`?\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
+    assert "did you mean `serving-agents`?" in run("guide", "serving").err
 
 
 @pytest.mark.parametrize(
@@ -162,10 +164,7 @@ def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: 
 def test_error_that_no_command_expects_is_one_sentence(
     error: BaseException, code: int, said: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr("mdmem.cli.ask.list_entries", broken)
+    monkeypatch.setattr("mdmem.cli.ask.list_entries", Mock(side_effect=error))
     ran = run("list", cwd=folder)
     assert (ran.code, ran.out, ran.err.strip() == "", ran.err.startswith(said)) == (code, "", said == "", True)
 
@@ -186,29 +185,18 @@ def test_quiet_never_keeps_an_error_back(tmp_path: Path, run: Run) -> None:
     assert "no memory here" in run("--quiet", "list").err
 
 
-def test_guide_page_is_named_by_its_beginning(tmp_path: Path, run: Run) -> None:
-    assert "did you mean `serving-agents`?" in run("guide", "serving").err
-
-
-def test_one_field_is_explained(tmp_path: Path, run: Run) -> None:
-    ran = run("guide", "fields", "approved_by")
-    assert (ran.code, ran.out) == (0, "- `approved_by`: the person who made the entry active; set by `mdmem approve`\n")
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [
-        ("supercedes", "did you mean `supersedes`?"),
-        ("projectid", "did you mean `project_id`?"),
-        ("xyzzy", "`mdmem guide fields` lists them"),
-    ],
+    [("supercedes", "did you mean `supersedes`?"), ("xyzzy", "`mdmem guide fields` lists them")],
 )
 def test_unknown_field_is_answered_with_the_one_that_was_meant(name: str, hint: str, tmp_path: Path, run: Run) -> None:
     ran = run("guide", "fields", name)
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: there is no field `{name}`; {hint}\n")
 
 
-def test_json_holds_the_whole_row(tmp_path: Path, run: Run) -> None:
+def test_field_is_explained_in_text_and_json(tmp_path: Path, run: Run) -> None:
+    ran = run("guide", "fields", "approved_by")
+    assert (ran.code, ran.out) == (0, "- `approved_by`: the person who made the entry active; set by `mdmem approve`\n")
     said = run("guide", "fields", "tags", "--format", "json").json
     assert said["schema"] == 1
     assert said["fields"] == [
@@ -257,11 +245,9 @@ def test_header_that_nobody_can_mean_ends_it_in_a_line(tmp_path: Path) -> None:
         ("mdmem show nav/", ["nav/architecture/threads", "nav/rules/callbacks"]),
         ("mdmem why ros", ["ros2/rules/qos"]),
         ("mdmem list --wing ", ["nav", "ros2"]),
-        ("mdmem search --wing r", ["ros2"]),
         ("mdmem retrieve --room ", ["architecture", "rules"]),
         ("mdmem new decision ", ["nav/architecture/", "nav/rules/", "ros2/rules/"]),
         ("mdmem list --type ", ["invariant", "decision", "pattern", "note"]),
-        ("mdmem list --status under", ["under_review"]),
         ("mdmem check --format c", ["concise"]),
         ("mdmem check --select supersession-c", ["supersession-cycle"]),
         ("mdmem show thr", ["threads"]),
@@ -338,9 +324,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a repository whose every text is hostile: titles, bodies, tags, owners, names, a branch, an author."""
     top = memory(tmp_path_factory.mktemp("hostile"))
     git(top, "branch", BRANCH)
-    named = (
-        f"owner: {quoted(EVIL)}\ntags: [{quoted(EVIL)}]\ndeprecated_reason: {quoted(EVIL)}\nreason: {quoted(EVIL)}\n"
-    )
+    named = "".join(f"{name}: {quoted(EVIL)}\n" for name in ("owner", "tags", "deprecated_reason", "reason"))
     for name, status in (("evil", "active"), ("draft", "draft")):
         head = f"type: note\nstatus: {status}\ncreated_at: 2026-03-05\ntitle: {quoted(EVIL + name)}\n{named}"
         write(top, f"memory/nav/rules/{name}.md", f"---\n{head}---\n\ncaching {EVIL}\n\n# {EVIL}\n\nsee `{EVIL}`\n")
@@ -446,10 +430,7 @@ def test_a_patch_for_a_program_is_not_changed(folder: Path) -> None:
 
 
 def test_what_a_traceback_says_is_shown(hostile: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise LookupError(EVIL)
-
-    monkeypatch.setattr("mdmem.cli.ask.list_entries", broken)
+    monkeypatch.setattr("mdmem.cli.ask.list_entries", Mock(side_effect=LookupError(EVIL)))
     monkeypatch.setenv("MDMEM_DEBUG", "1")
     ran = run("list", cwd=hostile)
     assert (ran.code, ACTING.findall(ran.err)) == (3, [])

@@ -36,12 +36,6 @@ def beside(tmp_path: Path) -> Path:
     return memory(tmp_path / "p")
 
 
-def title_of(run: Run, address: str, cwd: Path) -> str:
-    ran = run("show", address, "--format", "json", cwd=cwd)
-    said: str = ran.json["entries"][0]["front_matter"]["title"]
-    return said
-
-
 @pytest.mark.parametrize("kind", BODIES)
 def test_new_writes_the_template_of_its_type(kind: str, folder: Path) -> None:
     ran = run_mdmem("new", kind, ADDRESS, "--body", "", cwd=folder)
@@ -59,10 +53,7 @@ def test_new_writes_the_template_of_its_type(kind: str, folder: Path) -> None:
 def test_empty_standard_input_writes_nothing(command: tuple[str, ...], folder: Path) -> None:
     before, ran = snapshot(folder), run_mdmem(*command, cwd=folder)
     assert (ran.returncode, ran.stdout, snapshot(folder)) == (2, "", before)
-    assert ran.stderr == (
-        'mdmem: no text was given; `--body TEXT` takes it, `--body ""` writes the template, '
-        "and on a terminal the editor opens\n"
-    )
+    assert ran.stderr == 'mdmem: no text was given; `--body TEXT` takes it, and `--body ""` writes the template\n'
 
 
 def test_new_takes_title_status_and_body(folder: Path, run: Run) -> None:
@@ -92,9 +83,7 @@ def test_new_takes_the_body_from_standard_input(arguments: list[str], piped: str
         *(("pattern", (), "draft"), ("decision", (), "draft"), ("note", (), "active")),
     ],
 )
-def test_new_entry_has_its_status_and_passes_the_checks(
-    kind: str, option: tuple[str, ...], status: str, folder: Path, run: Run
-) -> None:
+def test_new_entry_passes_the_checks(kind: str, option: tuple[str, ...], status: str, folder: Path, run: Run) -> None:
     body = "Clocks must run on UTC.\n\nRationale: summer time."
     ran = run("new", kind, ADDRESS, "--title", "Clocks run on UTC", "-b", body, *option)
     assert f"status: {status}\n" in (folder / f"memory/{ADDRESS}.md").read_text()
@@ -115,8 +104,9 @@ def test_new_entry_can_amend_others(folder: Path, run: Run) -> None:
 
 @pytest.mark.parametrize("title", HOSTILE)
 def test_title_is_read_back_as_it_was_typed(title: str, folder: Path, run: Run) -> None:
-    ran = run("new", "note", ADDRESS, f"--title={title}", "--body", "x")
-    assert (ran.code, title_of(run, ADDRESS, folder)) == (0, " ".join(title.split()))
+    assert run("new", "note", ADDRESS, f"--title={title}", "--body", "x").code == 0
+    (shown,) = run("show", ADDRESS, "--format", "json").json["entries"]
+    assert shown["front_matter"]["title"] == " ".join(title.split())
 
 
 @pytest.mark.parametrize(
@@ -282,24 +272,18 @@ def test_new_names_what_says_much_the_same_whatever_its_type(kind: str, folder: 
 def test_new_json_has_what_is_near(folder: Path, run: Run) -> None:
     ran = run("new", "note", ADDRESS, "-t", "Use two threads", "-b", "x", "--format", "json")
     said = ran.json
-    assert [(one["path"], one["action"], one["from"]) for one in said["changed"]] == [
-        (f"{ADDRESS}.md", "created", None)
-    ]
+    (one,) = said["changed"]
+    assert (one["path"], one["action"], one["from"]) == (f"{ADDRESS}.md", "created", None)
     near = {"address": "nav/architecture/threads", "type": "decision", "status": "active", "title": "Use two threads"}
     assert said["near"] == [near | {"similarity": 1.0}]
 
 
 @pytest.mark.parametrize(("owner", "line"), [("ada", ["approved_by: Ada <ada@example.org>"]), ("bob", [])])
-@pytest.mark.parametrize(
-    "command", [("new", "decision", ADDRESS), ("supersede", "nav/rules/callbacks", "-m", "Better")]
-)
-def test_owner_approves_by_writing(
-    command: tuple[str, ...], owner: str, line: list[str], folder: Path, run: Run
-) -> None:
+@pytest.mark.parametrize("command", ["new decision", "supersede nav/rules/callbacks -m Better --place"])
+def test_owner_approves_by_writing(command: str, owner: str, line: list[str], folder: Path, run: Run) -> None:
     write(folder, "memory/nav/README.md", f"---\nkind: project\nowners: [{owner}]\n---\n")
-    place = ("--place", ADDRESS) if command[0] == "supersede" else ()
     text = ("--title", "New one", "--status", "active", "--body", "We use it.\n\nRationale: it was tried.")
-    assert run(*command, *place, *text).code == 0
+    assert run(*command.split(), ADDRESS, *text).code == 0
     written = (folder / f"memory/{ADDRESS}.md").read_text().splitlines()
     assert [one for one in written if one.startswith("approved_by")] == line
 
@@ -349,14 +333,9 @@ def test_edit_opens_again_with_the_reason_above(tmp_path: Path, root: Path) -> N
     code, _ = edit(root, by=by)
     assert (code, "it was seen" in file.read_text(), "# mdmem" in file.read_text()) == (0, True, False)
     unknown = "unknown status `actve`; write `active`; allowed are draft, active, under_review, deprecated"
-    assert (tmp_path / "seen-1").read_text().splitlines()[:6] == [
-        "\ufeff# mdmem: nothing is written yet; fix it, or close the file without changes to cancel",
-        f"# mdmem: nothing was written: {OLD}.md:3: {unknown}",
-        "# mdmem: these lines are removed again, and line numbers do not count them",
-        "---",
-        "type: decision",
-        "status: actve",
-    ]
+    note, *lines = (tmp_path / "seen-1").read_text().splitlines()[:4]
+    assert note.startswith(f"\ufeff# mdmem: nothing was written: {OLD}.md:3: {unknown}; fix it, or close")
+    assert lines == ["---", "type: decision", "status: actve"]
     assert file.read_text().startswith("\ufeff---\n")
 
 
@@ -365,10 +344,8 @@ def test_edit_that_is_given_up_keeps_what_was_typed(root: Path) -> None:
     code, printed = edit(root, by=TORN)
     (kept,) = kept_in(root)
     assert (code, snapshot(root)) == (2, before)
-    assert printed == (
-        f"your text is kept in {kept}\nmdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write "
-        "`active`; allowed are draft, active, under_review, deprecated\n"
-    )
+    said = f"mdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write `active`; allowed are "
+    assert printed.startswith(f"your text is kept in {kept}\n{said}")
     assert ("status: actve" in kept.read_text(), "# mdmem" in kept.read_text()) == (True, False)
 
 

@@ -103,9 +103,7 @@ def test_session_has_not_seen_what_was_not_printed(folder: Path, run: Run, monke
         ("src/nav/new.py", "memory"),
     ],
 )
-def test_code_path_counts_from_here_or_from_the_top_and_may_be_a_folder(
-    path: str, cwd: str, folder: Path, run: Run
-) -> None:
+def test_code_path_counts_from_here_or_the_top_and_may_be_a_folder(path: str, cwd: str, folder: Path, run: Run) -> None:
     write(folder, "src/nav/node.py")
     (folder / "src/other").mkdir()
     write_entry(folder / "memory", "nav/rules/nodes", "Nodes are thin.\n", title="Nodes", applies_to=['"src/nav/**"'])
@@ -174,35 +172,20 @@ def root(tmp_path: Path) -> Path:
     write(made, "lib/README.md", "---\nkind: shared\n---\n")
     write_entry(made, "app/a/local", "Queue.\n", title="Local", overrides="lib/a/default", conflicts_with="app/a/other")
     write_entry(made, "app/a/other", "Queue.\n", title="Other", focus="auth", reason="x")
-    write_entry(
-        made, "app/a/old", "Old queue.\n", status="deprecated", superseded_by="app/a/other", deprecated_at="2026-04-01"
-    )
+    ended = {"status": "deprecated", "superseded_by": "app/a/other", "deprecated_at": "2026-04-01"}
+    write_entry(made, "app/a/old", "Old queue.\n", **ended)
     write_entry(made, "app/a/idea", "Queue.\n", status="draft")
     write_entry(made, "lib/a/default", "Queue.\n", title="Default")
     write(made, "app/a/broken.md", "no front matter\n")
     return made
 
 
-def answered(run: Run, root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
-    ran = run(*arguments, "--format", "json", cwd=root)
-    assert ran.code == code, ran.err
-    answer: dict[str, Any] = ran.json
-    assert answer.pop("schema") == 1
-    return answer
-
-
 def test_retrieve_counts_what_it_does_not_list(root: Path, run: Run) -> None:
     for number in range(60):
         write_entry(root, f"app/b/n{number}", "Queue.\n", type="note")
-    named = answered(run, root, "retrieve", "--budget", "1500")
-    assert 0 < len(named["omitted"]) <= 50
-    answer = answered(run, root, "retrieve", "--budget", "0")
+    assert 0 < len(retrieved(run, "--budget", "1500", cwd=root)["omitted"]) <= 50
+    answer = retrieved(run, "--budget", "0", cwd=root)
     assert len(answer["omitted"]) == 50
     counted = {(one["type"], one["why"]): one["count"] for one in answer["omitted_counts"]}
     assert counted[("decision", "overridden")] == 1
     assert len(answer["omitted"]) + sum(counted.values()) == 64
-
-
-def test_json_keeps_letters_as_they_are(root: Path, run: Run) -> None:
-    write_entry(root, "app/a/emoji", "Text.\n", title="Größe 🎉")
-    assert '"title": "Größe 🎉"' in run("show", "app/a/emoji", "--format", "json", cwd=root).out

@@ -145,9 +145,7 @@ def test_long_build_is_announced_once(folder: Path, run: Run) -> None:
     assert (ran.code, ran.err) == (0, "indexing 502 entries, once\n")
 
 
-def test_root_outside_git_says_what_is_missing_and_has_its_index_in_the_users_cache(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_outside_git_has_its_index_in_the_cache(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = write(tmp_path, "m/mdmem.toml").parent
     write_entry(root, "nav/rules/one")

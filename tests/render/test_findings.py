@@ -35,14 +35,9 @@ def finding(
     return Finding(code, message, place or Place(RULE, 3, 6, 17), **stated)
 
 
-def edit(start: int, end: int, content: str | bytes, *, path: str = RULE) -> Edit:
-    """Return an edit of the rule."""
-    return Edit(path, start, end, content.encode() if isinstance(content, str) else content)
-
-
-def fix(*edits: Edit, title: str = "remove the link", is_safe: bool = True, **more: Any) -> Fix:
-    """Return a fix of the edits."""
-    return Fix(title, edits, is_safe, **more)
+def fix(content: bytes = b"x", *, title: str = "remove the link", is_safe: bool = True, **more: Any) -> Fix:
+    """Return a fix that writes bytes into the rule."""
+    return Fix(title, (Edit(RULE, 4, 6, content),), is_safe, **more)
 
 
 def checked(
@@ -64,7 +59,7 @@ def rendered(form: str, *roots: CheckedRoot) -> str:
     return str(getattr(findings, form)(roots, ReportStyle()))
 
 
-MEND = fix(edit(0, 1, "x"))
+MEND, TEN = fix(), finding(severity=Severity.WARNING, count=10, new=True)
 
 
 def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
@@ -106,14 +101,13 @@ def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked(
         f"../{place}:1:" for place in ("c.md:1", "a.md:30", "b.md:9", "b.md:10", "b.md:9", "a.md:1", "a.md:1")
     ]
     for is_safe, mark in ((True, "[*] m"), (False, "m")):
-        found = finding(message="m", fix=fix(edit(0, 1, "x"), is_safe=is_safe))
+        found = finding(message="m", fix=fix(is_safe=is_safe))
         assert rendered("concise", checked(found)) == f"../nav/rules/a.md:3:6: error dangling-link {mark}"
 
 
 @pytest.mark.parametrize(
     ("findings", "report", "line"),
     [
-        ((), {}, "2 entries checked in the working tree: no findings"),
         ((), {"tree": "HEAD", "checked": 1}, "1 entry checked in HEAD: no findings"),
         ((), {"base": "main"}, "2 entries checked in the working tree against main: no findings"),
         (
@@ -121,11 +115,7 @@ def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked(
             {"base": "main", "tree": "git index", "shows_old": True},
             "2 entries checked in the git index against main: 2 errors, 1 warning; 1 new",
         ),
-        (
-            (finding(severity=Severity.WARNING, count=10, new=True),),
-            {"base": "main"},
-            "2 entries checked in the working tree against main: 10 warnings; 10 new",
-        ),
+        ((TEN,), {"base": "main"}, "2 entries checked in the working tree against main: 10 warnings; 10 new"),
         ((), {"fixed": (finding(), finding())}, "2 entries checked in the working tree: no findings; fixed 2"),
         (
             (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),
@@ -228,15 +218,10 @@ def test_too_many_findings_are_counted_and_what_is_left_out_is_said(length: int)
     assert len(rows(text)) + int(re.findall(r"\n\n(\d+) more left out", text)[0]) == 2000
 
 
-def document(*roots: CheckedRoot) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(rendered("json", *roots))
-    return answer
-
-
 def test_one_root_is_named_once_and_a_fix_is_told_byte_by_byte() -> None:
-    mend = fix(edit(4, 6, "é"), title="do it", is_safe=False, renames=(("a.md", "b.md"),))
+    mend = fix("é".encode(), title="do it", is_safe=False, renames=(("a.md", "b.md"),))
     found = finding(message="m", other=Place("b.md", 4), new=True, fix=mend)
-    assert document(checked(found, base="main", incomplete=("x.md",))) == {
+    assert json.loads(rendered("json", checked(found, base="main", incomplete=("x.md",)))) == {
         "schema": 1,
         "root": "memory",
         "tree": "working tree",
@@ -269,20 +254,16 @@ def test_one_root_is_named_once_and_a_fix_is_told_byte_by_byte() -> None:
 
 
 def test_several_roots_are_listed_and_each_finding_names_its_own() -> None:
-    answer = document(checked(finding(), incomplete=("x.md",)), checked(finding(), under="docs/b", checked=5))
-    assert [(one["root"], one["checked"], one["findings"]) for one in answer["roots"]] == [
-        ("memory", 2, 1),
-        ("docs/b", 5, 1),
-    ]
-    assert [(one["root"], one["path"]) for one in answer["findings"]] == [
-        ("docs/b", "nav/rules/a.md"),
-        ("memory", "nav/rules/a.md"),
-    ]
+    roots = checked(finding(), incomplete=("x.md",)), checked(finding(), under="docs/b", checked=5)
+    answer = json.loads(rendered("json", *roots))
+    sums = [(one["root"], one["checked"], one["findings"]) for one in answer["roots"]]
+    assert sums == [("memory", 2, 1), ("docs/b", 5, 1)]
+    assert [(one["root"], one["path"]) for one in answer["findings"]] == [("docs/b", RULE), ("memory", RULE)]
     assert (answer["checked"], answer["incomplete"], "root" in answer) == (7, ["memory/x.md"], False)
 
 
 def test_name_and_fix_that_are_no_utf8_come_back_as_they_were() -> None:
-    root = checked(finding(place=Place("a/\udcff.md"), fix=fix(edit(0, 0, b"\xfe"))))
+    root = checked(finding(place=Place("a/\udcff.md"), fix=fix(b"\xfe")))
     for form in ("json", "jsonl"):
         text = rendered(form, root).encode("utf-8").decode("utf-8")
         found = json.loads(text.splitlines()[0]) if form == "jsonl" else json.loads(text)["findings"][0]
@@ -306,16 +287,10 @@ def issues(*roots: CheckedRoot) -> list[dict[str, Any]]:
     return found
 
 
-def diagnostics(*roots: CheckedRoot) -> list[dict[str, Any]]:
-    result = json.loads(rendered("rdjson", *roots))
-    assert (set(result), result["source"]) == ({"source", "diagnostics"}, {"name": "mdmem"})
-    return list(result["diagnostics"])
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_utf8_and_the_same_twice_for_any_name_and_text(form: str) -> None:
     odd = "a\udcff\n::error::x\x1b\x00<![CDATA[]]>&`|%"
-    found = finding(message=odd, help=odd, place=Place(odd), fix=fix(edit(0, 1, b"\xff"), title=odd), address=None)
+    found = finding(message=odd, help=odd, place=Place(odd), fix=fix(b"\xff", title=odd), address=None)
     text = rendered(form, checked(found), checked(found, incomplete=(odd,), under="b"))
     if form not in ("text", "concise"):
         text.encode("utf-8")
@@ -381,7 +356,9 @@ def test_junit_has_an_error_for_an_unread_file_and_a_case_without_findings() -> 
 
 
 def test_rdjson_has_the_fields_of_the_format_and_no_other() -> None:
-    (one,) = diagnostics(checked(finding(message="m", severity=Severity.WARNING)))
+    result = json.loads(rendered("rdjson", checked(finding(message="m", severity=Severity.WARNING))))
+    (one,) = result.pop("diagnostics")
+    assert result == {"source": {"name": "mdmem"}}
     assert one == {
         "message": "m\nwrite an address",
         "location": {
@@ -407,11 +384,6 @@ def run_of(*roots: CheckedRoot) -> dict[str, Any]:
     return run_checks
 
 
-def result_of(*roots: CheckedRoot) -> dict[str, Any]:
-    (result,) = run_of(*roots)["results"]
-    return result
-
-
 def test_result_names_rule_level_message_and_region() -> None:
     other = finding("no-final-newline", "m", place=Place(RULE, 6, 1))
     run_checks = run_of(checked(finding(severity=Severity.WARNING), other))
@@ -433,14 +405,14 @@ def test_result_names_rule_level_message_and_region() -> None:
     [("a b/ü#?.md", "a%20b/%C3%BC%23%3F.md"), ("a/\udcff%.md", "a/%FF%25.md"), ("a/x:y.md", "a/x%3Ay.md")],
 )
 def test_path_is_encoded_as_a_uri_also_that_of_the_other_end(path: str, uri: str) -> None:
-    result = result_of(checked(finding(place=Place(path), other=Place(path, 7)), under=""))
+    (result,) = run_of(checked(finding(place=Place(path), other=Place(path, 7)), under=""))["results"]
     ends = [one["physicalLocation"] for one in (*result["locations"], *result["relatedLocations"])]
     assert [one["artifactLocation"]["uri"] for one in ends] == [uri, uri]
     assert ends[1]["region"]["startLine"] == 7
 
 
 def test_a_log_says_what_is_new_and_what_was_not_read_and_no_text_becomes_a_link() -> None:
-    result = result_of(checked(finding(message="`[here](x)` and a \udcff")))
+    (result,) = run_of(checked(finding(message="`[here](x)` and a \udcff")))["results"]
     assert result["message"]["text"].startswith("`\\[here\\](x)` and a \ufffd\n")
     assert "baselineState" not in result
     run = run_of(checked(finding(), finding(new=True), base="main", incomplete=("nav/rules/x y.md",)))
