@@ -131,7 +131,7 @@ def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
 
 
 class FixChoice(Struct):
-    """Fixes that can be applied together: contents, renames, and files that they make readable entries (`revealed`)."""
+    """Fixes that can be applied together: contents, renames, and the files (`revealed`) that they make readable."""
 
     tree: TreeView
     findings: list[Finding] = field(default_factory=list)
@@ -160,8 +160,7 @@ class FixChoice(Struct):
             if any(edit.start <= one.end and one.start <= edit.end for one in self._edits.get(edit.path, ())):
                 return
             edits.setdefault(edit.path, []).append(edit)
-        # A file that becomes an entry by a rename already had its other faults.
-        contents, revealed = {}, {new for old, new in fix.renames if not is_entry_place(old)}
+        contents, revealed = {}, set()
         for path, some in edits.items():
             original = read_one(self.tree, path)
             if isinstance(original, Unreadable):

@@ -345,7 +345,7 @@ def test_what_ended_in_favour_of_a_draft_is_not_revived(tmp_path: Path, run: Run
     root = committed(tmp_path, old=ENDED, new={"status": "draft", "supersedes": ["app/rules/old"], "reason": "faster"})
     ran = run("check", "--unsafe-fixes", cwd=root)
     assert "left out «Keep the old entry active», which would cause `illegal-transition`" in ran.err
-    assert ("1 error" in ran.out, "fixable" in ran.out, "fix: " in ran.out) == (True, False, False)
+    assert ("1 error" in ran.out, "with a fix" in ran.out, "fix: " in ran.out) == (True, False, False)
     assert git(tmp_path, "status", "--porcelain") == ""
 
 
