@@ -75,11 +75,9 @@ def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
 def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
     """Return the first source with matching lines, and at most 20 matching lines of all sources.
 
-    The sources are, in this order, `docs` (`docs/architecture.md`), `readme`, and `workspace` (the other files). The
-    source is `workspace` if no line matches. Without words, all lines of the first two sources match, and none of the
-    workspace.
-
-    Each source may fill a third of the result. Earlier sources also get the lines that later ones do not need.
+    The sources are `docs` (`docs/architecture.md`), `readme`, and `workspace` (other files). If no line matches, the
+    first source is `workspace`. Without words, all lines of the first two match, and none of the workspace. Each source
+    may fill a third of the result. Earlier sources also get the lines that later ones do not need.
     """
     wanted = _searchable(words)
     found = {source: list(islice(_lines_of(base, path, wanted), LIMIT)) for path, source in _DOCUMENTS.items()}

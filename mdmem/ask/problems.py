@@ -53,8 +53,7 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
 
 def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
     """Return problems as JSON values with the keys that agents' tools promise: path, line, code and message."""
-    keys = {"path": "place.path", "line": "place.line", "code": "code", "message": "message"}
-    return [record_json(one, **keys) for one in problems]
+    return [record_json(one, "place.path", "place.line", "code", "message") for one in problems]
 
 
 def _concerns(path: str, scope: Scope) -> bool:

@@ -59,16 +59,14 @@ def tidy(value: object) -> Any:
 
 
 class Tier(StrEnum):
-    """Where an entry belongs: to the scope's focus (a part of a project), to a project, or to a shared wing."""
+    """Where an entry belongs: to the scope's focus (a part of a project), to a project, or to a shared wing.
+
+    The closest tier is the first.
+    """
 
     FOCUS = "focus"
     PROJECT = "project"
     SHARED = "shared"
-
-    @property
-    def rank(self) -> int:
-        """Return a number to sort by; 0 is the closest tier."""
-        return ("focus", "project", "shared").index(self.value)
 
 
 class Coverage(StrEnum):

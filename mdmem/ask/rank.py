@@ -63,7 +63,7 @@ def authority_key(item: Item, *, starts_shared: bool = False) -> tuple[Any, ...]
     come before the project.
     """
     entry = item.entry
-    tier = int(item.tier is not Tier.SHARED) if starts_shared else item.tier.rank
+    tier = int(item.tier is not Tier.SHARED) if starts_shared else list(Tier).index(item.tier)
     return (
         entry.type.rank,
         not item.current,
@@ -112,9 +112,7 @@ def weights_of(terms: Iterable[str], matched: Iterable[frozenset[str]], total: i
     `total` is the number of entries, and `matched` has the terms that each matching entry contains. The weight is
     log(1 + N / n), with n = 1/2 for a term that no entry contains. General words have the weight 0.
     """
-    counts: Counter[str] = Counter()
-    for some, times in Counter(matched).items():
-        counts.update(dict.fromkeys(some, times))
+    counts = Counter(term for terms in matched for term in terms)
     general = ask(GENERAL_WORDS).terms
     return {term: 0.0 if term in general else log(1 + total / (counts[term] or 0.5)) for term in terms}
 
@@ -133,20 +131,14 @@ def coverage_of(
         return Coverage.NONE
     rarest = {term for term, weight in weights.items() if weight == max(weights.values())}
     best = 0.0
-    for entry, match in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
+    for entry, _ in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
         title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
-        if _weight(weights, match.terms | title) < min(best, FULL_COVERAGE * whole):
-            continue
         for terms in _passages(weights, title, body(entry.address)):
-            weight = _weight(weights, terms)
+            weight = sum(weights[term] for term in terms)
             if weight >= whole or (weight >= FULL_COVERAGE * whole and title and terms & rarest):
                 return Coverage.FULL
             best = max(best, weight)
     return Coverage.PARTIAL if best >= PARTIAL_COVERAGE * whole else Coverage.NONE
-
-
-def _weight(weights: Mapping[str, float], terms: Iterable[str]) -> float:
-    return sum(weights.get(term, 0.0) for term in terms)
 
 
 def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:
