@@ -73,18 +73,13 @@ class Reading(Struct, frozen=True):
 
 
 def reading_of(workspace: Workspace) -> Reading:
-    """Load the settings of a workspace; settings that cannot be read become faults, not errors."""
-    return Reading(workspace, *forgiving_settings(workspace))
-
-
-def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, ...]]:
-    """Return the settings, with defaults for the unreadable ones, and a finding if any were unreadable."""
+    """Load the settings of a workspace; if some cannot be read, there is a fault, and their defaults apply."""
     try:
-        return workspace.settings, ()
+        return Reading(workspace, workspace.settings, ())
     except SettingsError as error:
         help_ = "correct the file; until then, the defaults apply"
         fault = Finding("settings-invalid", str(error), Place(SETTINGS_NAME, error.line), help_)
-        return error.readable if isinstance(error.readable, Settings) else Settings(), (fault,)
+        return Reading(workspace, error.readable if isinstance(error.readable, Settings) else Settings(), (fault,))
 
 
 def read_steadily(

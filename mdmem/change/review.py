@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.ask.question import Question
-from mdmem.ask.retrieve import forgiving_settings, retrieve_in
+from mdmem.ask.retrieve import reading_of, retrieve_in
 from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport, Unread
 from mdmem.change.review_parts import TreeSide, compare_trees
 from mdmem.checks.run import CheckRequest, check
@@ -166,8 +166,8 @@ def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _S
         if not snapshot.is_working_tree and all(file.path != SETTINGS_NAME for file in at.tree.files()):
             here = at.location.under or "the top of the repository"
             remarks = (f"{name} has no {SETTINGS_NAME} in {here}, so it counts as empty here",)
-    settings, faults = forgiving_settings(at)
-    return _Side(at, TreeSide(name, at.catalog, settings), remarks, tuple(faults))
+    reading = reading_of(at)
+    return _Side(at, TreeSide(name, at.catalog, reading.settings), remarks, reading.faults)
 
 
 def _answer(side: _Side, question: str, wings: tuple[str, ...]) -> Answered:
