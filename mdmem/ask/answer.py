@@ -71,7 +71,7 @@ class Mention(Struct, frozen=True):
     """A line under an entry of an answer: the address of a related entry, and how the two entries are related.
 
     `said` is the sentence of the related entry that mentions the entry above. `does` is the change that this sentence
-    states, for example `extends it`, or empty.
+    states, for example `extends it`, or empty. A line without an address may count the `rest` of the mentions.
     """
 
     how: str
@@ -80,6 +80,7 @@ class Mention(Struct, frozen=True):
     day: str = ""
     said: str = ""
     does: str = ""
+    rest: int = 0
 
 
 class Item(Struct, frozen=True, kw_only=True):

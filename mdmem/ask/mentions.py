@@ -94,7 +94,7 @@ class Mentions(Struct, frozen=True):
         found.sort(key=lambda one: not one.does)
         yield from found[:MOST_MENTIONS]
         if rest := len(found[MOST_MENTIONS:]):
-            yield Mention(f"also {MENTIONED} {rest} more", "")
+            yield Mention(f"also {MENTIONED} {rest} more", "", rest=rest)
             return
         # A body may mention the entry in a list or table of numbers, which is no sentence.
         bodies = ((one.address, catalog.body(one.address)) for one in candidates)
@@ -123,13 +123,11 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
     A plain mention states no change of the entry.
     """
-    named = [one for one in mentions if one.how == MENTIONED and not one.does]
-    counted = next((one for one in mentions if one.how.startswith(f"also {MENTIONED} ")), None)
-    others = [one for one in mentions if one not in named and one is not counted]
-    ids = ", ".join(one.address.rpartition("/")[2] for one in named)
-    if counted is not None:
-        ids = " and ".join(filter(None, (ids, counted.how.removeprefix(f"also {MENTIONED} "))))
-    return (*others, *([Mention(f"mentioned later by {ids}", "")] if ids else []))
+    plain = [one for one in mentions if one.rest or (one.how == MENTIONED and not one.does)]
+    ids = [", ".join(one.address.rpartition("/")[2] for one in plain if not one.rest)]
+    ids += [f"{one.rest} more" for one in plain if one.rest]
+    merged = [Mention(f"mentioned later by {' and '.join(filter(None, ids))}", "")] if plain else []
+    return (*(one for one in mentions if one not in plain), *merged)
 
 
 def _pattern_in(address: str, entry: Entry) -> re.Pattern[str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import asdict
-
 from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
 from mdmem.model.lineage import stance_json
@@ -84,7 +82,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
     """Return the related entries that an answer lists under an entry, as JSON values without empty fields."""
-    return [_filled(asdict(one)) for one in mentions]
+    return [_filled(record_json(one, "how", "address", "title", "day", "said", "does")) for one in mentions]
 
 
 def agents_json(answer: Answer) -> dict[str, Any]:
