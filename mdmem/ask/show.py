@@ -148,11 +148,6 @@ class EntryExcerpt(Struct, frozen=True):
     note: str = ""
     is_title_alone: bool = False
 
-    @property
-    def is_current(self) -> bool:
-        """Return whether the entry itself is current, so that no successor takes its place."""
-        return self.entry.address in self.heads
-
 
 def show_about(
     workspace: Workspace,

@@ -136,7 +136,7 @@ def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:
     for one in shown:
         title = one_line(one.entry.title)
         replaced = f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
-        state = "" if one.is_current else replaced
+        state = "" if one.entry.address in one.heads else replaced
         content = f"has {TITLE_ALONE}" if one.is_title_alone else one.content or "already shown"
         mentions = [mention_line(other, style) for other in one.mentions]
         if style.is_markdown:
