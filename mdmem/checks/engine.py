@@ -1,7 +1,4 @@
-"""Run the checks on a case, and cache the facts and findings of single files, by path and content.
-
-Findings are sorted and get their severity. A check that crashes stops no other check.
-"""
+"""Run the checks on a case, and cache the facts and findings of single files, by path and content."""
 
 from __future__ import annotations
 
@@ -37,8 +34,7 @@ from mdmem.store.tree import TreeFile
 
 # The largest number of findings of one check in one file that are reported one by one.
 _MOST_ALIKE = 100
-_UNUSED = "unused-suppression"
-_CRASHED = "check-crashed"
+_UNUSED, _CRASHED = "unused-suppression", "check-crashed"
 # The number of characters of an exception's message that are shown.
 _SHOWN = 200
 _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}

@@ -100,15 +100,16 @@ def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
     return set_fields(document, values)
 
 
-def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edits that make an entry active again and remove its link to a successor."""
+def reviving(case: Case, old: str, new: str, *links: tuple[str, str, str]) -> Iterator[Edit]:
+    """Yield the edits that make an entry active again, without its link to a successor, and that remove `links`."""
     entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
     item = _item_of(case, old, "superseded_by", new)
     left = [link for place, link in written_items(document, "superseded_by") if place != item]
     values: Values = {"superseded_by": left}
     if entry.status is Status.DEPRECATED:
         values |= {"status": Status.ACTIVE.value, "deprecated_at": None}
-    return set_fields(document, values)
+    yield from set_fields(document, values)
+    yield from unlinking(case, *links)
 
 
 def unlinking(case: Case, *links: tuple[str, str, str]) -> Iterator[Edit]:

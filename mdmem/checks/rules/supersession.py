@@ -13,7 +13,7 @@ from mdmem.checks.check import check
 from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
 from mdmem.markdown.patch import add_items, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
-from mdmem.model.finding import Edit, Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.links import Edge, EdgeKind
 
 
@@ -184,12 +184,9 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
             help_ = "list the current entry instead, or remove the links in both files and write `status: active`"
             other = case.catalog.place(edge.new, "deprecated_at")
             found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-dead")
-            yield with_fix(found, "Make the old entry active again", _undo, case, edge, is_safe=False)
-
-
-def _undo(case: Case, edge: Edge) -> list[Edit]:
-    """Remove the links in both entries, the new entry's last, since it alone would still supersede the old one."""
-    return [*reviving(case, edge.old, edge.new), *unlinking(case, (edge.new, "supersedes", edge.old))]
+            # The new entry's link alone would still supersede the old entry.
+            title, links = "Make the old entry active again", (edge.old, edge.new, (edge.new, "supersedes", edge.old))
+            yield with_fix(found, title, reviving, case, *links, is_safe=False)
 
 
 @check("supersession-cycle", Severity.ERROR)
