@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from processes import run_text
 
 from mdmem.ask.excerpt import summary_of
+from mdmem.checks.prose import gives_reason
 from mdmem.exchange.dialects import read_records
 from mdmem.exchange.record import SourceFile
 from mdmem.markdown.body import sections_of
@@ -83,6 +84,7 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     (first_heading, "# a" + " " * 100_000 + "b\n"),
     (first_heading, "#" + " " * 100_000),
     *((lambda text: list(body_links(text)), (one * 100_000)[:100_000]) for one in ("[", "[see: a", "[[a", "[](")),
+    *((gives_reason, one * (100_000 // len(one)) + "\n---\n") for one in ("why ", "faq ", "** faq ")),
     (lambda text: list(body_links(text)), "[see:" + " " * 100_000),
     (lambda text: list(body_links(text)), "[see: a" + " " * 100_000),
     *((_instructions, f"{one}\n" * (300_000 // len(one))) for one in (*_LINES, f"{_LINES[1]} x\ny")),

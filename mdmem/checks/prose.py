@@ -23,8 +23,9 @@ _REASONS_BEGIN = re.compile(
     rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b",
     re.IGNORECASE | re.MULTILINE,
 )
+# The underline is looked for first. Behind the word, it would be looked for again after each of thousands of words.
 _UNDERLINED_REASONS = re.compile(
-    rf"^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
+    rf"^(?=.*\n[=-]{{3,}}[ \t]*\r?$).*\b(?:{_REASON}|{_SETTING})\b", re.IGNORECASE | re.MULTILINE
 )
 _SENTENCE_END = re.compile(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 # The group is atomic. Otherwise n comments could match in 2^n ways, since a comment could end in many places.
@@ -45,8 +46,8 @@ _TOPIC = (
 )
 _RATIONALE_HEADING = re.compile(
     rf"^#{{1,6}}[ \t].*\b(?:{_TOPIC})\b"
-    rf"|^[ \t]*[*_]{{2}}.*\b(?:{_TOPIC})\b.*[*_]{{2}}"
-    rf"|^.*\b(?:{_TOPIC})\b.*\r?\n[=~^-]{{3,}}",
+    rf"|^[ \t]*[*_]{{2}}.{{0,300}}?\b(?:{_TOPIC})\b.{{0,300}}[*_]{{2}}"
+    rf"|^(?=.*\n[=~^-]{{3,}}).*\b(?:{_TOPIC})\b",
     re.IGNORECASE | re.MULTILINE,
 )
 # Words with which an entry explains why it supersedes or overrides another one.
