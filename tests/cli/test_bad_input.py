@@ -262,16 +262,13 @@ def test_memory_whose_folder_may_not_be_read_is_said(folder: Path) -> None:
 LONG = "a" * 100_000
 ASKED = [
     ["list", "--at", LONG],
-    ["list", f"--at={LONG}"],
     ["list", "--wing", LONG],
-    ["list", "--type", LONG],
     ["show", LONG],
     ["show", f"{'x ' * 50_000}y"],
     ["why", f"w/r/{LONG}"],
     ["diff", LONG],
     ["log", LONG],
     ["check", "--select", LONG],
-    ["check", "--base", LONG],
     ["retrieve", "--budget", LONG],
     ["mv", LONG, "w/r/b"],
     ["save", "--retry", LONG],

@@ -104,10 +104,7 @@ def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
     ("arguments", "said"),
     [
         (["nope..main"], "`nope` is not a commit here; write a branch, a tag or a commit"),
-        (
-            ["main..work", "--staged"],
-            "--staged compares git's index with one commit, but `main..work` has two; give o",
-        ),
+        (["main..work", "--staged"], "--staged compares git's index with one commit, but `main..work` has two; give o"),
         (["main", "--base", "main"], "--base and `main` both give the start of the change; leave out one of the two"),
     ],
 )

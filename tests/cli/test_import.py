@@ -4,17 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from builders import (
-    Run,
-    commit_all,
-    environment,
-    git,
-    memory,
-    run_mdmem,
-    snapshot,
-    without_rights,
-    write,
-)
+from builders import Run, commit_all, environment, git, memory, run_mdmem, snapshot, without_rights, write
 
 from cli.test_init import PROGRAMS
 

@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import (
-    Run,
-    commit_all,
-    environment,
-    git,
-    make_repository,
-    make_root,
-    snapshot,
-    write,
-    write_entry,
-)
+from builders import Run, commit_all, environment, git, make_repository, make_root, snapshot, write, write_entry
 
 from mdmem.setup.clients import CLIENTS
 

@@ -186,8 +186,7 @@ def test_quiet_never_keeps_an_error_back(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"),
-    [("supercedes", "did you mean `supersedes`?"), ("xyzzy", "`mdmem guide fields` lists them")],
+    ("name", "hint"), [("supercedes", "did you mean `supersedes`?"), ("xyzzy", "`mdmem guide fields` lists them")]
 )
 def test_unknown_field_is_answered_with_the_one_that_was_meant(name: str, hint: str, tmp_path: Path, run: Run) -> None:
     ran = run("guide", "fields", name)

@@ -117,7 +117,6 @@ def test_title_is_read_back_as_it_was_typed(title: str, folder: Path, run: Run) 
         ("Größe der Straße", "grosse-der-strasse"),
         ("Œuvre, Łódź, Þórður", "oeuvre-lodz-thordur"),
         ('C++: "x" # y', "c-x-y"),
-        ("🚀 Launch", "launch"),
         ("word " * 60, "-".join(["word"] * 12)),
         ("x" * 300, "x" * 60),
     ],
@@ -131,10 +130,8 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, folder: Path
     ("place", "said"),
     [
         ("Nav/rules/x", "`Nav` is not a valid name for a wing; write it like `navigation_stack`"),
-        ("na-v/rules/x", "`na-v` is not a valid name for a wing; write it like `navigation_stack`"),
         ("nav/My Rules/x", "`My Rules` is not a valid name for a room; write it like `anti-patterns`"),
         ("nav/rules/README", "`README` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
-        ("nav/rules/.x", "`.x` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
         ("nav/rules/a:b", "`a:b` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
         ("nav/rules/con", "`con` is the name of a device, which Windows does not allow; write another name"),
         ("nav//x", "`` is not a valid name for a room; write it like `anti-patterns`"),

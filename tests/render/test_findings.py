@@ -156,11 +156,7 @@ def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> 
     assert whole.count("error[dangling-link]") == 51
 
 
-NUMBERS = {
-    "json": '"old": 1',
-    "junit": 'failures="1" errors="0" skipped="1"',
-    "github": "1 error was there before; ",
-}
+NUMBERS = {"json": '"old": 1', "junit": 'failures="1" errors="0" skipped="1"', "github": "1 error was there before; "}
 
 
 @pytest.mark.parametrize("form", FORMATS)
