@@ -16,7 +16,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.changes import Changes, ComparableText, first_difference, says_the_same
+from mdmem.store.catalog.changes import Changes, ComparableText, says_the_same
 from mdmem.store.catalog.links import EdgeKind, classify, neighbours
 from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.catalog.model import Catalog
@@ -312,20 +312,6 @@ def test_link_that_follows_a_move_is_the_same() -> None:
     before, after = "See [see: app/rules/b] and [b](b.md).\n", "See [see: app/times/b] and [b](../times/b.md).\n"
     assert same(before, after, {B: moved}, THERE - {B} | {moved})
     assert not same(before, after, {}, THERE | {moved})
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ("One.\nTwo.\n", "One.\nThree.\n", (1, "Three.")),
-        ("One.\n", "\n\nOther.\n", (2, "Other.")),
-        ("One.\n", "One.\n\nTwo.\n", (2, "Two.")),
-        ("One.\nTwo.\n", "One.\n", (0, "One.")),
-        ("One.\n", "", (0, "")),
-    ],
-)
-def test_first_difference_is_a_line_of_the_new_text(before: str, after: str, expected: tuple[int, str]) -> None:
-    assert first_difference(before, after) == expected
 
 
 def memory(stated: Mapping[str, dict[str, object] | str]) -> Catalog:

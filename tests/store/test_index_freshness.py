@@ -108,18 +108,6 @@ CHANGES: dict[str, list[tuple[Callable[[Path], object], list[str]]]] = {
         *[(crane("Drops"), ["Drops"]), (commit_all, ["Drops"]), (BACK, ["Lifts", "Tilts"])],
         (run_git("rebase", "-q", "main"), ["Drops", "Tilts"]),
     ],
-    "stashed": [
-        *[(crane("Drops"), ["Drops"]), (run_git("stash", "-q"), ["Lifts"])],
-        (run_git("stash", "pop", "-q"), ["Drops"]),
-    ],
-    "reset and restored": [
-        *[
-            (crane("Drops"), ["Drops"]),
-            (commit_all, ["Drops"]),
-            (run_git("reset", "-q", "--hard", "HEAD~1"), ["Lifts"]),
-        ],
-        *[(crane("Tilts"), ["Tilts"]), (run_git("restore", "."), ["Lifts"])],
-    ],
 }
 
 
