@@ -16,13 +16,8 @@ from mdmem.store.state.local_records import record_hygiene
 
 
 def test_an_item_has_the_shape_of_the_contract(root: Path) -> None:
-    put(
-        root,
-        "app/architecture/dedup",
-        "Use SHA-256 for dedup",
-        "Contents are hashed.\n\nRationale: it is fast.\n",
-        created_at="2026-04-08T10:00:00Z",
-    )
+    body = "Contents are hashed.\n\nRationale: it is fast.\n"
+    put(root, "app/architecture/dedup", "Use SHA-256 for dedup", body, created_at="2026-04-08T10:00:00Z")
     assert item(bundle(root), "app/architecture/dedup") == {
         "id": "app/architecture/dedup",
         "label": "Decision",

@@ -400,12 +400,8 @@ def shared_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_of_what_is_left_out_that_is_named_which_fits_best(root: Path) -> None:
     # The longer it is, the less it is of herons; those that come first by address fit worst.
     for more in range(20):
-        put(
-            root,
-            f"app/architecture/bird-{20 - more:02}",
-            "A bird",
-            f"Heron. {'Water and reeds. ' * (1 + more * more)}\n",
-        )
+        body = f"Heron. {'Water and reeds. ' * (1 + more * more)}\n"
+        put(root, f"app/architecture/bird-{20 - more:02}", "A bird", body)
     pack = context(root, "heron", limit=1)
     assert [one["id"] for one in pack["omitted"]] == [f"app/architecture/bird-{20 - more:02}" for more in range(1, 13)]
 
