@@ -25,7 +25,7 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.checks.fixes import relative
-from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.errors import UsageError
 from mdmem.exchange.record import IMPORTED_STATUS, SCHEMA, with_whole_labels
 from mdmem.exchange.statements import read_status
 from mdmem.markdown.body import cut_at_word, sections_of
@@ -302,7 +302,7 @@ def export(
 ) -> ExportReport:
     """Write an export and return the changes. With `is_dry`, only return the changes.
 
-    Raises UsageError if a file that would be replaced is not by mdmem, and EnvironmentFaultError for a disk error.
+    Raises UsageError if a file that would be replaced is not by mdmem, EnvironmentFaultError or OSError for the disk.
     """
     wanted = FORMS[form]
     files, remarks = wanted.make(workspace, wings)
@@ -325,12 +325,8 @@ def export(
             path = folder / change.path
             if change.text is not None:
                 put(path, change.text.encode("utf-8", "surrogateescape"), is_new=change.is_new)
-                continue
-            try:
+            else:
                 path.unlink(missing_ok=True)
-            except OSError as error:
-                why = (error.strerror or str(error)).lower()
-                raise EnvironmentFaultError(f"{path} cannot be removed: {why}") from error
     return ExportReport(folder=folder, files=files, changes=changes, remarks=remarks)
 
 
@@ -344,8 +340,7 @@ def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterato
                 text = appended(before, text)
             else:
                 start, end = place
-                what = f"the text between the markers in {file.path}"
-                _require_ours(before[start:end], what, "it with its markers")
+                _require_ours(before[start:end], f"the text between the markers in {file.path}")
                 newline = "\r\n" if "\r\n" in before else "\n"
                 text = before[:start] + text.replace("\n", newline) + before[end:]
         elif before is not None:
@@ -371,12 +366,12 @@ def _read(folder: Path, path: str) -> str | None:
         raise UsageError(f"{path} cannot be updated: {error}") from error
 
 
-def _require_ours(text: str, what: str, removed: str = "it") -> None:
+def _require_ours(text: str, what: str) -> None:
     """Raise UsageError if mdmem did not export a text, or if somebody changed it since."""
     if not is_exported(text):
         raise UsageError(
             f"{what} already exists and was not written by mdmem; it was not replaced: give another folder with --out"
         )
     if not is_whole(text):
-        advice = f"change the entries instead, remove {removed}, and export again"
+        advice = "change the entries instead, remove it with its markers, and export again"
         raise UsageError(f"somebody changed {what} after its export, so it was not replaced; {advice}")
