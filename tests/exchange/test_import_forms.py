@@ -324,9 +324,9 @@ def test_records_become_the_entries_that_are_expected(
     assert run_here(capsys, "import", "--root", "memory", *NAMED.get(case.name, ()), cwd=folder).code == 0
     assert entries(folder / "memory/app") == entries(case / "after")
     assert {path: text for path, text in entries(folder).items() if not path.startswith("memory/")} == sources
-    told = {line.split(": ")[1] for line in shown.out.splitlines() if line.startswith("  app/")}
     checked = run_here(capsys, "check", "--root", "memory", "--format", "concise", cwd=folder)
-    assert {line.split(" ")[2] for line in checked.out.splitlines() if " error " in line} == told
+    number = checked.out.count(" error ")
+    assert (f"{number} error" in shown.out) == (number > 0)
     again = run_here(capsys, "import", "--root", "memory", *NAMED.get(case.name, ()), cwd=folder)
     assert again.out.splitlines()[-1].startswith("imported 0 entries; ")
     assert entries(folder / "memory/app") == entries(case / "after")
