@@ -199,11 +199,8 @@ def merge_driver_command(
             outcome = merge_entries(named, sides, merge_text=by_git, marks=replace(marks, shows_base=True))
         if outcome.content != sides.ours:
             write_whole(files.ours, outcome.content, durable=False)
-    except OSError as error:
-        given.remark(f"mdmem: cannot merge `{named}`: {error.strerror or error}")
-        return _CANNOT
-    except MdmemError as error:
-        given.remark(f"mdmem: {error}")
+    except (OSError, MdmemError) as error:
+        given.remark(f"mdmem: cannot merge `{named}`: {getattr(error, 'strerror', None) or error}")
         return _CANNOT
     if outcome.torn:
         where = " and ".join(f"`{name}`" for name in outcome.torn)

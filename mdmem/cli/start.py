@@ -66,10 +66,8 @@ def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **opti
 @shared_options("text", "json", at=True)
 def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool) -> None:
     """Show the root and how it was found, the wings, the index, the findings, and what is due."""
-    if is_audit and rebuild:
-        raise click.UsageError("give --audit or --rebuild, not both")
-    if given.revision is not None and (is_audit or rebuild):
-        raise click.UsageError("--at cannot be combined with --audit or --rebuild")
+    if sum((is_audit, rebuild, given.revision is not None)) > 1:
+        raise click.UsageError("--audit, --rebuild and --at cannot be combined; give one of them")
     workspace = given.open()
     if is_audit:
         lines = list(read_audit(workspace.state_folder))

@@ -21,12 +21,12 @@ from mdmem.render.text import Style, clipped, code, count, entries, fit_lines, p
 
 # `code` is an address, a path or a value. `quoted` is text from a file. `strong` and `dim` are words of mdmem itself.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
+# A function that escapes a text and marks it up according to its kind.
 Mark = Callable[[Kind, str], str]
-"""A function that escapes a text and marks it up according to its kind."""
-
+# The indentation level of a line, and its text with markup.
 Line = tuple[int, str]
-"""The indentation level of a line, and its text with markup."""
-
+# The title of a section and its lines.
+Section = tuple[str, tuple[Line, ...]]
 # The unchanged words that are shown before and after a change.
 _AROUND = 8
 # The most removed and added words that are shown for one changed text.
@@ -37,16 +37,11 @@ _MOST_LINES = 100
 _MOST_IN_LINE = 10
 _WOULD = {"supersedes": "supersede", "amends": "amend", "overrides": "override"}
 
+# The first line of the comment. CI searches for this line to update its earlier comment.
 MARKER = "<!-- mdmem diff -->"
-"""The first line of the comment. CI searches for this line to update its earlier comment."""
-
 # The most characters of a review; a comment on GitHub may have 65,536.
 LIMIT = 65_000
 _CUT = "- {} more lines omitted; `mdmem diff` shows all."
-
-
-Section = tuple[str, tuple[Line, ...]]
-"""The title of a section and its lines."""
 
 
 def review_text(review: model.ReviewReport, style: Style) -> str:
