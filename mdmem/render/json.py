@@ -35,7 +35,7 @@ def search_json(
             "snippet": snippet_of(hit),
             "heads": list(hit.heads),
             "via": list(hit.via[:named]),
-            **hit.relations,
+            **{name: list(addresses) for name, addresses in hit.relations.items()},
             **stance_json(hit.stance, is_current=hit.entry.address in hit.heads),
         }
         for hit in result.hits[:limit]

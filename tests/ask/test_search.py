@@ -110,6 +110,13 @@ def test_nothing_found_says_why(words: str, remark: str, root: Path, run: Run) -
     assert (ran.code, ran.out, ran.err) == (1, "", f"{remark}\n")
 
 
+def test_relations_of_a_result_are_lists_of_addresses_in_json(root: Path, run: Run) -> None:
+    put(root, "app/a/base", "Queue")
+    put(root, "app/a/more", "Limits", amends=["app/a/base"])
+    (hit,) = json.loads(run("search", "queue", "--format", "json", cwd=root).out)["hits"]
+    assert hit["amended_by"] == ["app/a/more"]
+
+
 @pytest.mark.parametrize("address", ["app/a/x", "web/a/x"])
 @pytest.mark.parametrize("command", ["search", "retrieve"])
 def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, root: Path, run: Run) -> None:
