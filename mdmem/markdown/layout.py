@@ -59,6 +59,8 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
     """Return the edit that replaces `width` characters in the body; line breaks become those of the line above."""
+    if offset < 0:
+        raise ValueError(f"the offset {offset} in the body of {document.path} is negative")
     start = len(document.text) - len(document.body) + offset
     above = document.text.rfind("\n", 0, start)
     line_break = "\r\n" if above > 0 and document.text[above - 1] == "\r" else "\n"

@@ -32,6 +32,7 @@ _QUOTES = ("'", '"')
 _BLOCK_HEADER = re.compile(r"[|>][-+\d]*([^\r\n]*)")
 _LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA = re.compile(r"[ \t]*,")
+_LAST_BLANKS = re.compile(r"[ \t]+(?=\r?\n)")
 _DASH = re.compile(r" *-[ \t]+")
 _RELATIONS, _TO = "relations", "to"
 
@@ -306,6 +307,9 @@ def _value_change(layout: Layout, node: yaml.ScalarNode, source: str, keeps: str
         return _Change(start, end, source + header[1], keeps)
     if start < end:
         return _Change(start, end, source, keeps)
+    # Write the value after the blanks, since otherwise they would end the line.
+    if blanks := _LAST_BLANKS.match(layout.front, end):
+        return _Change(blanks.end(), blanks.end(), source, keeps)
     return _Change(end, end, f" {source}", keeps)
 
 
