@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Collection, Sequence
@@ -15,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case, written_links
-from mdmem.checks.fixes import ended_fields, fields_of
+from mdmem.checks.fixes import ended_fields, fields_of, relative
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side, without_equal_sides
@@ -111,11 +112,11 @@ class MergeConflicts(Struct, frozen=True):
 def find_conflicts(workspace: Workspace) -> MergeConflicts:
     """Return the conflicts: unmerged files, files with conflict markers, and entries that two others supersede."""
     found, paths = _find(workspace)
-    if any(one.kind is ConflictKind.MOVED for one in found):
-        # Their choice changes other files, so the next conflicts and commands are only known then.
-        return MergeConflicts(tuple(found), then=("mdmem resolve",))
     location, repository = workspace.location, workspace.location.repository
     operation, fixed = state_of(repository) if repository is not None else None, set[str]()
+    if any(one.kind is ConflictKind.MOVED for one in found):
+        # Their choice changes other files, so the next conflicts and commands are only known then.
+        return MergeConflicts(tuple(found), operation, then=("mdmem resolve",))
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
     if repository is not None and operation is not None:
@@ -164,8 +165,8 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     # Git writes the same merged file to both new places.
     ours = {one[2]: path for path, one in unmerged.items() if one.keys() == {2} and path not in gone}
     theirs = {one[3]: path for path, one in unmerged.items() if one.keys() == {3} and path not in gone}
-    if both := ours.keys() & theirs.keys():
-        return [_conflict_of_places(ours[digest], theirs[digest]) for digest in sorted(both)], paths
+    if both := sorted((path, theirs[digest]) for digest, path in ours.items() if digest in theirs):
+        return [_conflict_of_places(*sides) for sides in both], paths
     found = [_conflict_of_file(workspace, path, frozenset(unmerged.get(path, ()))) for path in listed]
     split = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
     for old in sorted(split):
@@ -228,7 +229,7 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
         delete = Resolution("delete the entry", _git_command(workspace, "rm", path))
         return MergeConflict(path=path, kind=kind, choices=(*whole, delete))
     content = workspace.bytes_of(path) or b""
-    address = path.removesuffix(".md")
+    address, location = path.removesuffix(".md"), workspace.location
     sides = [parse_document(path, take_side(content, side)) for side in ConflictSide]
     mine, other = (fields_of(side) for side in sides)
     ours, theirs = (side.body for side in sides)
@@ -247,8 +248,8 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
         choices = tuple(Resolution(f"keep {side}", f"{command} --take {side}") for side in ConflictSide)
         if kind is ConflictKind.ADDED:
             numbered = (f"{address}-{number}" for number in count(2))
-            free = next(one for one in numbered if one not in workspace.catalog.addresses)
-            show = _git_command(workspace, f"show {shlex.quote(f':3:{workspace.location.prefix}{path}')}")
+            free = next(one for one in numbered if not os.path.lexists(location.root / f"{one}.md"))
+            show = _git_command(workspace, f"show {shlex.quote(f':3:{location.prefix}{path}')}")
             copy = f"{show} > {shlex.quote(from_here(workspace)(f'{free}.md'))}"
             both = f"{copy} && {_git_command(workspace, 'add', f'{free}.md')} && {choices[0].command}"
             choices += (Resolution(f"keep ours, and theirs as {free}", both),)
@@ -308,7 +309,7 @@ def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
     """Return the conflict of an entry. Raises NotFoundError, and UsageError if the name is ambiguous."""
     found, _ = _find(workspace)
     plain = from_root(workspace, name)
-    meant = [one for one in found if one.address == plain]
+    meant = [one for one in found if plain in (one.address, one.other)]
     if not meant:
         handles = find_by_handle(workspace, plain)
         meant = [one for one in found if one.address.endswith(f"/{plain}") or one.address in handles]
@@ -339,7 +340,9 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     others = (one for one in _find(workspace.reread())[0] if one.path != conflict.path or not written.is_dry)
     left = [one for one in others if one.kind is not ConflictKind.UNMARKED]
     if left or written.is_dry:
-        steps = _completing_commands(workspace, {change.to for change in written.changes})
+        # The place of an entry may be chosen while files still have other conflicts.
+        done = {change.to for change in written.changes if not has_hunks(change.after or b"")}
+        steps = _completing_commands(workspace, done)
     else:
         steps = find_conflicts(workspace.reread()).then
     remarks = [*written.remarks, *(f"then: {one}" for one in (steps[:-1] if left else steps))]
@@ -362,10 +365,14 @@ def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSid
     under = workspace.location.under if workspace.location.repository is not None else None
     moving = plan_moves(Case(catalog, workspace.settings, workspace.today), {gone: kept}, under=under)
     changes = {one.path: one for one in moving.changes}
-    name = re.compile(rf"(?<![\w/-]){re.escape(gone)}(?![\w/-])".encode())
     for path in {one.place.path for one in catalog.findings if one.code == "merge-marker"}:
         before = workspace.bytes_of(path) or b""
-        changes[path] = Change(path, path, before, without_equal_sides(name.sub(kept.encode(), before)))
+        text = before.decode("utf-8", "surrogateescape")
+        # A link is written as the address, or as the path from the file.
+        links = {gone: kept, relative(f"{gone}.md", path, ""): relative(f"{kept}.md", path, "")}
+        for old, new in links.items():
+            text = re.sub(rf"(?<![\w/-]){re.escape(old)}(?![\w/-])", new.replace("\\", r"\\"), text)
+        changes[path] = Change(path, path, before, without_equal_sides(text.encode("utf-8", "surrogateescape")))
     changes[f"{gone}.md"] = Change(f"{gone}.md", f"{gone}.md", workspace.bytes_of(f"{gone}.md"), None)
     return replace(moving, changes=tuple(changes.values()), remarks=())
 

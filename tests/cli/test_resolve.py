@@ -245,7 +245,10 @@ def test_two_entries_that_were_added_under_one_id_may_both_stay(folder: Path, ru
         write_entry(folder / "memory", FOUR, title=title)
         commit_all(folder)
     git(folder, "merge", "-q", "theirs", ends=1)
+    # Of a wing that is read from elsewhere, and not here yet, every address counts as known.
+    write(folder, "memory/mdmem.toml", '[wings.nav]\ngit = "../../lib"\n')
     shown = run("resolve", "--format", "json", cwd=folder / "memory/nav").json
+    (folder / "memory/mdmem.toml").unlink()
     both = shown["conflicts"][0]["choices"][2]
     assert both["does"] == f"keep ours, and theirs as {FOUR}-2"
     hooked.run(folder / "memory/nav", "sh", "-ec", both["command"].replace("mdmem", f"{sys.executable} -m mdmem"))
@@ -268,17 +271,20 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     for branch, moved in (("theirs", "nav/rules/two-threads"), ("main", "nav/rules/threads")):
         git(tmp_path, "checkout", "-q", branch)
         assert run("mv", OLD, moved, cwd=root).code == 0
-        write_entry(root, NEW, title=f"Changed by {branch}")
+        text = f"We do.\n\nRationale: [it](../rules/{moved.rpartition('/')[2]}.md)\n"
+        write_entry(root, NEW, text, title=f"Changed by {branch}")
         write_entry(root, f"nav/rules/of-{branch}", f"We do.\n\nRationale: [see: {moved}]\n", title=f"Of {branch}")
         commit_all(tmp_path)
     assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
     shown = run("resolve", "--format", "json", cwd=tmp_path).json
-    assert [one["kind"] for one in shown["conflicts"]] == ["moved"]
+    assert (shown["operation"], [one["kind"] for one in shown["conflicts"]]) == ("merge", ["moved"])
     assert [one["command"] for one in shown["conflicts"][0]["choices"]] == [
         f"mdmem resolve nav/rules/threads --take {side}" for side in ("ours", "theirs")
     ]
-    ran = run("resolve", "nav/rules/threads", "--take", take, cwd=root)
+    ran = run("resolve", stays, "--take", take, cwd=root)
     assert (ran.code, ran.err.splitlines()[-1]) == (0, "1 more to resolve: `mdmem resolve`")
+    assert f"{NEW}.md" not in ran.err, "it has another conflict"
+    assert f"(../{stays.partition('/')[2]}.md)\n" in (root / f"{NEW}.md").read_text().partition(">>>>>>>")[2]
     assert run("resolve", NEW, "--take", "ours", cwd=root).code == 0
     for step in run("resolve", "--format", "json", cwd=tmp_path).json["then"]:
         program = [sys.executable, "-m"] if step.startswith("mdmem") else []
