@@ -33,15 +33,16 @@ from mdmem.model.fields import BINDING_FIELDS, LISTS
 # The lines of one side end at the next marker, because otherwise each of thousands of unclosed markers
 # would be searched for its end.
 _OURS = rb"(?:(?!<{7}[ \r\n]|\|{7}(?: [^\r\n]*)?\r?\n|={7}\r?\n)[^\n]*\n)*"
-_HUNK = re.compile(
+_HUNK = (
     rb"^<{7}(?: [^\r\n]*)?\r?\n"
     rb"(?P<ours>" + _OURS + rb")"
     rb"(?:\|{7}(?: [^\r\n]*)?\r?\n(?:(?!<{7}[ \r\n]|={7}\r?\n)[^\n]*\n)*)?"
     rb"={7}\r?\n"
     rb"(?P<theirs>(?:(?!<{7}[ \r\n]|>{7}(?: [^\r\n]*)?(?:\r?\n|\Z))[^\n]*\n)*)"
-    rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)",
-    re.MULTILINE,
+    rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)"
 )
+# In a file that both sides moved, git's markers have eight characters.
+_HUNKS = tuple(re.compile(_HUNK.replace(b"{7}", width), re.MULTILINE) for width in (b"{7}", b"{8}"))
 
 
 class ConflictSide(StrEnum):
@@ -71,17 +72,23 @@ class Marks(Struct, frozen=True, kw_only=True):
 
 def has_hunks(content: bytes) -> bool:
     """Return whether a file contains at least one complete set of conflict markers."""
-    return b"<<<<<<<" in content and _HUNK.search(content) is not None
+    return b"<<<<<<<" in content and any(hunk.search(content) for hunk in _HUNKS)
 
 
 def take_side(content: bytes, side: ConflictSide) -> bytes:
     """Return a file in which each conflict is replaced by one side. Everything else stays the same."""
-    return _HUNK.sub(lambda found: found[side.value], content)
+    return _with_hunks(content, lambda found: found[side.value])
 
 
 def without_equal_sides(content: bytes) -> bytes:
     """Return a file in which each conflict whose sides are equal is replaced by that text."""
-    return _HUNK.sub(lambda found: found["ours"] if found["ours"] == found["theirs"] else found[0], content)
+    return _with_hunks(content, lambda found: found["ours" if found["ours"] == found["theirs"] else 0])
+
+
+def _with_hunks(content: bytes, text_of: Callable[[re.Match[bytes]], bytes]) -> bytes:
+    for hunk in _HUNKS:
+        content = hunk.sub(text_of, content)
+    return content
 
 
 Thing = TypeVar("Thing")

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 
 SIZE_LIMIT = 1024 * 1024
-# A conflict has all three marker lines in this order. A row of `=` alone underlines a heading.
-_CONFLICT = tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
+# A conflict has all three marker lines in this order. A row of `=` alone underlines a heading. In a file that both
+# sides moved, git's markers have eight characters.
+_MARKERS = tuple((f"<{width}(?: .*)?", f"={width}", f">{width}(?: .*)?") for width in ("{7}", "{8}"))
+_CONFLICTS = tuple(tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in marks) for marks in _MARKERS)
 _RULE = re.compile(r"\s*---")
 _SECOND = re.compile(
     r"\s*^---\r?\n([A-Za-z_-]+:.*\n(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE
@@ -128,15 +130,16 @@ def parse_document(path: str, data: bytes) -> Document:
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    marks: list[re.Match[str]] = []
-    for mark in _CONFLICT if "<<<<<<<" in text else ():
-        found = mark.search(text, marks[-1].end() if marks else 0)
-        marks += [found] if found else []
-    if len(marks) < len(_CONFLICT):
-        return ()
-    place = Place(path, text.count("\n", 0, marks[0].start()) + 1, 1, 7)
-    help_ = "`mdmem resolve` shows how to decide it"
-    return (Finding("merge-marker", "the file has an unresolved merge conflict", place, help_),)
+    for conflict in _CONFLICTS if "<<<<<<<" in text else ():
+        marks: list[re.Match[str]] = []
+        for mark in conflict:
+            found = mark.search(text, marks[-1].end() if marks else 0)
+            marks += [found] if found else []
+        if len(marks) == len(conflict):
+            place = Place(path, text.count("\n", 0, marks[0].start()) + 1, 1, 7)
+            help_ = "`mdmem resolve` shows how to decide it"
+            return (Finding("merge-marker", "the file has an unresolved merge conflict", place, help_),)
+    return ()
 
 
 def first_heading(body: str) -> str | None:

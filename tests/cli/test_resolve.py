@@ -271,6 +271,8 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     for branch, moved in (("theirs", "nav/rules/two-threads"), ("main", "nav/rules/threads")):
         git(tmp_path, "checkout", "-q", branch)
         assert run("mv", OLD, moved, cwd=root).code == 0
+        text = (root / f"{moved}.md").read_text()
+        (root / f"{moved}.md").write_text(f"{text}\nMoved by {branch}.\n")
         text = f"We do.\n\nRationale: [it](../rules/{moved.rpartition('/')[2]}.md)\n"
         write_entry(root, NEW, text, title=f"Changed by {branch}")
         write_entry(root, f"nav/rules/of-{branch}", f"We do.\n\nRationale: [see: {moved}]\n", title=f"Of {branch}")
@@ -282,10 +284,13 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
         f"mdmem resolve nav/rules/threads --take {side}" for side in ("ours", "theirs")
     ]
     ran = run("resolve", stays, "--take", take, cwd=root)
-    assert (ran.code, ran.err.splitlines()[-1]) == (0, "1 more to resolve: `mdmem resolve`")
+    assert (ran.code, ran.err.splitlines()[-1]) == (0, "2 more to resolve: `mdmem resolve`")
     assert f"{NEW}.md" not in ran.err, "it has another conflict"
     assert f"(../{stays.partition('/')[2]}.md)\n" in (root / f"{NEW}.md").read_text().partition(">>>>>>>")[2]
     assert run("resolve", NEW, "--take", "ours", cwd=root).code == 0
+    assert run("check", "--select", "merge-marker", cwd=root).code == 1
+    assert run("resolve", stays, "--take", "theirs", cwd=root).code == 0
+    assert (root / f"{stays}.md").read_text().endswith("\n\nMoved by theirs.\n")
     for step in run("resolve", "--format", "json", cwd=tmp_path).json["then"]:
         program = [sys.executable, "-m"] if step.startswith("mdmem") else []
         assert hooked.run(tmp_path, *program, *step.split(), GIT_EDITOR="true").returncode == 0
