@@ -51,9 +51,10 @@ SETTINGS_CODE = "settings"
 
 
 class Abilities(Struct, frozen=True):
-    """The features for completion and edits that an editor supports."""
+    """The features for completion, hover texts and edits that an editor supports."""
 
     snippets: bool = True
+    markdown: bool = True
     versioned_edits: bool = True
     creates_files: bool = True
     renames_files: bool = True
@@ -61,11 +62,13 @@ class Abilities(Struct, frozen=True):
 
 def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
     """Return the features that an editor says it supports."""
+    formats = get_capability(capabilities, "text_document.hover.content_format") or ()
     operations = get_capability(capabilities, "workspace.workspace_edit.resource_operations") or ()
     has_versions = get_capability(capabilities, "workspace.workspace_edit.document_changes") is True
     snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
     return Abilities(
         snippets=snippets is True,
+        markdown=types.MarkupKind.Markdown in formats,
         # Neovim only says that it can move files, but that also means that it accepts versioned edits.
         versioned_edits=bool(operations) or has_versions,
         creates_files=types.ResourceOperationKind.Create in operations,

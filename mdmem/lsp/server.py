@@ -198,7 +198,10 @@ class Server(LanguageServer):
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, now[uri], version))
         for uri in before.keys() - now.keys():
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
-        self._published[memory] = now
+        if is_there:
+            self._published[memory] = now
+        else:
+            self._published.pop(memory, None)
 
 
 def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:

@@ -1,6 +1,7 @@
 """Answers that only show: hover texts, code lenses, definitions and references.
 
-Texts from entries are shown in a fenced code block, so that the editor treats nothing in them as markup or a command.
+An editor that shows Markdown gets texts from entries in a fenced code block, so that it treats nothing in them as
+markup or a command.
 """
 
 from __future__ import annotations
@@ -109,7 +110,10 @@ def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
             fault = broken.findings[0]
             lines = [f"{token.text} cannot be parsed", f"line {fault.place.line}: {fault.message}"]
     text = "\n".join(map(plain_line, lines))
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```"), where) if text else None
+    shown = types.MarkupContent(types.MarkupKind.PlainText, text)
+    if memory.abilities.markdown:
+        shown = types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```")
+    return types.Hover(shown, where) if text else None
 
 
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:

@@ -10,6 +10,7 @@ from editors import Hand
 from lsprotocol import types
 from memories import CLOCKS, DRAFT, NODE, ONE, RULE, THREADS
 
+from mdmem.lsp.memory import Abilities, abilities_of
 from mdmem.lsp.show import definition, hover, implementation, lenses, references
 
 NEW = "memory/nav/rules/new-rule.md"
@@ -65,6 +66,14 @@ def test_what_a_hostile_entry_says_stays_within_the_fence(reader: Hand) -> None:
     assert ("```" in inner, "\u202e" in inner) == (False, False)
     assert re.search(r"<[/!?A-Za-z]", inner) is None
     assert "command:rm" in inner, "it is shown, as text"
+
+
+def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
+    document = reader.document(THREADS)
+    document.memory.abilities = abilities_of(types.ClientCapabilities())
+    said = told(reader, "[see: nav/architecture/|threads]")
+    document.memory.abilities = Abilities()
+    assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 
 def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(reader: Hand) -> None:
