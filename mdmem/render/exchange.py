@@ -35,7 +35,9 @@ def import_text(report: ImportReport, style: Style) -> str:
         lines += [style.dim(f"  {name}: {visible(guess.why)} (guessed)") for name, guess in row.guesses.items()]
         lines += [f"  {style.warn(visible(sentence))}" for sentence in row.messages]
     if report.errors:
-        lines += ["", f"{count(len(report.errors), 'error')} in the records; `mdmem check` shows them"]
+        # After a dry run, there are no entries to check.
+        way = "--format json" if report.written.is_dry else "`mdmem check`"
+        lines += ["", f"{count(len(report.errors), 'error')} in the records; {way} shows them"]
     if not report.plan.rows:
         return "no records found; name a file or a folder"
     is_dry = report.written.is_dry
@@ -60,7 +62,9 @@ def import_remarks(report: ImportReport, *, moving: str, folder: str | None) -> 
     written = report.written
     if report.unapproved:
         rules = count(report.unapproved, "active rule has", "active rules have")
-        yield f"{rules} no approver: `--approved-by NAME` names one, `mdmem approve --active` adds you"
+        # A second import changes nothing, so it adds no approver, either.
+        way = "`--approved-by NAME` names one" if written.is_dry else "`mdmem approve --active` adds you"
+        yield f"{rules} no approver: {way}"
     if written.is_dry or not (written.changes or report.gone):
         return
     if any(row.outcome == "imported" and row.status is Status.DRAFT for row in report.plan.rows):

@@ -48,7 +48,9 @@ def status_text(report: StatusReport, style: Style) -> str:
     elif not index.usable:
         state = f"unusable ({index.why}); the next question rebuilds it"
     else:
-        state = f"{max(total - index.stale, 0)} of {entries(total)}, {index.bytes / 1024:.0f} KiB"
+        # The index is not written for a few changed files.
+        others = "; a question reads the others from their files" if index.stale else ""
+        state = f"{max(total - index.stale, 0)} of {entries(total)}, {index.bytes / 1024:.0f} KiB{others}"
     lines.append(f"index    {state}")
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
     way = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"

@@ -1,5 +1,6 @@
 """`mdmem import` through the command line: what moves, what is said, and what each kind of bad record leads to."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from cli.test_init import PROGRAMS
 # The memory of `builders.memory` has the wing `nav`.
 PLACE = "memory/nav/architecture"
 MOVED = "to nav/architecture"
-NO_APPROVER = "no approver: `--approved-by NAME` names one, `mdmem approve --active` adds you"
+NO_APPROVER = "no approver: `mdmem approve --active` adds you"
+NONE_YET = "no approver: `--approved-by NAME` names one"
 
 
 def record(number: int, title: str, status: str = "Accepted", *, date: str = "2024-02-13", text: str = "") -> str:
@@ -110,7 +112,7 @@ def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(pair: P
     dry = run("import", "--dry-run", "--format", "json").json
     records = [(one["address"].rpartition("/")[2], one["status"]) for one in dry["records"]]
     assert records == [("0001-files", "deprecated"), ("0002-database", "active")]
-    assert run("import", "--dry-run").err == f"1 active rule has {NO_APPROVER}\n"
+    assert run("import", "--dry-run").err == f"1 active rule has {NONE_YET}\n"
     nobody = run("import", "--approved-by", "Ada")
     assert (nobody.code, "write --approved-by" in nobody.err) == (2, True)
     run("import", "--approved-by", "Ada <ada@example.org>")
@@ -268,7 +270,9 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> No
     }
     folder = project(tmp_path, **PAIR, **faulty)
     assert run("init", "--wing", "nav", cwd=folder).code == 0
+    assert re.search(r"\n\d errors? in the records; --format json shows them\n", run("import", "--dry-run").out)
     ran = run("import", cwd=folder)
+    assert re.search(r"\n\d errors? in the records; `mdmem check` shows them\n", ran.out)
     assert ran.err.endswith("\nnext: git add memory && mdmem check --update-baseline && git commit\n")
     git(folder, "add", "memory", "AGENTS.md")
     assert "both are staged" in run("check", "--update-baseline", cwd=folder).err
