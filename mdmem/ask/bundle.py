@@ -50,7 +50,7 @@ Bundle = dict[str, Any]
 CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
 # The most drafts that are shown, and the most omitted entries that are listed.
-_DRAFTS, _NAMED = 10, 50
+_DRAFTS, _NAMED = 5, 50
 # The most results of `memory_surface`, and the most characters of a passage.
 _MOST, _WIDTH = 50, 300
 

@@ -244,7 +244,9 @@ def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[
     required = {}
     for text in request.required_sections:
         title, _, prompt = (part.strip() for part in text.partition("::"))
-        required[(title or prompt).casefold()] = (title or prompt, prompt)
+        # A prompt without a title becomes the title.
+        title, prompt = (title, prompt) if title else (prompt, "")
+        required[title.casefold()] = (title, prompt)
     outline = () if request.output_type is OutputType.CUSTOM and required else _OUTLINES[request.output_type]
     depths = list(Depth)[: list(Depth).index(request.depth) + 1]
     own = []

@@ -94,12 +94,12 @@ def test_with_a_focus_every_scope_is_read(root: Path, scope: str) -> None:
     assert ids(answer["items"]) == ["app/architecture/auth", "app/architecture/own", "lib/architecture/common"]
 
 
-def test_drafts_stand_apart_ten_at_most(root: Path) -> None:
-    drafts = many(root, 11, "app/architecture", status="draft")
+def test_drafts_stand_apart_five_at_most(root: Path) -> None:
+    drafts = many(root, 6, "app/architecture", status="draft")
     answer = bundle(root)
     assert answer["items"] == []
-    assert ids(answer["proposed"]) == drafts[:10]
-    assert why_omitted(answer) == {drafts[10]: "over the 10 drafts that are shown"}
+    assert ids(answer["proposed"]) == drafts[:5]
+    assert why_omitted(answer) == {drafts[5]: "over the 5 drafts that are shown"}
     assert answer["retrieval_status"] == "succeeded"
 
 
@@ -221,9 +221,10 @@ def test_bundle_is_in_the_order_of_authority_within_its_caps_and_loses_nothing_i
     current = {one for one in entries if catalog.lineage.is_current(one) or catalog.lineage.is_unresolved(one)}
     assert all(item.address in current and item.status is not Status.DRAFT for item in items)
     assert all(item.status is Status.DRAFT for item in bundled.proposed)
-    assert len(bundled.proposed) <= 10
-    # A scope reads nothing of other projects.
-    assert all(item.entry.wing != "web" for item in (*items, *bundled.proposed))
+    assert len(bundled.proposed) <= 5
+    # A scope reads nothing of other projects, and `global` only shared wings.
+    read = {"lib"} if is_global else {"app", "lib"}
+    assert {item.entry.wing for item in (*items, *bundled.proposed)} <= read
     # The items outrank those over a cap.
     for tier in Tier:
         own = [authority_key(one) for one in items if one.tier is tier and one.entry.type is not EntryType.INVARIANT]

@@ -243,7 +243,7 @@ def test_required_section_may_say_its_prompt() -> None:
     assert [(one.title, one.prompt) for one in headings_for(asked)[0]] == [
         ("Costs", "what it costs"),
         ("Law", "What the memory says about Law"),
-        ("only a prompt", "only a prompt"),
+        ("only a prompt", "What the memory says about only a prompt"),
     ]
 
 
