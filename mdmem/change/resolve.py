@@ -22,7 +22,7 @@ from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side, without_equal_sides
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Status
-from mdmem.store.catalog.addresses import full_address, interpret
+from mdmem.store.catalog.addresses import full_address, interpret, is_entry_place
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.status import list_file_status, list_staged, state_of
@@ -340,9 +340,9 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     others = (one for one in _find(workspace.reread())[0] if one.path != conflict.path or not written.is_dry)
     left = [one for one in others if one.kind is not ConflictKind.UNMARKED]
     if left or written.is_dry:
-        # The place of an entry may be chosen while files still have other conflicts.
+        # The choice of a place also changes files that have other conflicts. To add these would end their conflicts.
         done = {change.to for change in written.changes if not has_hunks(change.after or b"")}
-        steps = _completing_commands(workspace, done)
+        steps = _completing_commands(workspace, done - {path for one in left for path in (one.path, f"{one.other}.md")})
     else:
         steps = find_conflicts(workspace.reread()).then
     remarks = [*written.remarks, *(f"then: {one}" for one in (steps[:-1] if left else steps))]
@@ -363,7 +363,9 @@ def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSid
     kept, gone = places if side is ConflictSide.OURS else places[::-1]
     catalog = workspace.over(TreeView(workspace.tree, gone=frozenset({f"{kept}.md"}))).whole_catalog
     under = workspace.location.under if workspace.location.repository is not None else None
-    moving = plan_moves(Case(catalog, workspace.settings, workspace.today), {gone: kept}, under=under)
+    moving = ChangeSet()
+    if is_entry_place(f"{gone}.md"):
+        moving = plan_moves(Case(catalog, workspace.settings, workspace.today), {gone: kept}, under=under)
     changes = {one.path: one for one in moving.changes}
     for path in {one.place.path for one in catalog.findings if one.code == "merge-marker"}:
         before = workspace.bytes_of(path) or b""

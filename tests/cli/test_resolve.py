@@ -258,6 +258,12 @@ def test_two_entries_that_were_added_under_one_id_may_both_stay(folder: Path, ru
     ]
 
 
+def typed(folder: Path, step: str) -> None:
+    """Run a command that was printed."""
+    program = [sys.executable, "-m"] if step.startswith("mdmem") else []
+    assert hooked.run(folder, *program, *step.split(), GIT_EDITOR="true").returncode == 0
+
+
 @pytest.mark.parametrize(("take", "stays"), [("ours", "nav/rules/threads"), ("theirs", "nav/rules/two-threads")])
 def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     take: str, stays: str, tmp_path: Path, run: Run
@@ -292,11 +298,34 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     assert run("resolve", stays, "--take", "theirs", cwd=root).code == 0
     assert (root / f"{stays}.md").read_text().endswith("\n\nMoved by theirs.\n")
     for step in run("resolve", "--format", "json", cwd=tmp_path).json["then"]:
-        program = [sys.executable, "-m"] if step.startswith("mdmem") else []
-        assert hooked.run(tmp_path, *program, *step.split(), GIT_EDITOR="true").returncode == 0
+        typed(tmp_path, step)
     assert (field(root, FOUR, "supersedes"), is_clean(root, run)) == ([f"supersedes: [{stays}]"], True)
     assert "no findings" in run("check", "--select", "dangling-link,body-link-broken,needless-link").out
     assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_wing_that_both_sides_moved_is_kept_at_one_place_by_the_commands_that_are_printed(
+    tmp_path: Path, run: Run
+) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, RULE, f"We do.\n\nRationale: [see: {OLD}]\n", type="invariant", title="Callbacks do not block")
+    commit_all(tmp_path)
+    git(tmp_path, "branch", "theirs")
+    for branch, wing in (("theirs", "ship"), ("main", "boat")):
+        git(tmp_path, "checkout", "-q", branch)
+        assert run("mv", "nav", wing, cwd=root).code == 0
+        commit_all(tmp_path)
+    git(tmp_path, "merge", "-q", "theirs", ends=1)
+    for name in (OLD, "nav/README", RULE, NEW):
+        ran = run("resolve", name.replace("nav/", "boat/"), "--take", "theirs", cwd=tmp_path)
+        assert ran.code == 0, ran.err
+        for line in ran.err.splitlines():
+            if line.startswith("then: "):
+                typed(tmp_path, line.removeprefix("then: "))
+    assert git(tmp_path, "status", "--porcelain") == ""
+    files = sorted(f"memory/{name}.md".replace("/nav/", "/ship/") for name in (OLD, "nav/README", RULE, NEW))
+    assert git(tmp_path, "ls-files").splitlines() == ["memory/mdmem.toml", *files]
+    assert run("check", "--select", "dangling-link", cwd=root).code == 0
 
 
 def test_rebase_is_ended_by_its_own_command(folder: Path, run: Run) -> None:
