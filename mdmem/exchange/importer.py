@@ -328,7 +328,11 @@ class References:
         address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(claim.target.lstrip("/"))
         if address:
             return (address,)
-        return self.named(PurePosixPath(claim.target).stem, folder)
+        stem, place = PurePosixPath(path).stem, posixpath.dirname(path)
+        # The title of a record may change, and with it the name of its file, but its number stays.
+        number = number_of(stem)
+        renamed = self._by_number.get(number, ()) if number is not None else ()
+        return self.named(stem, folder) or tuple(address for address, there in renamed if there == place)
 
 
 def _plain(name: str) -> str:

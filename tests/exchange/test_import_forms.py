@@ -142,7 +142,7 @@ LINKS: dict[str, Form] = {
     "by-url": (plain("Superseded by https://host/o/r/blob/main/docs/adr/0090-ninety.md"), BY_90),
     "by-page-of-the-web": (plain("Superseded by https://host/wiki/90 [a](http://x]y)"), ENDED_ALONE),
     "by-slug": (plain("Superseded by `0090-ninety.md`."), BY_90),
-    "by-renamed-file": (plain("Superseded by [ADR 90](./0090-old-name.md)"), ENDED_ALONE),
+    "by-renamed-file": (plain("Superseded by [ADR 90](./0090-old-name.md)"), BY_90),
     "in-the-next-paragraph": (plain("Superseded\n\n[ADR-0090](0090-ninety.md)"), ENDED_ALONE),
     "link-that-says-so": (plain("[Superseded by ADR-0090](0090-ninety.md)"), BY_90),
     "in-favour-of": (plain("Deprecated in favour of ADR-0090 on 2024-05-06"), {"deprecated_at": "2024-05-06", **BY_90}),

@@ -90,10 +90,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         if address not in entries:
             raise _unreadable(workspace, f"{address}.md")
         return (address,)
-    gone, hint = _files_called(workspace, plain, _deleted(workspace)), _nearest(workspace, plain)
-    if gone:
-        hint = f"; it was moved or deleted, and `mdmem log {quote(gone[0].removesuffix('.md'))}` tells more{hint}"
-    raise NotFoundError(f"there is no entry `{name}`{hint}")
+    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain)}")
 
 
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
@@ -118,7 +115,7 @@ def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILT
         under = location.prefix
         tracked = workspace.tracked_files() if found and workspace.snapshot.is_working_tree else ()
         there = (path.removeprefix(under) for path in tracked if path.startswith(under))
-        if found and _files_called(workspace, plain, (*_deleted(workspace), *there)):
+        if found and _files_called(workspace, plain, (*_moves(workspace), *there)):
             found = []
     cwd = workspace.cwd.resolve()
     room = cwd.relative_to(location.root).as_posix() if cwd.is_relative_to(location.root) else ""
@@ -140,13 +137,31 @@ def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tup
                 yield path.removesuffix(".md"), origin
 
 
-def _deleted(workspace: Workspace) -> list[str]:
-    """Return the files below the root that git knows as deleted or moved."""
-    location, revision = workspace.location, workspace.snapshot.revision
+def _fate(workspace: Workspace, name: str) -> str:
+    """Return a hint on a missing entry: its new address if it moved, or that it was deleted, and similar addresses."""
+    moves, ends = _moves(workspace), set[str]()
+    old = _files_called(workspace, name, moves)
+    for start in old:
+        passed, path = set[str](), start
+        while path in moves and path not in passed:
+            passed.add(path)
+            path = moves[path]
+        ends.add(path.removesuffix(".md"))
+    if len(ends) == 1 and not ends.isdisjoint(workspace.catalog.entries):
+        return f"; it moved to {ends.pop()}"
+    log = f"; it was moved or deleted, and `mdmem log {quote(old[0].removesuffix('.md'))}` tells more" if old else ""
+    return log + _nearest(workspace, name)
+
+
+def _moves(workspace: Workspace) -> dict[str, str]:
+    """Return the files below the root that git knows as moved or deleted, each with its new path, empty if deleted."""
+    location, revision, prefix = workspace.location, workspace.snapshot.revision, workspace.location.prefix
     if location.repository is None:
-        return []
+        return {}
     gone = list_deletions(location.repository, location.under, revisions=() if revision is None else (revision,))
-    return [path.removeprefix(location.prefix) for path in gone]
+    moves = ((old.removeprefix(prefix), (new or "").removeprefix(prefix)) for old, (_, new) in gone.items())
+    # A file that moved into a hidden wing counts as deleted.
+    return {old: new if workspace.access.sees(new) else "" for old, new in moves}
 
 
 def _unreadable(workspace: Workspace, path: str) -> NotFoundError:
