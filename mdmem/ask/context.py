@@ -325,7 +325,9 @@ def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> A
         for one in memory.found.basis.problems
     ]
     left_out = [Omission(one.id, one.entry.type.value, why) for one, why in omitted]
-    unmatched = (word for word in bases[0].unmatched_terms if all(word in one.unmatched_terms for one in bases))
+    # In a memory without entries, no words were looked for.
+    looked = [memory.found.basis for memory in memories if memory.found.searched]
+    unmatched = (word for word in bases[0].unmatched_terms if all(word in one.unmatched_terms for one in looked))
     return replace(
         bases[0],
         problems=tuple(problems),

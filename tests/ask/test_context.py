@@ -20,6 +20,7 @@ from mdmem.model.access import Access, AccessDeniedError
 from mdmem.model.entry import EntryType
 from mdmem.render.context import pack_markdown
 from mdmem.store.state.local_records import read_audit
+from mdmem.store.workspace.visibility import make_own_memory
 from mdmem.store.workspace.workspace import Workspace
 
 from .context_builders import again, context, facets, ids, make_memory, of, put, workspace
@@ -283,6 +284,8 @@ def test_nothing_covers_and_says_which_words_are_unknown(root: Path) -> None:
     assert not pack["covered"]
     hint = "No invariant or decision covers this goal. No entry searched contains zebra."
     assert pack["usage_hint"].startswith(hint)
+    make_own_memory(workspace(root))
+    assert context(root, "zebra")["unmatched_terms"] == ["zebra"], "a private memory without entries changes nothing"
 
 
 def test_a_decision_in_the_pack_may_cover_the_goal_although_not_clearly(root: Path) -> None:
