@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
-from math import inf, log, nextafter
+from math import fsum, inf, log, nextafter
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -126,7 +126,8 @@ def coverage_of(
     with half of the total weight, among them the rarest term and a term of the title. Coverage is partial if the terms
     that count have the share `PARTIAL_COVERAGE` of the weight.
     """
-    whole = sum(weights.values())
+    # These sums do not depend on the order of the terms.
+    whole = fsum(weights.values())
     if not whole:
         return Coverage.NONE
     rarest = {term for term, weight in weights.items() if weight == max(weights.values())}
@@ -134,7 +135,7 @@ def coverage_of(
     for entry, _ in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
         title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
         for terms in _passages(weights, title, body(entry.address)):
-            weight = sum(weights[term] for term in terms)
+            weight = fsum(weights[term] for term in terms)
             if weight >= whole or (weight >= FULL_COVERAGE * whole and title and terms & rarest):
                 return Coverage.FULL
             best = max(best, weight)

@@ -1,13 +1,17 @@
 """What stands beside the items: contradictions, files that cannot be read and may bind, the same answer each time."""
 
 import json
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, make_repository, run_mdmem, write
+from builders import Run, commit_all, entry, make_repository, run_mdmem, write
 
 from mdmem.ask.answer import Answer
+from mdmem.ask.question import Coverage
+from mdmem.ask.rank import coverage_of
 from mdmem.model.entry import EntryType
+from mdmem.store.index import Match
 from mdmem.store.index.fulltext import FOLDER
 
 from .builders import found, make_wings, names, put
@@ -177,6 +181,15 @@ def test_answer_is_the_same_bytes_in_another_process_with_another_hash_seed(comm
     assert answers[0].returncode == 0
     assert len(json.loads(answers[0].stdout)["items" if command == "retrieve" else "hits"]) >= 10
     assert answers[0].stdout == answers[1].stdout
+
+
+def test_coverage_depends_on_no_order_of_the_words() -> None:
+    rule = entry("app/a/rule", title="Rule")
+    for terms in combinations(("bolt", "disc", "fork", "gear", "lamp", "pump", "ramp"), 3):
+        match, body = Match(rule.address, 1.0, frozenset(terms)), f"A {' '.join(terms)}.\n"
+        # In binary, 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1.
+        for weights in permutations(zip(terms, (0.1, 0.2, 0.3), strict=True)):
+            assert coverage_of(dict(weights), [(rule, match)], lambda _, body=body: body) is Coverage.FULL
 
 
 def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, run: Run) -> None:
