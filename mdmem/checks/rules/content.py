@@ -242,7 +242,7 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
     """The file contains text that looks like a key, a token or a password.
 
     Every clone and every language model gets a copy. The check knows keys of well-known services, passwords in URLs,
-    and random values after names such as `password`, but not placeholders. In a code block it is a warning.
+    and random values after names such as `password`. Placeholders are fine. In a code block it is a warning.
 
     Fails:
         DATABASE_URL=postgres://orders:<a real password>@db.internal/orders

@@ -51,7 +51,7 @@ _END = re.compile(rb"\r\n|\r|\n")
 def file_form(case: Case) -> Iterator[Finding]:
     """The file begins with a byte order mark, mixes line endings, or has no newline at its end.
 
-    Some tools find no front matter after the mark, and uneven line ends cause large changes and merge conflicts.
+    Some tools find no front matter after the mark. The other two cause large changes and merge conflicts.
 
     Fails:
         type: decision\\r\\n
@@ -348,7 +348,7 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
         app/use-utc.md
         app/rules/use-utc.markdown
 
-    Fix: move an entry into a room, rename it to end in `.md`, and move another file out of the memory.
+    Fix: move an entry into a room, or rename it to end in `.md`. Move any other file out of the memory.
     """
     taken = {file.path for file in case.catalog.files}
     for file in case.catalog.others:

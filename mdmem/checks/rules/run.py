@@ -70,7 +70,8 @@ def check_crashed(case: Case) -> Iterator[Finding]:
 def suppression_invalid(case: Case) -> Iterator[Finding]:
     """A suppression has no effect: its code is unknown or cannot be suppressed, or its reason is missing.
 
-    A file cannot suppress findings about a change, the settings, or an unreadable file. An old code is an info.
+    A file cannot suppress findings about a change, the settings, or an unreadable file. An earlier code of a check
+    still works, and is an info.
 
     Fails:
         <!-- mdmem: ignore vague-invariant -->

@@ -173,7 +173,8 @@ def conflict_unresolved(case: Case) -> Iterator[Finding]:
         app/rules/a.md    status: active    conflicts_with: [app/rules/b]
         app/rules/b.md    status: active
 
-    Fix: end one with `mdmem deprecate`, override the shared one, or limit one with `applies_to` or `focus`.
+    Fix: end one with `mdmem deprecate`, or override the shared one. Or limit one with `applies_to` or `focus`, and
+    remove the link.
     """
     seen: set[frozenset[str]] = set()
     for entry in case.catalog.entries.values():
@@ -301,7 +302,8 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
 def unknown_wing(case: Case) -> Iterator[Finding]:
     """The settings or a manifest mention a wing that does not exist, or list a project's wing as a shared one.
 
-    With a wrong `default_wing`, `retrieve` returns nothing. A wrong name in `shared_wings` drops its invariants.
+    With a wrong `default_wing`, `retrieve` returns nothing. With a wrong name in `shared_wings`, answers lack the
+    invariants of the wing that was meant.
 
     Fails:
         default_wing = "teem"                  (the wing is `team`)

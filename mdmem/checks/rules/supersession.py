@@ -111,8 +111,9 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         status: active
         superseded_by: [app/rules/new]
 
-    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `--fix` does it if this change
-    added the link to an entry that is neither new nor imported, `--unsafe-fixes` unless only a part is superseded.
+    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `--fix` does it if the current
+    change added the link, and the old entry is neither new nor imported. `--unsafe-fixes` does it, unless a text says
+    that only a part was superseded.
     """
     for old, edges in _by_old(case, EdgeKind.BUT_ACTIVE):
         entry, successors = case.catalog.entries[old], [edge.new for edge in edges]
