@@ -343,17 +343,17 @@ class GitFacts(Struct, frozen=True, dict=True):
         hidden = tuple(f"{self.from_top(name)}/" for name in self.hidden)
         return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
 
+    def committed(self, path: str) -> bytes | None:
+        """Return the content of a file in HEAD, or None if HEAD has no such file or the caller may not read it."""
+        # A path with a line feed would be read as two requests.
+        if "\n" in path or not self.access.sees(path):
+            return None
+        name = f"HEAD:{self.from_top(path)}"
+        return dict(self._reader.read([name]))[name]
+
     @cached_property
-    def committed(self) -> Callable[[str], bytes | None]:
-        """Return the function that gives a file in HEAD, or None if HEAD lacks it or the caller may not read it."""
-        reader = BlobReader(self.repository)
-
-        def content(path: str) -> bytes | None:
-            name = f"HEAD:{self.from_top(path)}"
-            # A path with a line feed would be read as two requests.
-            return dict(reader.read([name]))[name] if "\n" not in path and self.access.sees(path) else None
-
-        return content
+    def _reader(self) -> BlobReader:
+        return BlobReader(self.repository)
 
     @cached_property
     def ignored(self) -> frozenset[str]:

@@ -147,7 +147,7 @@ def is_wing_manifest(content: bytes) -> bool:
 
 
 # The path of the README of a wing.
-MANIFEST = re.compile(r"[^/]+/README\.md")
+MANIFEST_PATH = re.compile(r"[^/]+/README\.md")
 _FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n((?:(?!---).*\n)*)")
 _REQUIRED = tuple(re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"type", b"status"))
 
@@ -215,7 +215,7 @@ class GitTree(Tree, Struct, dict=True):
         # At the top of a repository, a folder without a manifest is no wing.
         if not self.under:
             files = [one for one in found.values() if one.kind in (FileKind.FILE, FileKind.UNMERGED)]
-            manifests = {one.path: one.digest or "" for one in files if MANIFEST.fullmatch(one.path)}
+            manifests = {one.path: one.digest or "" for one in files if MANIFEST_PATH.fullmatch(one.path)}
             content = dict(self._reader.read(list(manifests.values())))
             # A folder whose manifest cannot be read may be a wing, so it counts as one.
             wings = {

@@ -1,5 +1,6 @@
 """What git is asked, which branch is the default one, and what a repository is by git's own files."""
 
+import gc
 import os
 import subprocess
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from builders import commit_all, git, made_once, make_repository, repository_of, write
 
+from mdmem.checks.case import GitFacts
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git import process
 from mdmem.store.git.status import list_changed_in_index, list_staged, search_lines
@@ -140,6 +142,22 @@ def test_blobs_are_given_up_where_git_ends_again_and_again(
     processes.clear()
     assert [content for _, content in process.read_blobs(repository, [digest] * 600)] == [None] * 600
     assert len(processes) == 20
+
+
+def test_git_that_was_asked_for_a_check_ends_with_it(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    original = subprocess.Popen.__init__
+    monkeypatch.setattr(
+        subprocess.Popen, "__init__", lambda *said, **more: started.append(said[0]) or original(*said, **more)
+    )
+    facts = GitFacts(repository_of(top), "memory", ())
+    gc.disable()
+    try:
+        assert facts.committed("w/r/e.md") == b"one\n"
+        del facts
+        assert {one.returncode for one in started} == {0}
+    finally:
+        gc.enable()
 
 
 def test_index_of_a_hook_is_read(top: Path) -> None:

@@ -33,7 +33,7 @@ from mdmem.store.git.history import last_touches, merge_base
 from mdmem.store.git.process import DefaultBranch, find_default_branch, read_blobs, resolve
 from mdmem.store.git.status import list_changed
 from mdmem.store.settings import Settings, readable_settings
-from mdmem.store.tree import MANIFEST, FileKind, GitTree, TreeView, digest_of, narrowed, path_of, settings_bytes
+from mdmem.store.tree import MANIFEST_PATH, FileKind, GitTree, TreeView, digest_of, narrowed, path_of, settings_bytes
 from mdmem.store.workspace.workspace import Workspace
 
 
@@ -106,7 +106,7 @@ def _find_standings(workspace: Workspace) -> Standings | None:
         path: digest
         for path, digest in binding.items()
         if (path in found and found[path].is_proposal if path in read else path in here or path in committed)
-        and (is_entry_place(path) or MANIFEST.fullmatch(path))
+        and (is_entry_place(path) or MANIFEST_PATH.fullmatch(path))
         and workspace.access.sees(path)
         and not path.startswith(unreadable)
     }
