@@ -28,7 +28,7 @@ def pack_markdown(pack: Facts) -> str:
     sections = [(one["title"], one["items"]) for one in pack.get("sections", ())]
     for title, items in (*sections, ("Proposed (not binding)", pack.get("proposed", ()))):
         blocks += [f"## {title}"] if items else []
-        blocks += (_item(item, is_short=is_short) for item in items)
+        blocks += map(_short_item if is_short else _item, items)
     blocks += _bold_list(_CONTRADICTIONS, _conflicts(pack))
     outside = (f"{visible(one['path'])}:{one['line']}: {visible(one['text'])}" for one in pack.get("fallback", ()))
     blocks += _bold_list("Outside the memory, not binding", outside)
@@ -55,19 +55,22 @@ def _marks(item: Facts, *marks: str) -> str:
     return f" ({', '.join(found)})" if found else ""
 
 
-def _item(item: Facts, *, is_short: bool) -> str:
-    metadata, bearings, content = item.get("metadata", {}), item.get("bearings", ()), item.get("content", "")
-    below = [f"- {clipped(line)}" for line in bearings]
-    if is_short:
-        is_rule = item.get("type") == EntryType.INVARIANT and content
-        head = f"- {item.get('type')} `{item.get('id')}`{_marks(item)}:"
-        texts = (
-            [f"{head} {visible(content)}"] if is_rule else [f"{head} {clipped(item.get('name', ''))}", quoted(content)]
-        )
-        return "\n".join(filter(None, (*texts, indent("\n".join(below)))))
+def _short_item(item: Facts) -> str:
+    """Return an item with its rule or open work alone, for the start of a session."""
+    content, head = item.get("content", ""), f"- {item.get('type')} `{item.get('id')}`{_marks(item)}:"
+    below = indent("\n".join(f"- {clipped(line)}" for line in item.get("bearings", ())))
+    if item.get("type") == EntryType.INVARIANT and content:
+        return "\n".join(filter(None, (f"{head} {visible(content)}", below)))
+    return "\n".join(filter(None, (f"{head} {clipped(item.get('name', ''))}", quoted(content), below)))
+
+
+def _item(item: Facts) -> str:
+    """Return an item with its content, reason and relations."""
+    metadata, bearings = item.get("metadata", {}), item.get("bearings", ())
     marks = [metadata["scope"]] if "scope" in metadata else []
     marks += ["shortened"] if metadata.get("form") == "summary" else []
     state = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item, *marks)}", visible(item.get("reason", "")))))
+    below = [f"- {clipped(line)}" for line in bearings]
     # The lines of `bearings` mention these entries already.
     mentioned = {line.partition(": ")[0].rpartition(" ")[2] for line in bearings}
     for one in item.get("related", ()):
@@ -75,8 +78,8 @@ def _item(item: Facts, *, is_short: bool) -> str:
             status = "" if one.get("status", _ACTIVE) == _ACTIVE else f" ({one['status']})"
             related = f"{one['relationship']} ({one['direction']}): `{one['id']}`, {one['type']}"
             below.append(f"- {related}: {clipped(one['name'])}{status}")
-    blocks = (f"### {item.get('type')}: {clipped(item.get('name', ''))}", state, quoted(content), "\n".join(below))
-    return "\n\n".join(filter(None, blocks))
+    blocks = (f"### {item.get('type')}: {clipped(item.get('name', ''))}", state, quoted(item.get("content", "")))
+    return "\n\n".join(filter(None, (*blocks, "\n".join(below))))
 
 
 def plan_markdown(plan: Facts) -> str:
