@@ -125,12 +125,14 @@ def sync_command(
         given.print_result(asdict(synced), upkeep.synced_text(synced))
         given.remark(*upkeep.sync_remarks(synced))
         return 0
-    fetched = fetch_wings(given.open(), wings, pinned=pinned, commit=commit)
+    workspace = given.open()
+    fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
     given.print_result(upkeep.wings_json(fetched), upkeep.wings_text(fetched, given.style))
     if not fetched.wings:
         given.remark("no wing is in another repository; add one with `[wings.NAME] git = ...` in mdmem.toml")
     if fetched.is_written and fetched.commit is None:
-        given.remark("mdmem.toml has the new commits: see `mdmem diff`, then commit it")
+        then = ": see `mdmem diff`, then commit it" if workspace.location.repository else ""
+        given.remark(f"mdmem.toml has the new commits{then}")
     if any(wing.fault is not None for wing in fetched.wings):
         return 3
     return 1 if fetched.faults else 0

@@ -40,6 +40,16 @@ def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: Capture)
         f'[wings.ros2]\ngit = "../../lib"\nref = "main"\ncommit = "{commit}"\n'
     )
     assert git(two.app, "status", "--porcelain") == " M memory/mdmem.toml"
+    assert ran.err == "mdmem.toml has the new commits: see `mdmem diff`, then commit it\n"
+
+
+def test_outside_git_nobody_is_sent_to_a_command_of_git(
+    two: Two, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write(tmp_path, "plain/mdmem.toml", f'[wings.ros2]\ngit = "{two.lib}"\n')
+    ran = run_here(capsys, "sync", "--wings", cwd=tmp_path / "plain")
+    assert (ran.code, ran.err) == (0, "mdmem.toml has the new commits\n")
 
 
 def test_next_fetch_says_what_it_changes_and_a_third_changes_nothing(two: Two, capsys: Capture) -> None:
