@@ -325,6 +325,7 @@ def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> A
         for one in memory.found.basis.problems
     ]
     left_out = [Omission(one.id, one.entry.type.value, why) for one, why in omitted]
+    counts = count_omitted([*left_out, *bases[0].omitted, *bases[0].omitted_counts])
     # In a memory without entries, no words were looked for.
     looked = [memory.found.basis for memory in memories if memory.found.searched]
     unmatched = (word for word in bases[0].unmatched_terms if all(word in one.unmatched_terms for one in looked))
@@ -333,7 +334,7 @@ def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> A
         problems=tuple(problems),
         conflicts=bases[0].contradictions_of(shown),
         omitted=tuple(left_out[:_OMITTED]),
-        omitted_counts=count_omitted([*left_out, *bases[0].omitted, *bases[0].omitted_counts]),
+        omitted_counts=tuple(sorted(counts, key=lambda one: EntryType(one.type).rank)),
         unmatched_terms=tuple(unmatched),
     )
 

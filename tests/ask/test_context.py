@@ -199,6 +199,11 @@ def test_related_entries_come_from_both_directions(root: Path) -> None:
     assert all(not one["related"] for one in items_of(context(root, "hub"))), "the contents leave no room for links"
 
 
+def test_omitted_entries_are_counted_in_the_order_of_authority(root: Path) -> None:
+    counts = context(root, "the pool", limit=1)["omitted_counts"]
+    assert list(dict.fromkeys(one["type"] for one in counts)) == ["pattern", "note"]
+
+
 def test_domain_narrows_and_brings_its_own(root: Path) -> None:
     put(root, "app/notes/tagged", "Nothing of the kind", type="note", tags=["Side-by-Side"])
     put(root, "app/notes/topical", "Neither this", type="note", topic="side by side")
