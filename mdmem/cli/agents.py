@@ -61,7 +61,7 @@ def save_command(
     """
     given = replace(given, form=form or "text")
     if kind is None or source is None:
-        if not (waiting or retried or dropped):
+        if not waiting and retried is None and dropped is None:
             raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
         return _tend(given, retried, dropped, is_sure=is_sure)
     try:
