@@ -320,10 +320,10 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
         begin = {found.start(): found.end() - 1 for found in _ITEM.finditer(f"\n{block}")}
         for left, right in pairwise(sorted({0, *begin, len(block)})):
             at = left
-            for end in (*(found.end() for found in _END.finditer(block, begin.get(left, left), right)), right):
-                if sentence := " ".join(block[at:end].split()):
-                    yield Sentence(start + first + at, start + first + end, sentence, start + number, at in begin)
-                at = end
+            for stop in (*(found.end() for found in _END.finditer(block, begin.get(left, left), right)), right):
+                if sentence := " ".join(block[at:stop].split()):
+                    yield Sentence(start + first + at, start + first + stop, sentence, start + number, at in begin)
+                at = stop
 
 
 def said(sentences: Iterable[Sentence]) -> str:

@@ -183,7 +183,9 @@ def _proved(
 
 
 def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def _has_value(fields: Fields, name: str, value: Any) -> bool:
@@ -385,14 +387,14 @@ def _parse_flow(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
         items.append(_Item(front[first:behind], above + line_end, lead, rest[0]))
     if head and len(items) == len(spans):
         new = _Item("", "", items[-1].lead if items else "  ", layout.line_break(head.end()))
-        head_, foot = front[start : head.end()], front[at:end]
-        return _ListSource(start, end, items, new, head=head_, comma=",", last_comma=last_comma, foot=foot)
+        opening, foot = front[start : head.end()], front[at:end]
+        return _ListSource(start, end, items, new, head=opening, comma=",", last_comma=last_comma, foot=foot)
     items = [_Item(front[first:behind]) for first, behind in spans]
     if not items or "\n" in front[start:end]:
         return _ListSource(start, end, items, _Item(""), by_line=False, head="[", comma=", ", foot="]")
     between = front[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
-    head_, foot = front[start : spans[0][0]], front[spans[-1][1] : end]
-    return _ListSource(start, end, items, _Item(""), by_line=False, head=head_, comma=between, foot=foot)
+    opening, foot = front[start : spans[0][0]], front[spans[-1][1] : end]
+    return _ListSource(start, end, items, _Item(""), by_line=False, head=opening, comma=between, foot=foot)
 
 
 def _parse_block(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
