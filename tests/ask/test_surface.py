@@ -103,7 +103,8 @@ def test_nothing_found_says_what_to_do(root: Path) -> None:
     put(root, "app/r/one", "Tokens")
     answer = surface(root, "zebra")
     assert answer["unmatched_terms"] == ["zebra"]
-    assert answer["next_step"].startswith("no current entry contains these words; call `retrieve_context` ")
+    rules = "call `retrieve_context` with the project for the rules, in the order of authority"
+    assert answer["next_step"] == f"no current entry contains these words; {rules}"
 
 
 def test_what_cannot_be_read_is_named_first_and_may_hold_the_words(root: Path) -> None:
