@@ -241,6 +241,8 @@ def test_second_run_changes_no_byte(repo: Path, run: Run) -> None:
     ran = run("init", *everyone, unchanged=repo)
     assert "wrote" not in ran.out
     assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
+    # The lines for the server are more than a plain run would write.
+    assert "AGENTS.md exists and stays as it is\n" in run("init", unchanged=repo).out
 
 
 @pytest.mark.parametrize(
