@@ -28,7 +28,8 @@ from mdmem.exchange.intake import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.json import dump
 from mdmem.render.text import count
-from mdmem.setup.agents_file import sealed
+from mdmem.setup.agents_file import NAME, sealed
+from mdmem.store.git.status import list_not_added
 from mdmem.store.workspace.addresses import from_here
 from mdmem.write.write import WriteOptions
 
@@ -54,8 +55,12 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
         return
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
     moving = workspace.location.command(shlex.join(["import", "--move", *dialect, *paths]))
-    folder = None if workspace.location.repository is None else from_here(workspace)(".")
-    given.remark(*import_remarks(report, moving=moving, folder=folder))
+    location, show, new = workspace.location, from_here(workspace), list[str]()
+    if location.repository is not None:
+        # `init` may have written AGENTS.md, which leads agents to the memory.
+        is_new = location.under and list_not_added(location.repository, NAME)
+        new = [show("."), *([show(os.path.relpath(location.base / NAME, location.root))] if is_new else [])]
+    given.remark(*import_remarks(report, moving=moving, new=new))
 
 
 @click.command("export")

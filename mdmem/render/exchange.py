@@ -56,8 +56,8 @@ def import_text(report: ImportReport, style: Style) -> str:
     return "\n".join([*lines, *([""] if lines else []), "; ".join(parts)])
 
 
-def import_remarks(report: ImportReport, *, moving: str, folder: str | None) -> Iterator[str]:
-    """Yield remarks and the next command; `moving` is the command with --move, `folder` is for `git add`, if any."""
+def import_remarks(report: ImportReport, *, moving: str, new: Sequence[str]) -> Iterator[str]:
+    """Yield remarks and the next command; `moving` is the command with --move, `new` are the paths for `git add`."""
     yield from report.remarks
     written = report.written
     if report.unapproved:
@@ -74,8 +74,8 @@ def import_remarks(report: ImportReport, *, moving: str, folder: str | None) -> 
     steps = ["mdmem check --update-baseline"] if report.errors else []
     if written.commit is not None:
         yield f"committed as {written.commit[:10]}"
-    elif folder is not None:
-        steps = [f"git add {shlex.quote(folder)}", *steps, "git commit"]
+    elif new:
+        steps = [f"git add {shlex.join(new)}", *steps, "git commit"]
     if steps:
         yield f"next: {' && '.join(steps)}"
 

@@ -273,7 +273,7 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> No
     assert re.search(r"\n\d errors? in the records; --format json shows them\n", run("import", "--dry-run").out)
     ran = run("import", cwd=folder)
     assert re.search(r"\n\d errors? in the records; `mdmem check` shows them\n", ran.out)
-    assert ran.err.endswith("\nnext: git add memory && mdmem check --update-baseline && git commit\n")
+    assert ran.err.endswith("\nnext: git add memory AGENTS.md && mdmem check --update-baseline && git commit\n")
     git(folder, "add", "memory", "AGENTS.md")
     assert "both are staged" in run("check", "--update-baseline", cwd=folder).err
 
