@@ -132,7 +132,10 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
 
 
 def get_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository:
-    """Return a repository by its name, locked or else only if it was pushed; raises NotFoundError without one."""
+    """Return a repository by its name; raises NotFoundError if there is none, or if nothing was pushed to it yet.
+
+    With `is_locked`, its row stays locked until the transaction ends. It is then returned even without a push.
+    """
     found = find_repository(cursor, name, is_locked=is_locked)
     if found is None or (found.commit is None and not is_locked):
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists those that you may read")

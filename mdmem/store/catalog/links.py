@@ -142,7 +142,10 @@ class Edge(Struct, frozen=True):
 
 
 def classify(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> tuple[Edge, ...]:
-    """Return every supersession that a readable entry states, by old and new address; `untracked` are not in git."""
+    """Return every supersession that a readable entry states, sorted by the old and then the new address.
+
+    `untracked` are the addresses of files that are on disk but not in git.
+    """
     entries = catalog.entries
     forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}
     back = {(one.address, new) for one in having(entries, "superseded_by") for new in one.superseded_by}

@@ -265,7 +265,10 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit, or the history of `ref` if the server sends no single commits; raises GitError without it."""
+    """Fetch one commit, or the history of `ref` if the server sends no single commits.
+
+    Raises GitError if the history no longer contains the commit, or if git fails.
+    """
     try:
         _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
     except GitError:
