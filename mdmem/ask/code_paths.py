@@ -45,7 +45,8 @@ def code_path(workspace: Workspace, path: str) -> str:
     if here.is_relative_to(top):
         from_here = here.relative_to(top).as_posix()
         # The place at which the path exists decides; if it exists at both, the working directory.
-        is_from_here, is_from_top = is_there(here), is_there(top / path)
+        is_from_here = is_there(here)
+        is_from_top = not is_from_here and is_there(top / path)
         if not (is_from_here or is_from_top):
             # For a path that does not exist yet, its parent folder decides.
             is_from_here, is_from_top = _is_folder(here.parent), _is_folder((top / path).parent)

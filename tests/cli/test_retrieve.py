@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Run, commit_all, make_repository, make_root, memory, write, write_entry
+from builders import Run, commit_all, make_repository, make_root, memory, refuse, write, write_entry
 
 RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
 
@@ -109,6 +109,18 @@ def test_code_path_counts_from_here_or_the_top_and_may_be_a_folder(path: str, cw
     write_entry(folder / "memory", "nav/rules/nodes", "Nodes are thin.\n", title="Nodes", applies_to=['"src/nav/**"'])
     said = retrieved(run, "--path", path.format(top=folder), cwd=folder / cwd)
     assert [item["address"] for item in said["items"]][:2] == [RULE, "nav/rules/nodes"]
+
+
+def test_path_that_exists_here_is_not_looked_up_at_the_top(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("sub/src", "src"):
+        write(folder, f"{place}/node.py")
+        write_entry(folder / "memory", f"nav/{place.replace('/', '-')}/rule", applies_to=[f'"{place}/**"'])
+    for _ in range(2):
+        items = retrieved(run, "--path", "src/node.py", cwd=folder / "sub")["items"]
+        assert [item["address"] for item in items] == [RULE, "nav/sub-src/rule", CHOICE]
+        refuse(monkeypatch, "stat", f"{folder}/src/node.py")
 
 
 def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, run: Run) -> None:
