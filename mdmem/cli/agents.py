@@ -63,6 +63,9 @@ def save_command(
     if kind is None or source is None:
         if not waiting and retried is None and dropped is None:
             raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
+        if waiting:
+            # The list changes nothing, whatever else is given.
+            retried = dropped = None
         return _tend(given, retried, dropped, is_sure=is_sure)
     try:
         record = json.loads(source.read().decode("utf-8-sig"))
@@ -95,6 +98,13 @@ def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: 
     """List the waiting saves, try some again, or drop one; the exit code is 1 if a save still waits after that."""
     workspace = given.open()
     saver = Saver(workspace)
+    if retried is not None:
+        tried = saver.retry(None if retried == _ALL else retried)
+        lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in tried]
+        given.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, "\n".join(lines))
+        if not tried:
+            given.remark("no write waits")
+        return int(not all(result.is_there for _, result in tried))
     if dropped is not None:
         write = saver.get(dropped)
         named = f"{write.id[:ID_LENGTH]} ({rendered.title_of_write(write)})"
@@ -103,13 +113,6 @@ def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: 
             saver.drop(write.id)
         given.remark(f"{named} {'is given up' if is_given_up else 'still waits'}")
         return int(not is_given_up)
-    if retried is not None:
-        tried = saver.retry(None if retried == _ALL else retried)
-        lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in tried]
-        given.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, "\n".join(lines))
-        if not tried:
-            given.remark("no write waits")
-        return int(not all(result.is_there for _, result in tried))
     found = waiting_saves(workspace)
     given.print_result(rendered.pending_json(found), rendered.pending_text(found))
     if not found:

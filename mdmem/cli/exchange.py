@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shlex
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -21,6 +22,7 @@ from mdmem.cli.common import (
     with_options,
     write_options,
 )
+from mdmem.disk import read_regular
 from mdmem.exchange.dialects import DIALECTS
 from mdmem.exchange.export import FORMS, export, memory_document
 from mdmem.exchange.importer import import_records
@@ -28,9 +30,10 @@ from mdmem.exchange.intake import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.json import dump
 from mdmem.render.text import count
-from mdmem.setup.agents_file import NAME, sealed
+from mdmem.setup.agents_file import COMMAND_LINES, NAME, has_lines, sealed
 from mdmem.store.git.status import list_not_added
 from mdmem.store.workspace.addresses import from_here
+from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.write import WriteOptions
 
 
@@ -55,12 +58,20 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
         return
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
     moving = workspace.location.command(shlex.join(["import", "--move", *dialect, *paths]))
-    location, show, new = workspace.location, from_here(workspace), list[str]()
-    if location.repository is not None:
-        # `init` may have written AGENTS.md, which leads agents to the memory.
-        is_new = location.under and list_not_added(location.repository, NAME)
-        new = [show("."), *([show(os.path.relpath(location.base / NAME, location.root))] if is_new else [])]
-    given.remark(*import_remarks(report, moving=moving, new=new))
+    given.remark(*import_remarks(report, moving=moving, new=_to_add(workspace)))
+
+
+def _to_add(workspace: Workspace) -> list[str]:
+    """Return the paths for `git add`: the memory, and AGENTS.md if `init` wrote into it and git does not have it."""
+    location, show = workspace.location, from_here(workspace)
+    if location.repository is None:
+        return []
+    lines = b""
+    with suppress(OSError):
+        if location.under and list_not_added(location.repository, NAME):
+            lines = read_regular(location.base / NAME)
+    agents = show(os.path.relpath(location.base / NAME, location.root))
+    return [show("."), *([agents] if has_lines(lines, COMMAND_LINES) else [])]
 
 
 @click.command("export")

@@ -415,6 +415,8 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     told = f"decision `worda`, since {stopped.at.date()}: nav/architecture/worda is similar\n"
     advice = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`\n"
     assert run_here(capsys, "save", "--waiting", cwd=root).out == f"{stopped.id[:12]}  {told}next: {advice}"
+    listed = run_here(capsys, "save", "--waiting", "--drop", stopped.id[:8], "--yes", cwd=root)
+    assert listed.out.startswith(stopped.id[:12]), "the list changes nothing"
     assert f"saves that a similar entry stopped (1)\n  {stopped.id[:12]}  {told}  next: {advice}" in (
         run_here(capsys, "hygiene", cwd=root).out
     )
