@@ -32,14 +32,7 @@ TODAY = date(2026, 11, 21)
 EXPECTED = "expected.txt"
 # These need git, a file system that git cannot carry, or the run of other checks; their tests are in tests/checks/.
 ELSEWHERE: frozenset[str] = frozenset(
-    {
-        "check-crashed",
-        "secret-like-text",
-        "symlink-or-submodule",
-        "unportable-name",
-        "unreadable",
-        "unused-suppression",
-    }
+    {"check-crashed", "secret-like-text", "symlink-or-submodule", "unportable-name", "unreadable", "unused-suppression"}
 )
 
 

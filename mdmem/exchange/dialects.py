@@ -25,13 +25,7 @@ from mdmem.exchange.record import (
     read_date,
     without_comments,
 )
-from mdmem.exchange.statements import (
-    banners_in,
-    claims_in,
-    claims_of,
-    kind_of_key,
-    read_status,
-)
+from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status
 from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
 from mdmem.markdown.parse import without_code, without_fenced
 from mdmem.model.entry import EntryType, Holder, Kind, Status

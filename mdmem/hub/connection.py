@@ -140,10 +140,7 @@ def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _M
     """Run a function in a transaction and return its result; repeat it up to three times after a conflict."""
     errors = _psycopg().errors
     for _ in range(_RETRIES):
-        with (
-            suppress(errors.SerializationFailure, errors.DeadlockDetected),
-            transaction(connection) as cursor,
-        ):
+        with suppress(errors.SerializationFailure, errors.DeadlockDetected), transaction(connection) as cursor:
             return do(cursor)
     with transaction(connection) as cursor:
         return do(cursor)

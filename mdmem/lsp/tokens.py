@@ -89,11 +89,7 @@ _TRAILING_COMMENT = re.compile(r"\s#.*\Z")
 _TO = re.compile(rf"\bto[ \t]*:[ \t]+(?P<item>{_QUOTED}|[^\s,}}]+)")
 _IGNORED = re.compile(r"(?:^[ \t]+|[{,][ \t]*)(?P<item>[a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*:(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _KINDS = {field.name: field.kind for field in FIELDS}
-_TOKEN_KINDS = {
-    Kind.LINKS: TokenKind.ADDRESS,
-    Kind.RELATIONS: TokenKind.ADDRESS,
-    Kind.PAIRS: TokenKind.CODE,
-}
+_TOKEN_KINDS = {Kind.LINKS: TokenKind.ADDRESS, Kind.RELATIONS: TokenKind.ADDRESS, Kind.PAIRS: TokenKind.CODE}
 LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.WINGS, Kind.TEXTS})
 
 

@@ -487,12 +487,7 @@ def test_override_of_an_invariant_by_an_invariant_leaves_both_and_says_so(root: 
     ],
 )
 def test_override_of_a_narrower_place_or_focus_leaves_the_rule_to_the_rest(
-    shared: list[str],
-    narrow: dict[str, object],
-    asked: tuple[str, ...],
-    is_left: bool,
-    where: str | None,
-    root: Path,
+    shared: list[str], narrow: dict[str, object], asked: tuple[str, ...], is_left: bool, where: str | None, root: Path
 ) -> None:
     put(root, "lib/a/default", "One thread", applies_to=shared)
     put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], **narrow)

@@ -165,11 +165,7 @@ def shell(memory: Memory, repeats: int) -> None:
     search, retrieve = ((*MDMEM, verb, *WORDS) for verb in ("search", "retrieve"))
     one = Edited.of(folder, 1)
     taken = medians(
-        {
-            "click": process(folder, *CLICK),
-            "search": process(folder, *search),
-            "retrieve": process(folder, *retrieve),
-        },
+        {"click": process(folder, *CLICK), "search": process(folder, *search), "retrieve": process(folder, *retrieve)},
         repeats,
     )
     show("shell search / click", memory, taken["search"], taken["click"])
@@ -313,13 +309,7 @@ def checked(memory: Memory, repeats: int) -> None:
     forget = lambda: shutil.rmtree(folder / ".git/mdmem", ignore_errors=True)  # noqa: E731
     if program:
         peer = json_schema_check(program, folder, schema)
-        taken = medians(
-            {
-                "cold": process(folder, *MDMEM, "check", before=forget),
-                "peer": peer,
-            },
-            max(1, repeats // 3),
-        )
+        taken = medians({"cold": process(folder, *MDMEM, "check", before=forget), "peer": peer}, max(1, repeats // 3))
         show("check cold / check-jsonschema", memory, taken["cold"], taken["peer"])
     settle(folder)
     subprocess.run([*MDMEM, "check"], cwd=folder, capture_output=True, check=False)

@@ -335,10 +335,7 @@ def test_side_tree_of_a_process_that_was_killed_is_taken_away(ours: Path, theirs
     ("command", "said"),
     [
         ("git checkout -q --detach", r"no branch is checked out \(detached HEAD\); type `git switch BRANCH` first"),
-        (
-            "git switch -q -c topic",
-            "`topic` tracks no remote branch; type `git push -u origin topic` once",
-        ),
+        ("git switch -q -c topic", "`topic` tracks no remote branch; type `git push -u origin topic` once"),
         (
             "git remote remove origin",
             "`main` tracks no remote branch; type `git remote add origin URL`, then `git push -u",

@@ -226,8 +226,7 @@ def test_wing_is_renamed_where_nothing_names_it_and_an_entry_where_all_that_name
 
 
 @pytest.mark.parametrize(
-    ("code", "names"),
-    [("case-collision", ("Use-UTC", "use-utc")), ("unicode-collision", ("cafe\u0301", "caf\u00e9"))],
+    ("code", "names"), [("case-collision", ("Use-UTC", "use-utc")), ("unicode-collision", ("cafe\u0301", "caf\u00e9"))]
 )
 def test_second_of_two_that_collide_gets_a_number_and_the_links_follow(
     tmp_path: Path, code: str, names: tuple[str, str]

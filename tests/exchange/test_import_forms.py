@@ -195,11 +195,7 @@ OTHERS: dict[str, Form] = {
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
         "# 94. Ninety-four\n\nWe do.\n",
-        {
-            "supersedes": None,
-            "reason": "Superseded in part by ADR-0094",
-            **ACTIVE,
-        },
+        {"supersedes": None, "reason": "Superseded in part by ADR-0094", **ACTIVE},
     ),
 }
 FORMS = {**FORCE, **PLACES, **LINKS, **OTHERS}

@@ -14,10 +14,7 @@ LINEAGE = "lineage.svg"
 ENTRY = "lifecore_ros2/architecture/multi-threaded-executor-for-navigation"
 _EXAMPLES = str(FOLDER.parents[1] / "example-wings")
 # Each picture of a page: its file, the page, its size.
-_PAGES = (
-    ("pages-rules.png", "index.html", "1000,620"),
-    ("pages-entry.png", f"entries/{ENTRY}.html", "1000,760"),
-)
+_PAGES = (("pages-rules.png", "index.html", "1000,620"), ("pages-entry.png", f"entries/{ENTRY}.html", "1000,760"))
 
 
 def lineage() -> str:

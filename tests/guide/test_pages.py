@@ -142,11 +142,7 @@ def test_guide_is_paged_on_a_terminal(tmp_path: Path) -> None:
 
 def test_guide_names_the_nearest_topic(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "guide", "setings", cwd=tmp_path)
-    assert (ran.code, ran.out, ran.err) == (
-        1,
-        "",
-        "mdmem: the guide has no page `setings`; did you mean `settings`?\n",
-    )
+    assert (ran.code, ran.out, ran.err) == (1, "", "mdmem: the guide has no page `setings`; did you mean `settings`?\n")
 
 
 def test_page_of_checking_lists_every_format() -> None:
