@@ -226,6 +226,7 @@ class Ran:
         return json.loads(self.out)
 
 
+Capture = pytest.CaptureFixture[str]
 Run = Callable[..., Ran]
 """Runs a command in this process; made by the fixture `run`."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from builders import (
+    Capture,
     commit_all,
     environment,
     git,
@@ -37,7 +38,6 @@ from mdmem.store.state import local_records
 from mdmem.store.state.files import places, write_lock
 from mdmem.store.workspace.location import located
 
-Capture = pytest.CaptureFixture[str]
 NOBODY = "1234567890123456789012345678901234567890"
 
 

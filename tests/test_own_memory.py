@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import run_here
+from builders import Capture, run_here
 
 from mdmem.ask.facets import Facet
 from mdmem.cli.main import run
@@ -55,7 +55,6 @@ def test_paths_that_own_entries_name_are_whole_and_exist() -> None:
 EXAMPLES = Path(__file__).parents[1] / "example-wings"
 REVIEW = ("review how the ingest accepts or rejects late readings of a gauge", "--path", "src/ingest/late.py")
 WING = "tidewatch"
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, run_here, run_mdmem, write
+from builders import Capture, commit_all, git, make_repository, run_here, run_mdmem, write
 
 from mdmem import __version__
 
@@ -74,7 +74,6 @@ def test_wheel_answers_without_the_checkout(released: Path, tmp_path: Path) -> N
 
 
 SETUP = Path(__file__).parent / "data" / "setup_of_61caf593"
-Capture = pytest.CaptureFixture[str]
 HOOKS = ("pre-commit", "pre-merge-commit", "pre-push")
 
 

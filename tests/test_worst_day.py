@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from builders import (
+    Capture,
     commit_all,
     environment,
     git,
@@ -30,8 +31,6 @@ from processes import run_text
 
 from mdmem.store.git.commit import commit_paths
 from mdmem.write import write as writing
-
-Capture = pytest.CaptureFixture[str]
 
 OLD, ONE, DRAFT = "nav/architecture/threads", "nav/architecture/one", "nav/architecture/two"
 TEXT = "We decided.\n\nRationale: it was tried.\n\n[see: nav/rules/callbacks]\n"

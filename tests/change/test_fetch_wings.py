@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_root, open_root, run_here, snapshot, write, write_entry
+from builders import Capture, commit_all, git, make_root, open_root, run_here, snapshot, write, write_entry
 
 from change.pair import Two
 from mdmem.ask.bundle import retrieve_context
@@ -20,8 +20,6 @@ from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.write import write as writing
 from mdmem.write.create import plan_entry
 from mdmem.write.write import WriteOptions
-
-Capture = pytest.CaptureFixture[str]
 
 
 def pin(two: Two) -> str | None:

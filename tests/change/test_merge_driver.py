@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import (
+    Capture,
     commit_all,
     environment,
     git,
@@ -25,7 +26,6 @@ from hooked import run, said
 from mdmem.markdown.parse import parse_document
 from mdmem.setup.hooks import patterns_for
 
-Capture = pytest.CaptureFixture[str]
 THREADS = "nav/architecture/threads"
 FILE = f"memory/{THREADS}.md"
 ENTRY = """\

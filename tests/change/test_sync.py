@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import (
+    Capture,
     commit_all,
     entry_text,
     environment,
@@ -31,8 +32,6 @@ from mdmem.store.git.remote import move_branch
 from mdmem.write import write as writing
 from mdmem.write.create import plan_entry
 from mdmem.write.write import WriteOptions
-
-Capture = pytest.CaptureFixture[str]
 
 
 def origin(tmp_path: Path) -> Path:

@@ -9,7 +9,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, memory, open_root, run_here, write, write_entry
+from builders import (
+    Capture,
+    commit_all,
+    git,
+    make_repository,
+    make_root,
+    memory,
+    open_root,
+    run_here,
+    write,
+    write_entry,
+)
 from golden import read_rows
 from hypothesis import given
 from hypothesis import strategies as st
@@ -271,9 +282,6 @@ def test_fixed_line_reads_as_it_was_written_and_nothing_else_changes(value: str)
         quotes = value.strip().startswith(("'", '"', "["))
         whole, cut = value.strip(), value.strip().split(" #")[0].rstrip()
         assert quotes or mended.fields["title"] == whole or str(mended.fields["title"]).startswith(cut)
-
-
-Capture = pytest.CaptureFixture[str]
 
 
 def helps_in(tree: Tree, code: str) -> list[str]:

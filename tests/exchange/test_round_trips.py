@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, make_root, memory, open_root, run_here, write, write_entry
+from builders import Capture, commit_all, git, make_root, memory, open_root, run_here, write, write_entry
 
 from mdmem.exchange.export import FORMS
 from mdmem.exchange.importer import import_records
@@ -157,9 +157,6 @@ def test_lines_for_agents_of_this_and_earlier_versions_are_not_imported(
     assert ran.out.startswith("imported 1 entry ")
     (entry,) = root.glob("app/context/*.md")
     assert entry.read_text().endswith("---\n\nUse tabs; people approve it.\n")
-
-
-Capture = pytest.CaptureFixture[str]
 
 
 def decided(folder: Path) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from builders import git, on_terminal, run_here
+from builders import Capture, git, on_terminal, run_here
 
 import mdmem.guide
 from mdmem.checks.check import get_checks
@@ -24,7 +24,6 @@ PAGES |= {path.stem: path for path in sorted(FOLDER.glob("*.md"))}
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
 # Where a page needs a server of databases, its transcripts run beside that server's tests.
 WITH_COMMANDS = [name for name, text in TEXTS.items() if "```console" in text and name != "hub"]
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from builders import Ran, commit_all, git, head, make_repository, make_root, run_here, write, write_entry
+from builders import Capture, Ran, commit_all, git, head, make_repository, make_root, run_here, write, write_entry
 from change.pair import Two, two_repositories
 from pushes import pushed
 
@@ -17,7 +17,6 @@ from mdmem.hub.connection import connected
 from mdmem.hub.repositories import grant
 
 Asked = Callable[..., Any]
-Capture = pytest.CaptureFixture[str]
 QUEUE = "app/architecture/durable-queue"
 
 

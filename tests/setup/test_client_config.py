@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_repository, make_root, run_here, snapshot, write
+from builders import Capture, make_repository, make_root, run_here, snapshot, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,9 +132,6 @@ def test_any_file_keeps_every_character_and_gains_what_is_wanted_alone(file: tup
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(MisfitError):
         grow_json(text.encode(), "servers", {"mdmem": SERVER})
-
-
-Capture = pytest.CaptureFixture[str]
 
 
 def joined(folder: Path, capsys: Capture, client: str, *more: str) -> list[str]:

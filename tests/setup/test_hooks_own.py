@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from builders import commit_all, git, make_repository, memory, run_here, snapshot, write, write_entry
+from builders import Capture, commit_all, git, make_repository, memory, run_here, snapshot, write, write_entry
 from hooked import (
     CITED,
     CITES,
@@ -27,7 +27,6 @@ from hooked import (
 
 from mdmem.setup.hooks import STAGES, Program, hook_text
 
-Capture = pytest.CaptureFixture[str]
 FOREIGN = "#!/bin/sh\nexit 0\n"
 
 

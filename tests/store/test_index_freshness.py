@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, made_once, memory, run_here, write, write_entry
+from builders import Capture, commit_all, environment, git, made_once, memory, run_here, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.index.schema import checksum
 
 from .index_builders import ask, kept, tree
 
-Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/rules/crane"
 CACHE = ".git/mdmem/cache/memory"
 INDEX = f"{CACHE}/{FOLDER}"

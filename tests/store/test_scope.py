@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_root, run_here, write, write_entry
+from builders import Capture, make_root, run_here, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +15,6 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, TreeFile, WorkingTree
 from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope, scope_state, wing_name_for
-
-Capture = pytest.CaptureFixture[str]
 
 
 def wings(root: Path, **manifests: str) -> Catalog:

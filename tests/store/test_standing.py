@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, memory, open_root, run_here, snapshot, write, write_entry
+from builders import Capture, commit_all, git, memory, open_root, run_here, snapshot, write, write_entry
 
 from mdmem.ask.bundle import retrieve_context
 
-Capture = pytest.CaptureFixture[str]
 RULE, OLD, NEW = "nav/rules/callbacks", "nav/architecture/threads", "nav/architecture/four"
 
 

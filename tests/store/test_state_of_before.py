@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, make_repository, run_here, write
+from builders import Capture, commit_all, git, make_repository, run_here, write
 
 from mdmem.store.state.tokens import BearerTokens
 
@@ -19,7 +19,6 @@ WRITTEN = {"0_1": datetime(2026, 11, 21, 12, tzinfo=UTC), "61caf593": datetime(2
 TOKENS = {"0_1": "the approver's token", "61caf593": "NR_WLqX0e7D4eVwFzgZFGhhLchp5hK8aNAYdarIlxdE"}
 MOMENT = re.compile(r"20\d\d-\d\d-\d\dT[\d:.]+\+00:00")
 BOTH = pytest.mark.parametrize("version", WRITTEN)
-Capture = pytest.CaptureFixture[str]
 
 
 def left(version: str, folder: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_repository, make_root, run_here, write, write_entry
+from builders import Capture, make_repository, make_root, run_here, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
@@ -76,7 +76,6 @@ def test_state_that_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatc
         use_token(tmp_path, token.text, NOON)
 
 
-Capture = pytest.CaptureFixture[str]
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 APP = Access.to_wings(["app"], may_write=False)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from builders import (
+    Capture,
     Run,
     entry_text,
     make_root,
@@ -24,7 +25,6 @@ from mdmem.model.entry import EntryType, Status
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft, new_text, plan_new, plan_supersession
 
-Capture = pytest.CaptureFixture[str]
 TODAY = date(2026, 11, 21)
 WHY = "one executor schedules all"
 FIRST, SPIN = "nav/architecture/first", "ros/rules/spin"

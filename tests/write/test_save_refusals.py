@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from builders import entry_text, run_here, run_mdmem, snapshot, write
+from builders import Capture, entry_text, run_here, run_mdmem, snapshot, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -262,9 +262,6 @@ def test_no_argument_raises_and_what_is_written_loads(
         assert dump(batch.as_json()).encode()
         assert dump(saves.get_save_status(arguments["project_id"])).encode()
         assert dump(saves.request_global_write_approval())
-
-
-Capture = pytest.CaptureFixture[str]
 
 
 def said(root: Path, capsys: Capture, kind: str, stated: object, *options: str) -> tuple[int, dict[str, Any]]:
