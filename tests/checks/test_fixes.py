@@ -9,18 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from builders import (
-    Capture,
-    commit_all,
-    git,
-    make_repository,
-    make_root,
-    memory,
-    open_root,
-    run_here,
-    write,
-    write_entry,
-)
+from builders import Capture, commit_all, git, make_root, memory, open_root, run_here, write, write_entry
 from golden import read_rows
 from hypothesis import given
 from hypothesis import strategies as st
@@ -380,16 +369,16 @@ def test_unreadable_file_with_a_bad_name_has_no_help_that_fails() -> None:
     assert helps_in(HeldTree({"nav/rules/Use_UTC.md": b"---\ntype: decision\n---\n\n\xff\n"}), "bad-name") == [""]
 
 
-def test_command_that_adds_an_ignored_file_works_at_the_top_of_the_repository(tmp_path: Path, capsys: Capture) -> None:
-    root = make_root(make_repository(tmp_path) / "my memory")
-    write(tmp_path, ".gitignore", "utc*.md\n")
+def test_command_that_adds_an_ignored_file_works_at_the_top_of_the_repository(repo: Path, capsys: Capture) -> None:
+    root = make_root(repo / "my memory")
+    write(repo, ".gitignore", "utc*.md\n")
     for name in ("utc times", "zones"):
         write_entry(root, f"nav/rules/{name}")
-    commit_all(tmp_path)
+    commit_all(repo)
     arguments = ("check", "--select", "ignored-by-git", "--format", "json")
     (found,) = json.loads(run_here(capsys, *arguments, cwd=root).out)["findings"]
     assert found["help"] == "run `git add -f -- 'my memory/nav/rules/utc times.md'` at the repository's top"
-    git(tmp_path, *shlex.split(found["help"].split("`")[1])[1:])
+    git(repo, *shlex.split(found["help"].split("`")[1])[1:])
     assert json.loads(run_here(capsys, *arguments, cwd=root).out)["findings"] == []
 
 

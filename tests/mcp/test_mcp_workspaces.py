@@ -8,18 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import (
-    TODAY,
-    commit_all,
-    environment,
-    git,
-    make_repository,
-    make_root,
-    memory,
-    open_root,
-    write,
-    write_entry,
-)
+from builders import TODAY, commit_all, environment, git, make_root, memory, open_root, write, write_entry
 from clients import call, facts, server_over, text
 
 from mdmem.mcp.server import MemoryServer
@@ -214,13 +203,13 @@ def test_several_questions_are_one_call_and_passages_another(server: MemoryServe
     assert ["it was measured" in one for one in each] == [True, False]
 
 
-def test_entries_that_were_handed_over_are_counted_and_no_question_is_kept(tmp_path: Path) -> None:
-    root = make_root(make_repository(tmp_path) / "memory")
+def test_entries_that_were_handed_over_are_counted_and_no_question_is_kept(repo: Path) -> None:
+    root = make_root(repo / "memory")
     write_entry(root, "shop/rules/amounts", title="Amounts are integers", type="invariant")
     server = server_over(root)
     call(server, "retrieve", query="amounts and a secret question")
     assert tally_of(open_root(root)).times == {"shop/rules/amounts": 1}
-    (log,) = (tmp_path / ".git/mdmem/state").rglob("consulted.jsonl")
+    (log,) = (repo / ".git/mdmem/state").rglob("consulted.jsonl")
     assert b"secret" not in log.read_bytes()
     write(root, "mdmem.toml", "consultations = false\n")
     call(server, "retrieve", query="amounts")
