@@ -187,7 +187,7 @@ def _foot(answer: Answer) -> str:
     is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
     # The invariants of all wings must apply, also in other rooms.
     may_hide = basis.problems or basis.elsewhere or basis.degraded or not set(scope.wings) <= set(scope.binding_wings)
-    has_match = any(item.on_path for item in answer.items)
+    has_match = any(item.on_path for item in (*answer.items, *answer.proposed))
     # Paths that do not exist may be typing errors.
     may_be_typos = basis.absent and not has_match
     settled = ""

@@ -77,6 +77,8 @@ def test_all_rules_for_a_file_are_said_to_be_all_unless_something_may_hide_one(f
     assert "No rule's `applies_to` matches this file." in run(*asked).out
     for narrow in (("--type", "decision"), ("--room", "rules")):
         assert "matches this file" not in run(*asked, *narrow).out
+    put(folder, "nav/architecture/speed", "Speed.\n", title="Speed", status="draft", applies_to=["src/**"])
+    assert "No other rule's `applies_to` matches this file." in run(*asked).out
     put(folder, "nav/architecture/lamps", "Lamps. " * 99, title="Lamps" * 99, applies_to=["src/**"])
     out = run(*asked, "--budget", "120").out
     assert ("1 decision (over the budget)" in out, "matches this file" in out) == (True, False)
