@@ -58,7 +58,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
     catalog = view_of(given.open()).checkout.catalog
     stances = {one: catalog.stance(one) for one in (*written.approved, written.changes[0].to.removesuffix(".md"))}
     if waiting := [one for one, stance in stances.items() if stance is not None and stance.standing.is_proposal]:
-        given.remark(f"takes effect when the default branch has it: {first_of(waiting, _LISTED)}")
+        given.remark(f"takes effect when committed to the default branch: {first_of(waiting, _LISTED)}")
 
 
 _AMENDS = "An entry that the new one changes in part, and that stays current; repeatable."

@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(root: Path, run: Run) -> None:
     ran = run("approve", "executor", cwd=root)
-    assert (ran.code, ran.err) == (0, f"takes effect when the default branch has it: {NEW}\n")
+    assert (ran.code, ran.err) == (0, f"takes effect when committed to the default branch: {NEW}\n")
     assert ran.out == (
         f"changed {NEW}.md\n  status: draft → active\n  verified_at: 2026-11-21\n  approved_by: {ADA}\n"
         f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
@@ -93,7 +93,7 @@ def test_several_are_approved_together_or_none_is(root: Path, run: Run) -> None:
 def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(root: Path, run: Run) -> None:
     write_entry(root, "nav/rules/next", title="Next", status="draft", supersedes=NEW, reason="better still")
     ran = run("approve", "nav/architecture/", "nav/rules/", cwd=root)
-    proposed = f"takes effect when the default branch has it: {NEW}, nav/rules/next\n"
+    proposed = f"takes effect when committed to the default branch: {NEW}, nav/rules/next\n"
     assert (ran.code, ran.err) == (0, proposed)
     texts = [(root / f"{one}.md").read_text() for one in (OLD, NEW, "nav/rules/next")]
     assert ["status: deprecated" in text for text in texts] == [True, True, False]

@@ -304,7 +304,7 @@ def test_supersede_by_a_new_active_entry_writes_both(root: Path, run: Run) -> No
     ran = run("supersede", OLD, "-m", WHY, *MORE, "--status", "active", cwd=root)
     assert ran.out.startswith(f"created {FOUR}.md\nchanged {OLD}.md\n  status: active → deprecated\n")
     together = "commit these files together, with `git add` first: `git commit -a` omits the new ones\n"
-    assert ran.err == f"{together}takes effect when the default branch has it: {FOUR}\n"
+    assert ran.err == f"{together}takes effect when committed to the default branch: {FOUR}\n"
 
 
 def test_supersede_without_a_body_keeps_the_template_which_cannot_be_active(root: Path) -> None:
