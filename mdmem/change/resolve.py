@@ -86,7 +86,10 @@ class Resolution(Struct, frozen=True):
 
 
 class MergeConflict(Struct, frozen=True, kw_only=True):
-    """A conflict, with the values of both sides and the ways to resolve it; `other` is their address if both moved."""
+    """A conflict, with the values of both sides and the ways to resolve it.
+
+    `other` is the new address on their side if both sides moved the entry.
+    """
 
     path: str
     kind: ConflictKind
@@ -177,12 +180,14 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     return sorted(found, key=lambda one: one.path), paths
 
 
-def _conflict_of_places(*sides: str) -> MergeConflict:
-    ours, theirs = (path.removesuffix(".md") for path in sides)
+def _conflict_of_places(path: str, other: str) -> MergeConflict:
+    ours, theirs = path.removesuffix(".md"), other.removesuffix(".md")
     command = f"mdmem resolve {shlex.quote(ours)} --take"
-    found = {"ours": ours, "theirs": theirs}.items()
-    choices = tuple(Resolution(f"keep it at {place}", f"{command} {side}") for side, place in found)
-    return MergeConflict(path=sides[0], kind=ConflictKind.MOVED, other=theirs, choices=choices)
+    choices = (
+        Resolution(f"keep it at {ours}", f"{command} ours"),
+        Resolution(f"keep it at {theirs}", f"{command} theirs"),
+    )
+    return MergeConflict(path=path, kind=ConflictKind.MOVED, other=theirs, choices=choices)
 
 
 def _completing_commands(workspace: Workspace, paths: Collection[str]) -> tuple[str, ...]:

@@ -127,7 +127,10 @@ class Move(Struct, frozen=True):
 
 
 class Dependent(Struct, frozen=True):
-    """A current entry or draft with a link, in the fields `how` or its body (`text`), to an entry no longer current."""
+    """A current entry or draft that links to an entry that is no longer current.
+
+    `how` are the fields with the link; `text` means the body.
+    """
 
     entry: Ref
     on: str

@@ -120,7 +120,7 @@ def report_status(workspace: Workspace) -> StatusReport:
 def _borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
     """Return the wings read from other repositories, by name; raises SettingsError if the settings are invalid."""
     fetched, found = workspace.catalog.fetched_wings, list[Borrowed]()
-    for name, stated in workspace.settings.remote_wings.items() if fetched else ():
+    for name, stated in workspace.settings.remote_wings.items():
         pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
         if pin is not None and name in fetched:
             found.append(Borrowed(name, stated.git or "", stated.commit or "", pin.asked))

@@ -390,9 +390,10 @@ class GitFacts(Struct, frozen=True, dict=True):
         """Return a path from the root as a path from the top of the repository."""
         return f"{self.under}/{path}" if self.under else path
 
-    def adding(self, path: str, *, option: str = "") -> str:
-        """Return the hint to add a file to git; `option` is for a file that git ignores."""
-        return f"run `git add {option}-- {quote(self.from_top(path))}` at the repository's top"
+    def adding(self, path: str) -> str:
+        """Return the hint to add a file to git."""
+        force = "-f " if path in self.ignored else ""
+        return f"run `git add {force}-- {quote(self.from_top(path))}` at the repository's top"
 
     @cached_property
     def _sorted(self) -> list[str]:

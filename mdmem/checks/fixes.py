@@ -135,8 +135,10 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
     if (case.base is None and case.facts is None) or is_imported(case, old) or _before(case, old) is None:
         return False
     was = _before(case, named_by)
-    if was is None or was.fields is None:
-        return was is None
+    if was is None:
+        return True
+    if was.fields is None:
+        return False
     # A draft supersedes nothing yet.
     if field == "supersedes" and was.fields.get("status") == Status.DRAFT.value:
         return True
@@ -269,7 +271,7 @@ class MoveFix(Struct, frozen=True, dict=True):
         return {old: new for old, new in self.folders.items() if "/" not in old}
 
     def edits(self) -> Iterator[Edit]:
-        """Yield edits of links and manifests, by paths before the move; raises UnpatchableError if not possible."""
+        """Yield edits of links and manifests, by paths before the move; raises UnpatchableError for an odd file."""
         yield from self._edits_of_fields()
         for reference in self.case.references:
             document, written = self.case.catalog.document(f"{reference.address}.md"), reference.link.target

@@ -88,11 +88,11 @@ def compare(
             merge = Merge(change, into, ancestor, workspace.conflicts)
             return ComparedTrees(base=into, merged=(change,), merge=merge)
         if base is not None:
-            read, tip, parents = workspace.location.get_repository(), snapshot.revision or "HEAD", set[str]()
-            commit = merge_base(read, base, tip)
+            here, tip, parents = workspace.location.get_repository(), snapshot.revision or "HEAD", set[str]()
+            commit = merge_base(here, base, tip)
             # Only a merge commit has a second parent.
             with suppress(UnknownRevisionError):
-                parents = {resolve(read, f"{tip}^{number}") for number in (2, 1)} - {commit}
+                parents = {resolve(here, f"{tip}^{number}") for number in (2, 1)} - {commit}
             sides = tuple(_at(workspace, one) for one in sorted(parents))
             return ComparedTrees(base=_at(workspace, commit, f"{base} ({commit[:10]})"), merged=sides)
         if pushed is not None:

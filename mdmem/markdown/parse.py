@@ -77,7 +77,7 @@ class Document(Struct, frozen=True):
         return self.text_place(len(self.text) - len(self.body) + offset, width)
 
     def text_place(self, offset: int, width: int = 0) -> Place:
-        """Return the place of a character of the file; `offset` counts from its start, and `width` is in characters."""
+        """Return the place of a character of `text`; `offset` and `width` are in characters."""
         starts = _line_starts(self.text)
         line = bisect_right(starts, offset)
         return Place(self.path, line, offset - starts[line - 1] + 1, width)

@@ -158,16 +158,17 @@ def _changed_settings(moving: MoveFix) -> Iterator[Change | str]:
     for old, new in wings.items():
         # Do not change comments.
         text = re.sub(rf"(?m)^([^#\n]*?)(?<![\w/-]){re.escape(old)}(?![\w/-])", rf"\g<1>{new}", text)
+    after = text.encode()
     meant = replace(
         settings,
         default_wing=wings.get(settings.default_wing or "", settings.default_wing),
         default_shared_wing=wings.get(settings.default_shared_wing, settings.default_shared_wing),
         wings={wings.get(name, name): table for name, table in settings.wings.items()},
-        source=text.encode(),
+        source=after,
     )
     with suppress(SettingsError):
-        if parse_settings(text.encode()) == meant:
-            yield Change(SETTINGS_NAME, SETTINGS_NAME, before, text.encode())
+        if parse_settings(after) == meant:
+            yield Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
             return
     names = ", ".join(f"`{old}`" for old in wings)
     yield f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}"

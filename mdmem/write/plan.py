@@ -6,7 +6,6 @@ import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from shlex import quote
 
 from msgspec import Struct
@@ -18,6 +17,7 @@ from mdmem.markdown.layout import UnpatchableError, apply_edits, replace_in_body
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, WingKind, instant_of, moment_on
+from mdmem.model.spelling import nearest
 from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_windows
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.local_records import PendingWrites
@@ -121,8 +121,8 @@ class Saving(Struct, frozen=True, kw_only=True):
         else:
             message = f"{address} is saved" + (f" and supersedes {old}, which is deprecated now" if old else "")
         if self.manifests:
-            near = get_close_matches(self.wing, self.workspace.catalog.wings, n=1)
-            message += f"; the wing `{self.wing}` is new" + "".join(f", and `{one}` exists already" for one in near)
+            near = nearest(self.wing, tuple(self.workspace.catalog.wings))
+            message += f"; the wing `{self.wing}` is new" + (f", and `{near}` exists already" if near else "")
         result = SaveResult(
             status=SaveStatus.SAVED,
             artifact_id=address,

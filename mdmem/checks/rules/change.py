@@ -294,8 +294,8 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         ours:      app/rules/a.md    supersedes: [app/rules/old]
         theirs:    app/rules/b.md    supersedes: [app/rules/old]
 
-    Fix: merge the other branch into yours and run `mdmem resolve`, so that the decision is reviewed. Before the merge,
-    rename one of two entries that have one address with `mdmem mv`, or remove it.
+    Fix: merge the other branch into yours and run `mdmem resolve`, so that the decision is reviewed. If two entries
+    have one address, rename one with `mdmem mv` before the merge, or remove it.
     """
     merge = case.merge
     if merge is None:

@@ -227,7 +227,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
         path = f"{link.target}.md"
         ignored = path in case.facts.ignored
         message = f"`{link.field}` contains `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
-        help_ = case.facts.adding(path, option="-f " if ignored else "")
+        help_ = case.facts.adding(path)
         severity = None if ignored or case.in_ci else Severity.WARNING
         yield case.on_link(link, message, help_, other=Place(path), severity=severity)
 

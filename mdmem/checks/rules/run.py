@@ -71,7 +71,7 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
     """A suppression has no effect: its code is unknown or cannot be suppressed, or its reason is missing.
 
     A file cannot suppress findings about a change, the settings, or an unreadable file. An earlier code of a check
-    still works, and is an info.
+    still works, and is reported as an info.
 
     Fails:
         <!-- mdmem: ignore vague-invariant -->

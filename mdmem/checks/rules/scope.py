@@ -101,7 +101,8 @@ def override_invalid(case: Case) -> Iterator[Finding]:
     """An entry overrides another one without a reason, in its own wing, or against a higher authority.
 
     With `overrides`, a project's rule replaces a shared rule in that project only. The reason is in `reason` or the
-    body. Within a wing the newer rule supersedes. The order of authority is invariant, decision, pattern, note.
+    body. Within a wing, the newer rule must supersede the older one. The order of authority is invariant, decision,
+    pattern, note.
 
     Fails:
         app/incident-log/one-night.md    type: note    overrides: base/architecture/retry
@@ -137,7 +138,8 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
     """A project's entry is about the same subject as a shared one, but has no `overrides`.
 
     Two current entries of one type are about the same subject if they have the same entry-id, or most words of their
-    titles in common. An entry with the label `local-override` is also reported. Entries joined by `see` are fine.
+    titles in common, and no link with `see` or `conflicts_with`. An entry with the label `local-override` is also
+    reported.
 
     Fails:
         label: local-override     (and no `overrides`)

@@ -186,8 +186,8 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
             other = case.catalog.place(edge.new, "deprecated_at")
             found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-dead")
             # The new entry's link alone would still supersede the old entry.
-            title, links = "Make the old entry active again", (edge.old, edge.new, (edge.new, "supersedes", edge.old))
-            yield with_fix(found, title, reviving, case, *links, is_safe=False)
+            title, link = "Make the old entry active again", (edge.new, "supersedes", edge.old)
+            yield with_fix(found, title, reviving, case, edge.old, edge.new, link, is_safe=False)
 
 
 @check("supersession-cycle", Severity.ERROR)

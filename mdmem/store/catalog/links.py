@@ -85,8 +85,8 @@ _ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "rela
 def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
     """Return the entries that are linked with an entry, sorted by relationship, direction and address.
 
-    A superseded neighbour is replaced by its current successors. Of links in bodies, only those in `body`, the body of
-    the entry, count.
+    A superseded neighbour is replaced by its current successors. `body` is the body of the entry; links in the bodies
+    of other entries are not found.
     """
     outgoing = list(catalog.derived.outgoing.get(address, ()))
     # Skip a body without links, since removing its code is the slowest step.

@@ -151,7 +151,7 @@ def read_dates(files: Iterable[LoadedFile | None]) -> bool:
 
 
 class NotHere(Struct, frozen=True):
-    """Why a wing of another repository cannot be read (the end of a sentence), and what helps (a command)."""
+    """The reason why a wing of another repository cannot be read, as the end of a sentence, and a hint."""
 
     why: str
     help: str = "`mdmem sync --wings --pinned` fetches it"

@@ -60,7 +60,7 @@ class _SeenAddresses(Set[str]):
 
 
 def known_addresses(found: Set[str], access: Access, missing: frozenset[str]) -> Set[str]:
-    """Return the addresses found, as a set that says yes to every address in a hidden or missing wing."""
+    """Return a set of the addresses found that also contains every address in a hidden or missing wing."""
     return _SeenAddresses(found, access, missing) if access.is_narrow or missing else found
 
 
@@ -381,7 +381,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry without links that the caller may not see; GoneError means that it is deleted."""
+        """Return the body of an entry without links that the caller may not see; raises GoneError for a deleted one."""
         path = f"{address}.md"
         if path in self._documents:
             return self.shown_body(self._documents[path])

@@ -51,7 +51,10 @@ def _own(folder: Path) -> Path:
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return the path in an environment variable if it is absolute, else one below home, else one never writable."""
+    """Return the absolute path in an environment variable, else a path below the home directory.
+
+    Without a home directory, return a path below which nothing can be written.
+    """
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated

@@ -354,13 +354,11 @@ def try_lock(path: Path) -> int | None:
     """Lock a file and return its descriptor, or None if it is locked. To unlock, remove the file, then close it."""
     make_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
+    with suppress(OSError):
         acquire(handle)
         # Another process may have removed the file that is locked here, and a third one may have created it again.
         if os.path.samestat(os.fstat(handle), path.stat()):
             return handle
-    except OSError:
-        pass
     os.close(handle)
     return None
 
