@@ -311,7 +311,8 @@ def edit_command(
         raise UsageError("the editor opens one entry; give one ADDRESS, or use --applies-to for several")
     address, before = open_entry(workspace, addresses[0])
     if not sys.stdin.isatty():
-        help_ = f"change {workspace.location.root / address}.md with your own editor, then run `mdmem check`"
+        also = f", set `editorial_at: {workspace.today}`" if editorial else ""
+        help_ = f"change {workspace.location.root / address}.md with your own editor{also}, then run `mdmem check`"
         raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
 
     def write_edit(left: str) -> WriteResult:

@@ -386,7 +386,7 @@ def _links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
 
 
 _INSTEAD = (
-    "nothing was written: replace that one with `mdmem supersede {head} --title TEXT --reason TEXT`, "
+    "nothing was written: replace that one with `mdmem supersede {head} --title TEXT --body TEXT --reason TEXT`, "
     "or add to it with `mdmem edit {head}`"
 )
 

@@ -364,6 +364,17 @@ def test_edit_that_is_editorial_marks_the_day(root: Path, run: Run) -> None:
     assert run("check", "--base", "HEAD", "--select", "frozen-text-changed", cwd=root).code == 0
 
 
+def test_edit_without_a_terminal_says_which_line_records_a_corrected_slip(root: Path, run: Run) -> None:
+    path = root / f"{OLD}.md"
+    path.write_text(path.read_text().replace("We decided", "We have decided"))
+    checked = ("check", "--base", "HEAD", "--select", "frozen-text-changed")
+    assert f"run `mdmem edit --editorial {OLD}`" in run(*checked, cwd=root).out
+    said = run("edit", "--editorial", OLD, cwd=root).err
+    line = said.partition("set `")[2].partition("`")[0]
+    path.write_text(path.read_text().replace("---\n", f"---\n{line}\n", 1))
+    assert run(*checked, cwd=root).out.endswith(": no findings\n")
+
+
 @pytest.mark.parametrize("arguments", [[], ["--editorial"]])
 def test_edit_without_a_change_writes_nothing(arguments: list[str], root: Path) -> None:
     before = snapshot(root.parent)

@@ -226,7 +226,7 @@ def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
         composed(root)
     assert str(caught.value) == (
         f"`supersedes` of {NEW} already contains {OLD}; nothing was written: replace that one with "
-        f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
+        f"`mdmem supersede {NEW} --title TEXT --body TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
     )
 
 

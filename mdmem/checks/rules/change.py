@@ -36,7 +36,7 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
         if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
             help_ = f"restore the file, then use `mdmem deprecate {quote(entry.address)} --reason TEXT`"
-            help_ += f" or `mdmem supersede {quote(entry.address)} --title TEXT --reason TEXT`"
+            help_ += f" or `mdmem supersede {quote(entry.address)} --title TEXT --body TEXT --reason TEXT`"
             yield Finding("", message, Place(entry.path), help_, entry.address)
 
 
@@ -66,8 +66,8 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
         address, version = one.after.address, (one.before.version or 1) + 1
         what = "title" if one.keeps_text else "text"
         message = f"the {what} of a current {one.before.type} changed, and its `version` did not"
-        help_ = f"supersede it instead, with `mdmem supersede {quote(address)} --title TEXT --reason TEXT`, or write"
-        help_ += f" `version: {version}`; for a corrected slip run `mdmem edit --editorial {quote(address)}`"
+        help_ = f"supersede it instead, with `mdmem supersede {quote(address)} --title TEXT --body TEXT --reason TEXT`"
+        help_ += f", or write `version: {version}`; for a corrected slip run `mdmem edit --editorial {quote(address)}`"
         place = case.catalog.place(address, "title") if one.keeps_text else _first_reworded(case, one)
         level = Severity.ERROR if one.before.type is EntryType.INVARIANT else Severity.WARNING
         yield Finding("", message, place, help_, address, severity=level)
@@ -163,7 +163,9 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
         kind, new = one.before.type, one.after.type
         if kind is not new:
             message, help_ = f"the type was `{kind}` and is `{new}`", f"restore `type: {kind}`; to make it a {new}, run"
-            help_ += f" `mdmem supersede {quote(one.after.address)} --type {new} --title TEXT --reason TEXT`"
+            help_ += (
+                f" `mdmem supersede {quote(one.after.address)} --type {new} --title TEXT --body TEXT --reason TEXT`"
+            )
             yield case.on_entry(one.after, message, help_, field="type", former="type-changed")
 
 

@@ -66,7 +66,7 @@ class _Fate(Struct, frozen=True):
             return self.adding
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
         if not meant:
-            return "correct the path, or remove the link" if from_path else "remove the link, or run `mdmem new`"
+            return "correct the path, or remove the link" if from_path else "remove the link, or write that entry first"
         if from_path:
             meant = tuple(posixpath.relpath(f"{one}.md", posixpath.dirname(from_path)) for one in meant)
         is_moved = self.story.endswith(_IN_INDEX) and not from_path
