@@ -31,6 +31,8 @@ from mdmem.markdown.body import sections_of
 from mdmem.markdown.merge import has_hunks
 from mdmem.markdown.parse import body_links, first_heading, parse_document, without_code
 from mdmem.store.catalog.addresses import interpret
+from mdmem.store.catalog.model import _PARTS as ADDRESS_PARTS
+from mdmem.store.catalog.model import ADDRESS
 from mdmem.store.settings import readable_settings
 
 
@@ -87,6 +89,7 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     *((gives_reason, one * (100_000 // len(one)) + "\n---\n") for one in ("why ", "faq ", "** faq ")),
     (lambda text: list(body_links(text)), "[see:" + " " * 100_000),
     (lambda text: list(body_links(text)), "[see: a" + " " * 100_000),
+    *((pattern.findall, "a" * 16_000) for pattern in (ADDRESS, ADDRESS_PARTS)),
     *((_instructions, f"{one}\n" * (300_000 // len(one))) for one in (*_LINES, f"{_LINES[1]} x\ny")),
 ]
 

