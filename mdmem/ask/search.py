@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 
 from msgspec.structs import replace
@@ -120,19 +120,16 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     return filters.with_ended or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
-def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Item], str]:
-    """Return a function that returns the passage of a result with the most words of the question.
+def snippets(workspace: Workspace, result: SearchResult, limit: int) -> list[tuple[Item, str]]:
+    """Return the best results, at most `limit`, each with the passage that contains the most words of the question.
 
     The passage is empty if the file was deleted meanwhile.
     """
-    view = view_of(workspace)
-
-    def of(hit: Item) -> str:
+    view, found = view_of(workspace), list[tuple[Item, str]]()
+    for hit in result.hits[:limit]:
         is_answer = view.effective.catalog.entries.get(hit.address) is hit.entry
-        catalog = (view.effective if is_answer else view.checkout).catalog
-        try:
-            return snippet(catalog.body(hit.address), hit.terms or result.terms)
-        except GoneError:
-            return ""
-
-    return of
+        catalog, passage = (view.effective if is_answer else view.checkout).catalog, ""
+        with suppress(GoneError):
+            passage = snippet(catalog.body(hit.address), hit.terms or result.terms)
+        found.append((hit, passage))
+    return found

@@ -169,9 +169,8 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
     """Find entries with any of WORDS, the best first. For a superseded entry, the current one is shown."""
     workspace = given.open()
     result = search(workspace, Question(words=" ".join(words).strip(), filters=filters, syntax=syntax))
-    snippet_of = snippets(workspace, result)
-    facts = search_json(result, limit=limit, snippet_of=snippet_of)
-    given.print_result(facts, entries.search_text(result, given.style, limit=limit, snippet_of=snippet_of))
+    best = snippets(workspace, result, limit)
+    given.print_result(search_json(result, best), entries.search_text(result, best, given.style))
     if result.drafts:
         matching = "1 draft matches" if result.drafts == 1 else f"{result.drafts} drafts match"
         given.remark(f"{'' if result.hits else 'nothing else found: '}{matching}, shown by --include-drafts")

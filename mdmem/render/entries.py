@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import RELATIONS, replaced_notes
@@ -21,19 +21,18 @@ if TYPE_CHECKING:
     from mdmem.ask.show import EntryExcerpt, ShownEntry
 
 
-Snippets = Callable[["Result"], str]
 _AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}
 
 
 def search_text(
-    result: SearchResult, style: Style, *, limit: int, snippet_of: Snippets, more: str = "--limit shows them"
+    result: SearchResult, best: Sequence[tuple[Result, str]], style: Style, *, more: str = "--limit shows them"
 ) -> str:
     """Return the best results, each with a snippet; `more` tells the reader how to see the rest."""
     basis, blocks = result.basis, [*problems_text(result.basis)]
     blocks += [f"Degraded: {basis.why_degraded}; this answer was found without the index."] if basis.degraded else []
     blocks += ended_text(basis)
-    for hit in result.hits[:limit]:
-        entry, snippet = hit.entry, snippet_of(hit)
+    for hit, snippet in best:
+        entry = hit.entry
         status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
         marks = ", ".join([*status, *standing_marks(hit.stance)])
         plain, marked = style.bold(f"[{entry.type}] {entry.address}"), f"- {entry.type} `{entry.address}`"
@@ -48,8 +47,8 @@ def search_text(
         lines += [hit.stance.note] if hit.stance is not None and hit.stance.note else []
         lines += [style.dim(snippet)] if snippet else []
         blocks.append("\n  ".join(lines))
-    if len(result.hits) > limit:
-        blocks.append(style.foot(f"{len(result.hits) - limit} more; {more}"))
+    if left := len(result.hits) - len(best):
+        blocks.append(style.foot(f"{left} more; {more}"))
     return "\n\n".join(blocks)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
@@ -23,22 +23,20 @@ def dump(content: Mapping[str, Any]) -> str:
     return json_text({"schema": SCHEMA, **content})
 
 
-def search_json(
-    result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
-) -> dict[str, Any]:
-    """Return the `limit` best results as JSON values; `named` limits the superseded entries listed for each result."""
+def search_json(result: SearchResult, best: Sequence[tuple[Item, str]], *, named: int | None = None) -> dict[str, Any]:
+    """Return the best results, each with a snippet, as JSON values; `named` limits `via` of each result."""
     basis = result.basis
     hits = [
         {
             **record_json(hit, "entry.address", "entry.type", "status", "entry.title", "entry.wing", "entry.room"),
             "score": round(hit.score, 4),
-            "snippet": snippet_of(hit),
+            "snippet": snippet,
             "heads": list(hit.heads),
             "via": list(hit.via[:named]),
             **{name: list(addresses) for name, addresses in hit.relations.items()},
             **stance_json(hit.stance, is_current=hit.entry.address in hit.heads),
         }
-        for hit in result.hits[:limit]
+        for hit, snippet in best
     ]
     return {
         "query": result.query,

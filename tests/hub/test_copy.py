@@ -130,14 +130,14 @@ def answers(workspace: Workspace) -> dict[str, Any]:
         problems = [str(one) for one in list_problems(workspace, filters)]
         found[f"list {filters}"] = entries_json(in_full(workspace, entries)), problems
         result = search(workspace, question)
-        hits = search_json(result, limit=50, snippet_of=snippets(workspace, result))
+        hits = search_json(result, snippets(workspace, result, 50))
         found[f"search {words} {filters}"] = hits, result.drafts
         found[f"retrieve {words} {filters}"] = answer_json(retrieve(workspace, question).all[0])
     for paths in (("src/app/pay.py",), ("firmware/motor.c", "src/other.py")):
         found[f"retrieve {paths}"] = answer_json(retrieve(workspace, Question(words="orders", paths=paths)).all[0])
     for syntax in ('"durable queue"', "type:invariant AND data", "title:queue NOT retries", "que* room:notes"):
         result = search(workspace, Question(words=syntax, syntax=True))
-        found[f"syntax {syntax}"] = search_json(result, limit=50, snippet_of=snippets(workspace, result))
+        found[f"syntax {syntax}"] = search_json(result, snippets(workspace, result, 50))
     shown = show(workspace, ["app/", *(["rules/patterns/no-outbox"] if workspace.access.reads("rules") else [])])
     found["show"] = entries_json(shown)
     for one in shown:

@@ -75,7 +75,7 @@ def _packed(workspace: Workspace, question: Question, *, budget: int | None = No
 
 def _searched(workspace: Workspace, question: Question) -> str:
     result = search(workspace, question)
-    return json_form.dump(json_form.search_json(result, limit=50, snippet_of=snippets(workspace, result)))
+    return json_form.dump(json_form.search_json(result, snippets(workspace, result, 50)))
 
 
 def _checked(workspace: Workspace) -> Iterator[str]:

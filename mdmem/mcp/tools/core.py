@@ -171,10 +171,10 @@ def _search(
     """
     result = search(workspace, question_of(query, filters))
     status = "succeeded" if result.hits else "empty"
-    passages = snippets(workspace, result)
+    best = snippets(workspace, result, limit)
 
     def text() -> str:
-        found = search_text(result, Style(), limit=limit, snippet_of=passages, more="raise `limit` to see them")
+        found = search_text(result, best, Style(), more="raise `limit` to see them")
         nothing = [] if result.hits else ["No current entry matches."]
         unmatched = result.basis.unmatched_terms
         missing = [f"No entry contains {', '.join(map(one_line, unmatched))}."] if unmatched else []
@@ -182,10 +182,7 @@ def _search(
 
     return ToolResult(
         text=text,
-        facts=lambda: {
-            "retrieval_status": status,
-            **search_json(result, limit=limit, snippet_of=passages, named=VIA_NAMED),
-        },
+        facts=lambda: {"retrieval_status": status, **search_json(result, best, named=VIA_NAMED)},
     )
 
 

@@ -145,6 +145,8 @@ def fold(text: str) -> str:
 
 def normal(text: str, form: Literal["NFC", "NFKD"] = "NFC") -> str:
     """Return a text in a normal form of Unicode. Runs of combining marks are cut to 64: sorting them takes n² steps."""
+    if text.isascii():
+        return text
     cut = _MARKS.sub(lambda run: run[0][:64] if any(map(unicodedata.combining, run[0])) else run[0], text)
     return unicodedata.normalize(form, cut)
 
