@@ -242,7 +242,7 @@ def _is_numbered(source: SourceFile) -> bool:
 # Clients read instructions with these names in any folder.
 _NESTED = ("AGENTS.md", "CLAUDE.md")
 _ENDINGS = (".md", ".markdown", ".mdc")
-_OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown")
+_OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown", "*.rst", "*.adoc")
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
 
@@ -277,7 +277,10 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
             is_in_records = any(one.startswith(f"{folder}/") for folder in folders) or any(
                 map(is_record_folder, one.split("/")[:-1])
             )
-            found.setdefault(one, SourceFile(one, room or "", is_in_records))
+            # Files in other formats are only listed to report that they are not imported.
+            is_record = is_in_records and number_of(path.stem) is not None
+            if path.suffix not in (".rst", ".adoc") or is_record or path == place:
+                found.setdefault(one, SourceFile(one, room or "", is_in_records))
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
         for one in (*instruction_files(base), *(path for paths in nested for path in paths)):
@@ -313,7 +316,7 @@ def read_bytes(base: Path, path: str) -> bytes:
 def read_source(base: Path, found: SourceFile) -> SourceFile:
     """Return a Markdown file, split into front matter and body. Raises UnfitError if it cannot be imported."""
     if not found.path.lower().endswith(_ENDINGS):
-        raise UnfitError(f"is not a Markdown file: its name must end in {' or '.join(_ENDINGS)}")
+        raise UnfitError(f"is not a Markdown file, with a name in {' or '.join(_ENDINGS)}; convert it first")
     data = read_bytes(base, found.path)
     if len(data) > SIZE_LIMIT:
         raise UnfitError(f"has {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")

@@ -121,8 +121,11 @@ def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, caps
     write_entry(source, "app/rules/one", title="Use one")
     files, _ = FORMS["madr"].make(open_root(source), ())
     write(tmp_path, "docs/adr/0001-one.md", files[0].text)
+    write(tmp_path, "docs/adr/0000-start.rst", "Start\n=====\n")
+    write(tmp_path, "docs/adr/index.rst", "Decisions\n=========\n")
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
     assert "  was exported by mdmem from app/rules/one, so it needs no import\n" in ran.out
+    assert ("docs/adr/0000-start.rst" in ran.out, "index.rst" in ran.out) == (True, False)
     assert set(texts(source)) == {"app/rules/one.md"}
 
 
