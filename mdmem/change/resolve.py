@@ -28,7 +28,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.status import list_file_status, list_staged, state_of
 from mdmem.store.tree import TreeView
 from mdmem.store.workspace.addresses import find_by_handle, from_here, from_root, resolve_name
-from mdmem.store.workspace.location import Snapshot
+from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
 from mdmem.write.create import join_addresses, refuse_unfit, required_reason
@@ -119,7 +119,7 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     operation, fixed = state_of(repository) if repository is not None else None, set[str]()
     if any(one.kind is ConflictKind.MOVED for one in found):
         # Their choice changes other files, so the next conflicts and commands are only known then.
-        return MergeConflicts(tuple(found), operation, then=("mdmem resolve",))
+        return MergeConflicts(tuple(found), operation, then=(location.command("resolve"),))
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
     if repository is not None and operation is not None:
@@ -145,7 +145,7 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
         touched |= {path.removeprefix(location.prefix) for path in unstaged}
     # The choices for an entry that one side deleted are git commands, after which there is nothing to stage.
     steps = _completing_commands(workspace, (touched | fixed) - {one.path for one in found if one.kind in _DELETED})
-    return MergeConflicts(tuple(found), operation, ("mdmem check --fix", *steps) if fixed else steps)
+    return MergeConflicts(tuple(found), operation, (location.command("check --fix"), *steps) if fixed else steps)
 
 
 def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
@@ -169,20 +169,20 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     ours = {one[2]: path for path, one in unmerged.items() if one.keys() == {2} and path not in gone}
     theirs = {one[3]: path for path, one in unmerged.items() if one.keys() == {3} and path not in gone}
     if both := sorted((path, theirs[digest]) for digest, path in ours.items() if digest in theirs):
-        return [_conflict_of_places(*sides) for sides in both], paths
+        return [_conflict_of_places(location, *sides) for sides in both], paths
     found = [_conflict_of_file(workspace, path, frozenset(unmerged.get(path, ()))) for path in listed]
     split = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
     for old in sorted(split):
         if (path := f"{old}.md") not in paths:
             successors, kind = _successors(workspace.catalog, old), ConflictKind.SUCCESSORS
-            choices = _choices_of_successors(old, successors)
+            choices = _choices_of_successors(location, old, successors)
             found.append(MergeConflict(path=path, kind=kind, successors=successors, choices=choices))
     return sorted(found, key=lambda one: one.path), paths
 
 
-def _conflict_of_places(path: str, other: str) -> MergeConflict:
+def _conflict_of_places(location: Location, path: str, other: str) -> MergeConflict:
     ours, theirs = path.removesuffix(".md"), other.removesuffix(".md")
-    command = f"mdmem resolve {shlex.quote(ours)} --take"
+    command = location.command(f"resolve {shlex.quote(ours)} --take")
     choices = (
         Resolution(f"keep it at {ours}", f"{command} ours"),
         Resolution(f"keep it at {theirs}", f"{command} theirs"),
@@ -246,10 +246,10 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     # If both sides list all successors, the entry is split on purpose.
     stated = (interpret(side).entry for side in sides)
     if len(successors) > 1 and not all(one is not None and one.declares_split(addresses) for one in stated):
-        kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(address, successors)
+        kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(location, address, successors)
     else:
         successors = successors if len(successors) == 1 and has_hunks(content) else ()
-        command = f"mdmem resolve {shlex.quote(address)}"
+        command = location.command(f"resolve {shlex.quote(address)}")
         choices = tuple(Resolution(f"keep {side}", f"{command} --take {side}") for side in ConflictSide)
         if kind is ConflictKind.ADDED:
             numbered = (f"{address}-{number}" for number in count(2))
@@ -279,8 +279,8 @@ def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -
     )
 
 
-def _choices_of_successors(old: str, successors: Sequence[SuccessorSide]) -> tuple[Resolution, ...]:
-    command, found = f"mdmem resolve {shlex.quote(old)}", list[Resolution]()
+def _choices_of_successors(location: Location, old: str, successors: Sequence[SuccessorSide]) -> tuple[Resolution, ...]:
+    command, found = location.command(f"resolve {shlex.quote(old)}"), list[Resolution]()
     names = [one.address for one in successors]
     for one in names:
         others = [other for other in names if other != one]

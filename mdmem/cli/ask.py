@@ -275,7 +275,7 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
     elif found:
         print_text(entries.entry_list(found, given.style, stance_notes(workspace, found)))
     problems = list_problems(workspace, filters)
-    given.remark(*problems_text(AnswerBasis(problems=problems)))
+    given.remark(*problems_text(AnswerBasis(problems=problems), given.style))
     hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]
     if not found:
         nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"

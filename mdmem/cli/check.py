@@ -98,7 +98,7 @@ def _check(
     runs = [_run(given, workspace, request, options) for workspace in workspaces]
     reports = [one.report for one in runs]
     in_actions, step_summary = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITHUB_STEP_SUMMARY")
-    style = findings.ReportStyle(given.style, verbose or bool(options["select"]), given.root)
+    style = findings.ReportStyle(given.style, verbose or bool(options["select"]))
     if options["diff"]:
         given.remark(findings.summary(runs))
     elif staged and is_for_people and not any(one.reported for one in reports):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,8 +16,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.cli import completion as complete
+from mdmem.errors import MdmemError
 from mdmem.model.entry import EntryType, Status, WingKind
 from mdmem.render.text import Style, sent, sent_as_is
 
@@ -44,18 +47,23 @@ class Globals(Struct, frozen=True):
         """Return how to print a result; it has colours if the user asked for them, or if stdout is a terminal."""
         wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         is_colored, is_markdown = self.color == "always" or (self.color == "auto" and wanted), self.form == "markdown"
-        return Style(color=is_colored and not is_markdown, is_markdown=is_markdown)
+        program = "mdmem" if self.root is None else f"mdmem --root {shlex.quote(self.root)}"
+        return Style(color=is_colored and not is_markdown, is_markdown=is_markdown, program=program)
 
     def remark(self, *texts: str) -> None:
         """Print remarks on stderr, unless `--quiet` was given."""
         for text in texts if not self.quiet else ():
-            say(text)
+            say(self.style.typed(text))
 
     def print_result(self, content: Mapping[str, Any], text: str) -> None:
         """Print `content` as JSON if the format is `json`, otherwise `text`."""
         from mdmem.render.json import dump
 
         print_text(dump(content) if self.form == "json" else text)
+
+    def print_report(self, content: Mapping[str, Any], text: str) -> None:
+        """Print a result whose text is mdmem's own, so that `--root` can be added to its commands."""
+        self.print_result(content, self.style.typed(text))
 
     def print_written(self, workspace: Workspace, written: WriteResult) -> None:
         """Print the result of a write, and what to do about it in git."""
@@ -106,7 +114,7 @@ class Globals(Struct, frozen=True):
         from mdmem.store.workspace.workspace import Workspace
 
         return Workspace(
-            location=location,
+            location=replace(location, typed=f"{self.style.program} {{}}"),
             environment=os.environ,
             cwd=Path.cwd(),
             today=today(),
@@ -152,7 +160,12 @@ def shared_options(*formats: str, at: bool = False, repository: bool = False) ->
             context.obj = given
             # If stdout is not a terminal, click removes colours unless its context says otherwise.
             context.color = {"always": True, "never": False}.get(given.color)
-            return command(given, **options)
+            try:
+                return command(given, **options)
+            except MdmemError as error:
+                error.args = (given.style.typed(str(error)),)
+                error.__notes__ = [given.style.typed(note) for note in getattr(error, "__notes__", ())]
+                raise
 
         return with_options(with_globals, *added)
 

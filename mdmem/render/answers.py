@@ -72,7 +72,7 @@ def answers_text(answers: Answers, style: Style) -> str:
         blocks.append(_main(answers.main, style))
     elif answers.short:
         # All questions of a call have the same scope, so they have the same problems.
-        blocks += problems_text(answers.short[0].basis)
+        blocks += problems_text(answers.short[0].basis, style)
     blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
     blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one))
     if answers.short:
@@ -93,7 +93,7 @@ def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = a
 
 def _main(answer: Answer, style: Style) -> str:
     basis, style = answer.basis, _style_of(answer, style)
-    blocks = [*problems_text(basis)]
+    blocks = [*problems_text(basis, style)]
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {SOURCES[basis.source]}.")
     blocks += [_verdict(answer), *_elsewhere(answer), *_unread_and_ended(answer), *_items(answer.items, style)]
@@ -234,17 +234,17 @@ def mention_line(one: Mention, style: Style) -> str:
     return f"{one.how} {address}{title}{day}{said}".rstrip()
 
 
-def problems_text(basis: AnswerBasis) -> Iterator[str]:
+def problems_text(basis: AnswerBasis, style: Style) -> Iterator[str]:
     """Yield a block about the files that cannot be read in full, if any: the error of a single one, or their paths."""
-    found = basis.problems
+    found, check = basis.problems, style.typed("`mdmem check`")
     if not found:
         return
     if basis.repeats_problems:
-        yield f"{count(len(found), 'file')} still cannot be read in full (`mdmem check`)"
+        yield f"{count(len(found), 'file')} still cannot be read in full ({check})"
         return
     places = [f"{one.place.path}:{one.place.line}" for one in found]
     # Every answer repeats this block, so it is short.
-    shown = f" {first_of(places, _MOST_FILES)} (`mdmem check`)"
+    shown = f" {first_of(places, _MOST_FILES)} ({check})"
     if len(found) == 1:
         message = cut_at_word(one_line(found[0].message), _LONGEST_REASON)
         shown = f"\n  {places[0]}: {message} ({found[0].code})"

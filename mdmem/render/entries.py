@@ -28,7 +28,7 @@ def search_text(
     result: SearchResult, best: Sequence[tuple[Result, str]], style: Style, *, more: str = "--limit shows them"
 ) -> str:
     """Return the best results, each with a snippet; `more` tells the reader how to see the rest."""
-    basis, blocks = result.basis, [*problems_text(result.basis)]
+    basis, blocks = result.basis, [*problems_text(result.basis, style)]
     blocks += [f"Degraded: {basis.why_degraded}; this answer was found without the index."] if basis.degraded else []
     blocks += ended_text(basis)
     for hit, snippet in best:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
@@ -61,11 +60,10 @@ class CheckedRoot(Struct, frozen=True):
 
 
 class ReportStyle(Struct, frozen=True):
-    """The colours of a report, whether to show every finding in full (`is_whole`), and `--root` as typed."""
+    """The colours of a report, and whether to show every finding in full (`is_whole`)."""
 
     ink: Style = field(default_factory=Style)
     is_whole: bool = False
-    root: str | None = None
 
 
 class RootFinding(Struct, frozen=True):
@@ -161,7 +159,7 @@ def levels(findings: Iterable[Finding]) -> str:
 
 def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     """Return each finding, then the totals; more than 50 become a table by check and wing, with the first errors."""
-    found, sums, ink = findings_of(roots), summary(roots), style.ink
+    found, sums, ink = findings_of(roots), style.ink.typed(summary(roots)), style.ink
     if style.is_whole or len(found) <= _READABLE:
         return "\n\n".join([*(_block(one, style) for one in found), sums])
     checks: dict[tuple[Severity, str], Counter[str]] = {}
@@ -177,7 +175,7 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     errors = [one for one in found if one.finding.weight is Severity.ERROR]
     part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
     blocks = (_block(one, style) for one in errors[:_FIRST])
-    return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{_WAYS}"])
+    return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{ink.typed(_WAYS)}"])
 
 
 def _block(found: RootFinding, style: ReportStyle) -> str:
@@ -191,9 +189,7 @@ def _block(found: RootFinding, style: ReportStyle) -> str:
         lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
         lines += _source(finding.other, checked, ink)
     if finding.help:
-        # Commands in the help must work as they are printed.
-        typed = "`mdmem " if style.root is None else f"`mdmem --root {shlex.quote(style.root)} "
-        lines.append(f"  help: {finding.help.replace('`mdmem ', typed)}")
+        lines.append(f"  help: {ink.typed(finding.help)}")
     if finding.fix is not None:
         lines.append(f"  {fix_line(finding.fix)}")
     return "\n".join(lines)

@@ -51,7 +51,7 @@ def review_text(review: model.ReviewReport, style: Style) -> str:
     parts = ["\n".join(head)]
 
     def mark(kind: Kind, text: str) -> str:
-        text = {"added": f"{{+{text}+}}", "removed": f"[-{text}-]"}.get(kind, text)
+        text = {"added": f"{{+{text}+}}", "removed": f"[-{text}-]", "dim": style.typed(text)}.get(kind, text)
         paints = {"code": style.bold, "strong": style.warn, "dim": style.dim}
         paint = {**paints, "added": style.added, "removed": style.removed}.get(kind, str)
         return paint(text) if text else text

@@ -156,18 +156,22 @@ def repeats(address: str, title: str) -> bool:
 # A placeholder for the escape character of our colours until the text is printed. It is random for each process, so
 # that no text from a file, a commit or a client can contain it.
 _SEALED = os.urandom(10).hex()
+# A command in a sentence that needs the root. The line for a hook does not, since the hook is for every clone.
+_COMMAND = re.compile(r"(?:(?<=`)|(?<=&& ))mdmem(?= (?!--root|guide|check --staged|init [^-]))")
 
 
 class Style(Struct, frozen=True):
     """How to print a result: as Markdown or as plain text, and with or without colours.
 
     A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `shown` are the entries
-    whose text is in the answer, so that lines that mention them do not repeat their titles.
+    whose text is in the answer, so that lines that mention them do not repeat their titles. `program` is `mdmem`, with
+    `--root` if the user gave it.
     """
 
     color: bool = False
     is_markdown: bool = False
     shown: frozenset[str] = frozenset()
+    program: str = "mdmem"
 
     def heading(self, text: str) -> str:
         """Return a heading inside an answer."""
@@ -176,6 +180,10 @@ class Style(Struct, frozen=True):
     def foot(self, text: str) -> str:
         """Return a remark below an answer."""
         return f"_{text}_" if self.is_markdown else self.dim(text)
+
+    def typed(self, text: str) -> str:
+        """Return mdmem's own text with `program` in its commands, so that they work as they are printed."""
+        return _COMMAND.sub(lambda _: self.program, text)
 
     def severity(self, severity: Severity, text: str) -> str:
         """Return the text in the colour of a severity."""

@@ -92,19 +92,21 @@ def init(
     yield from hook_steps
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
         where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
-        yield _foreign_records(base) or (
+        yield _foreign_records(base, where) or (
             f'next: mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{where}'
         )
 
 
-def _foreign_records(base: Path) -> str:
+def _foreign_records(base: Path, where: str) -> str:
     """Return a sentence about decision records of other tools and how to import them, or an empty text."""
     listed = []
     for folder in record_folders(base):
         # A translation counts together with its original.
         names = {original_of(str(path)) or str(path) for path in records_in(base / folder)}
         listed.append(f"{len(names)} in {folder}")
-    said = f"there are decision records, {' and '.join(listed)}: `mdmem import --dry-run` shows how to import them"
+    said = (
+        f"there are decision records, {' and '.join(listed)}: `mdmem import --dry-run{where}` shows how to import them"
+    )
     return said if listed else ""
 
 

@@ -384,11 +384,17 @@ def dangling(folder: Path) -> Path:
     return folder
 
 
-def test_commands_in_a_help_have_the_root_that_was_typed(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/rules/new", supersedes="nav/architecture/threads")
-    typed = run("check", "--root", "memory")
-    assert "  help: to give the reason, too, type `mdmem --root memory supersede nav/arch" in typed.out
+def test_printed_commands_have_the_root_that_was_typed(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/rules/new", "Type `mdmem new`.\n", supersedes="nav/architecture/threads")
+    for name in ("memory/nav/rules/bad.md", "memory/nav/rules/worse.md", ".husky/pre-commit"):
+        write(folder, name, "Bad.\n")
+    for words in ("check", "check --base HEAD", "status", "retrieve threads", "show nav/x/y", "new note A --body B"):
+        ran = run("--root", "memory", *words.split())
+        assert f"{ran.out}{ran.err}".count("`mdmem --root memory ") == f"{ran.out}{ran.err}".count("`mdmem ") > 0
     assert "type `mdmem supersede nav/arch" in run("check").out
+    assert "Type `mdmem new`." in run("--root", "memory", "show", "nav/rules/new").out
+    git(folder, "config", "core.hooksPath", ".husky")
+    assert "add `mdmem check --staged` to" in run("--root", "memory", "hooks", "install").err
 
 
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\r\\n", "\\u2028", "\\u0085"])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from stat import S_ISREG
 
 from msgspec import Struct
@@ -136,7 +137,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         if not root.is_dir():
             raise RootNotFoundError(f"there is no folder {named}; name the folder that contains {SETTINGS_NAME}")
         if _has_settings(root) is False:
-            hint = f"it has no {SETTINGS_NAME}; `mdmem init {named}` makes one"
+            hint = f"it has no {SETTINGS_NAME}; `mdmem init {quote(named)}` makes one"
             raise RootNotFoundError(f"{named} is no memory: {hint}")
         return (located(root, "--root" if given else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
