@@ -1,9 +1,12 @@
 """The errors that end a command; each class has its exit code."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from shlex import quote
+from typing import TypeVar
 from unicodedata import category
+
+_Result = TypeVar("_Result")
 
 # An argument of more than `_LONG` characters, and any word twice as long, is cut to `_SHOWN`. Few paths are so long.
 _LONG, _SHOWN = 200, 80
@@ -72,6 +75,22 @@ class NotFoundError(MdmemError):
     """The named entry, wing or other thing does not exist; the message has a hint."""
 
     exit_code = 1
+
+
+def caught(work: Callable[[], _Result]) -> _Result | Exception:
+    """Return the result of a function, or the exception that it raised.
+
+    A bug in one check, request or tool call must not end the others. The command line catches all other exceptions.
+    """
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001  # the caller reports it
+        return error
+
+
+def system_message(error: OSError) -> str:
+    """Return the message for an OSError without the path, which may be in a wing that the caller may not see."""
+    return f"the system refuses: {(error.strerror or type(error).__name__).lower()}"
 
 
 def taken(address: str) -> str:

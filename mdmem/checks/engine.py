@@ -22,7 +22,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import NO_WING, Check, codes_of, find_check, get_check, get_checks, stated_severity
 from mdmem.checks.prose import FileFacts
-from mdmem.errors import MdmemError
+from mdmem.errors import MdmemError, caught
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
@@ -87,13 +87,10 @@ def is_incomplete(finding: Finding) -> bool:
 
 def try_check(check: Check, case: Case) -> list[Finding] | Exception:
     """Return the findings of one check, or the exception that the check raised; an MdmemError is raised again."""
-    try:
-        return list(check.find(case))
-    except MdmemError:
-        raise
-    # A bug in one check must not hide the findings of the other checks.
-    except Exception as error:  # noqa: BLE001  # the caller reports it
-        return error
+    found = caught(lambda: list(check.find(case)))
+    if isinstance(found, MdmemError):
+        raise found
+    return found
 
 
 def run_checks(

@@ -11,7 +11,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from mdmem.errors import LostRaceError, MdmemError, UsageError, shown_message, taken
+from mdmem.errors import LostRaceError, MdmemError, UsageError, shown_message, system_message, taken
 from mdmem.lsp.memory import START, Document, Memories, OpenMemory, file_of
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.state.files import leads_away
@@ -116,8 +116,7 @@ def _refusing() -> Iterator[None]:
         raise JsonRpcException(shown_message(str(error)), code) from error
     except OSError as error:
         # For example, the new name may be too long for the file system.
-        reason = (error.strerror or type(error).__name__).lower()
-        raise JsonRpcException(f"the system refuses: {reason}", code) from error
+        raise JsonRpcException(system_message(error), code) from error
 
 
 def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:

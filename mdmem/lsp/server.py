@@ -17,7 +17,7 @@ from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from mdmem import SETTINGS_NAME, __version__
-from mdmem.errors import UsageError
+from mdmem.errors import UsageError, caught
 from mdmem.lsp.actions import FIX_ALL, code_actions
 from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
@@ -117,18 +117,18 @@ class Server(LanguageServer):
 
     def guarded(self, name: str, work: Callable[[], Any]) -> Any:
         """Return the result of a function, or log its error and return None; the first error is also shown."""
-        try:
-            return work()
-        except JsonRpcException:
+        result = caught(work)
+        if isinstance(result, JsonRpcException):
             # This error is an answer for the editor.
-            raise
-        except Exception as error:  # noqa: BLE001  # the boundary of the server: one failure must not end the others
-            _log.error("%s failed", name, exc_info=error)
-            if not self._has_failed:
-                self._has_failed = True
-                message = f"mdmem failed at {name}: {type(error).__name__}; the log of the server has the details"
-                self.show_message(message, types.MessageType.Error)
-            return None
+            raise result
+        if not isinstance(result, Exception):
+            return result
+        _log.error("%s failed", name, exc_info=result)
+        if not self._has_failed:
+            self._has_failed = True
+            message = f"mdmem failed at {name}: {type(result).__name__}; the log of the server has the details"
+            self.show_message(message, types.MessageType.Error)
+        return None
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log a message that pygls could not handle, but not a refused request."""

@@ -30,7 +30,9 @@ from mdmem.errors import (
     RootNotFoundError,
     SettingsError,
     UsageError,
+    caught,
     shown_message,
+    system_message,
 )
 from mdmem.mcp.answers import LARGEST, json_line, page_of, plain, safe_text, text_page_of, without_noise
 from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
@@ -50,6 +52,10 @@ _AT_ONCE = 4
 # Advice for the caller if the call is wrong, and if the memory cannot be read.
 _MEND_CALL = "fix the call and repeat it"
 _MEND_MEMORY = "the call is correct: tell a person, go on without the memory, and call again when it is repaired"
+
+
+class FaultError(MdmemError):
+    """A bug of mdmem in a tool call. The message has no text of the exception, since that may be secret."""
 
 
 class Page(Struct, frozen=True):
@@ -127,31 +133,28 @@ class Calls:
     async def call(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> Page:
         """Run a tool and return the requested page of its answer, or a page with an error message."""
         try:
-            arguments = tool.parse(sent)
-            is_fresh = arguments.pop("fresh", False)
-            asked = ToolCall(
-                tool=tool,
-                cursor=arguments.pop("cursor", None),
-                form=arguments.pop("format", None),
-                arguments=arguments,
-                access=access,
-                settings=await self.in_thread(self._provider.settings),
-                shown={} if is_fresh else self._shown,
-            )
+            asked = await self.in_thread(partial(self._parse, tool, sent, access))
             async with self._writers if tool.writes else self._readers:
                 page = await self._answer(asked)
-        except MdmemError as error:
+        except (MdmemError, OSError) as error:
             is_of_call = isinstance(error, (UsageError, NotFoundError)) and not isinstance(error, RootNotFoundError)
-            return _refusal(tool, str(error), _MEND_CALL if is_of_call else _MEND_MEMORY)
-        except OSError as error:
-            return _refusal(tool, system_refusal(error), _MEND_MEMORY)
-        except Exception as error:  # the boundary: the text of an unexpected exception is not for the caller
-            log.exception("%s failed", tool.name)
-            fault = type(error).__name__
-            return _refusal(tool, f"a fault of mdmem itself ({fault}); the server's log on stderr has it", _MEND_MEMORY)
+            return _refusal(tool, _message_of(error), _MEND_CALL if is_of_call else _MEND_MEMORY)
         if self._remembers:
             self._shown = {**self._shown, **page.shown}
         return page
+
+    def _parse(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> ToolCall:
+        arguments = tool.parse(sent)
+        is_fresh = arguments.pop("fresh", False)
+        return ToolCall(
+            tool=tool,
+            cursor=arguments.pop("cursor", None),
+            form=arguments.pop("format", None),
+            arguments=arguments,
+            access=access,
+            settings=self._provider.settings(),
+            shown={} if is_fresh else self._shown,
+        )
 
     async def _answer(self, asked: ToolCall) -> Page:
         """Return the page of a tool's answer, or a reading tool's fallback if the files cannot be read in time."""
@@ -160,17 +163,8 @@ class Calls:
             return await self.in_thread(partial(self._page, asked))
         tries, seconds = (1, _TRIES * limit + 1) if tool.keeps_time else (_TRIES, limit)
         for _ in range(tries):
-            with anyio.move_on_after(seconds):
-                try:
-                    return await self.in_thread(partial(self._page, asked))
-                except OverdueError:
-                    continue
-                except (EnvironmentFaultError, SettingsError, RootNotFoundError) as error:
-                    why = str(error)
-                except OSError as error:
-                    why = system_refusal(error)
-                # The agent gets an answer with the status `failed`, and can go on without the memory.
-                return asked.page(tool.fall_back("failed", why, asked.arguments))
+            with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
+                return await self.in_thread(partial(self._page, asked))
 
         def find_outside() -> list[Facts]:
             """Return a few lines from outside the memory, for an agent that has to go on without it."""
@@ -187,10 +181,11 @@ class Calls:
             found = await self.in_thread(find_outside)
         message = f"no answer within {limit:g} s, tried {_TRIES} times; go on without the memory, or call again"
         message += "; the lines under `fallback` are from outside the memory, and are no rules" if found else ""
-        return asked.page({**tool.fall_back("timed_out", message, asked.arguments), "fallback": found})
+        facts = {**tool.fall_back("timed_out", message, asked.arguments), "fallback": found}
+        return await self.in_thread(partial(asked.page, facts))
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
-        """Run a function that may block in a thread, and return its result.
+        """Run a function that may block in a thread, and return its result; an unexpected exception is a FaultError.
 
         If the caller is cancelled, the function continues to run. The thread is a daemon, unlike threads of anyio and
         asyncio, so that a hanging thread does not keep the process alive.
@@ -201,17 +196,32 @@ class Calls:
 
         def run() -> None:
             try:
-                future.set_result(work())
-            except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
-                future.set_exception(error)
+                result: _Result | BaseException = caught(work)
+            except OverdueError as late:
+                result = late
+            if not isinstance(result, BaseException):
+                future.set_result(result)
+                return
+            if not isinstance(result, (MdmemError, OSError, OverdueError)):
+                log.error("a call failed", exc_info=result)
+                name = type(result).__name__
+                result = FaultError(f"a fault of mdmem itself ({name}); the server's log on stderr has it")
+            future.set_exception(result)
 
         threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
         return await asyncio.wrap_future(future)
 
     def _page(self, asked: ToolCall) -> Page:
-        if self._of_hub is not None and asked.tool.asks_hub:
-            return asked.page(self._of_hub(asked, self._answer_of_root))
-        return asked.page(self._answer_of_root(asked))
+        tool = asked.tool
+        try:
+            if self._of_hub is not None and tool.asks_hub:
+                return asked.page(self._of_hub(asked, self._answer_of_root))
+            return asked.page(self._answer_of_root(asked))
+        except (EnvironmentFaultError, SettingsError, RootNotFoundError, OSError) as error:
+            if tool.fall_back is None:
+                raise
+            # The agent gets an answer with the status `failed`, and can go on without the memory.
+            return asked.page(tool.fall_back("failed", _message_of(error), asked.arguments))
 
     def _answer_of_root(self, asked: ToolCall) -> ToolResult:
         """Return a tool's answer from the local memory."""
@@ -242,9 +252,8 @@ def with_remarks(answer: ToolResult, remarks: Sequence[str]) -> ToolResult:
     return replace(answer, text=more, facts=lambda: {**facts(), AT: list(remarks)}) if remarks else answer
 
 
-def system_refusal(error: OSError) -> str:
-    """Return a message for an OSError without the path, which may be in a wing that the caller may not see."""
-    return f"the system refuses: {(error.strerror or type(error).__name__).lower()}"
+def _message_of(error: MdmemError | OSError) -> str:
+    return system_message(error) if isinstance(error, OSError) else str(error)
 
 
 def _refusal(tool: Tool, why: str, advice: str) -> Page:
