@@ -86,11 +86,10 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
     repository, under = workspace.location.get_repository(), workspace.location.under or "."
     prefix = workspace.location.prefix
     for commit in history(repository, [under], until=workspace.snapshot.revision):
-        changed = [one._replace(path=one.path.removeprefix(prefix)) for one in commit.changes]
         entries = [
-            one._replace(path=one.path.removesuffix(".md"))
-            for one in changed
-            if is_entry_place(one.path) and one.path[0] != "." and workspace.access.sees(one.path)
+            one._replace(path=path.removesuffix(".md"))
+            for one in commit.changes
+            if is_entry_place(path := one.path.removeprefix(prefix)) and path[0] != "." and workspace.access.sees(path)
         ]
         if entries:
             found.append(replace(commit, changes=tuple(sorted(entries, key=lambda one: one.path))))
@@ -129,11 +128,8 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
     """
     access, prefix, changes = workspace.access, workspace.location.prefix, list[FileRevision]()
     for one in file_changes(repository, f"{prefix}{address}.md", until=workspace.snapshot.revision):
-        to, old = one.moved_to, one.moved_from
-        to = to if to is not None and access.sees(to.removeprefix(prefix)) else None
-        is_hidden = old is not None and not access.sees(old.removeprefix(prefix))
-        changes.append(replace(one, subject="", moved_to=to) if access.is_narrow else one)
-        if access.is_narrow and is_hidden:
+        changes.append(replace(one, subject="") if access.is_narrow else one)
+        if one.moved_from is not None and not access.sees(one.moved_from.removeprefix(prefix)):
             changes[-1] = replace(changes[-1], before=None, moved_from=None)
             break
     first = changes[-1] if changes and not access.is_narrow else None
@@ -253,11 +249,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
         for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
             for path in paths.keys() & set(commit.paths):
                 commits.setdefault(paths[path], []).append(commit)
-    claims: dict[str, list[str]] = {}
-    for old in members:
-        for claimant in lineage.claimants_of(old):
-            claims.setdefault(claimant, []).append(old)
-    claimed = sorted({old for olds in claims.values() for old in olds})
+    claimed = sorted(filter(lineage.claimants_of, members))
     pairs = ((old, other) for old in claimed for other in lineage.successors.get(old, ()) if other not in members)
     successors = (one for member in members for one in entries[member].superseded_by)
     claiming = (one for one, other in entries.items() if address in other.supersedes)
@@ -270,7 +262,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
                 entry=entries[member],
                 current=lineage.is_current(member),
                 replaced=lineage.predecessors.get(member, ()),
-                claims=tuple(claims.get(member, ())),
+                claims=tuple(old for old in members if member in lineage.claimants_of(old)),
                 commits=tuple(commits.get(member, ())),
             )
             for member in members

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import chain
@@ -111,9 +111,9 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
 
 
 def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Collection[list[Entry]]:
-    found: dict[Hashable, list[Entry]] = {}
+    found = defaultdict[Hashable, list[Entry]](list)
     for entry in entries:
-        found.setdefault(key(entry), []).append(entry)
+        found[key(entry)].append(entry)
     return found.values()
 
 
@@ -121,11 +121,10 @@ def _find_near(
     entries: Iterable[Entry], text: Mapping[str, str], groups: Iterable[tuple[str, ...]]
 ) -> tuple[NearPair, ...]:
     """Return pairs of similar, unlinked entries of the same wing and type, without words of a common template."""
-    groups_of: dict[str, set[int]] = {}
+    groups_of, found = defaultdict[str, set[int]](set), []
     for number, group in enumerate(groups):
         for address in group:
-            groups_of.setdefault(address, set()).add(number)
-    found = []
+            groups_of[address].add(number)
     for alike in _grouped(entries, lambda one: (one.wing, one.type)):
         by_address = {one.address: one for one in alike}
         subjects = {address: subject_of(one, text[address]) for address, one in by_address.items()}
@@ -136,10 +135,13 @@ def _find_near(
         own = ((one, [line for line in listed if times[line.strip()] < least]) for one, listed in lines.items())
         for pair in near_pairs(((one, words_of("\n".join(listed))) for one, listed in own), share=REVIEW_FROM):
             share = jaccard(subjects[pair.a].words, subjects[pair.b].words)
-            is_grouped = not groups_of.get(pair.a, set()).isdisjoint(groups_of.get(pair.b, ()))
             one, other = by_address[pair.a], by_address[pair.b]
             linked = {link for name in LINK_FIELDS for link in (*one.links(name), *other.links(name))}
-            if share >= REVIEW_FROM and not is_grouped and linked.isdisjoint((pair.a, pair.b)):
+            if (
+                share >= REVIEW_FROM
+                and groups_of[pair.a].isdisjoint(groups_of[pair.b])
+                and linked.isdisjoint((pair.a, pair.b))
+            ):
                 found.append(NearPair(pair.a, pair.b, share))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
 

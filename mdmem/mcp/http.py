@@ -41,7 +41,6 @@ _GRACE = 2
 _PER_SECOND, _BURST = 100, 1000
 # The most bytes of a request, seconds to send it, and open connections.
 _REQUEST_BYTES, _REQUEST_SECONDS, _CONNECTIONS = 1 << 20, 5, 512
-_NOBODY = Access.to_wings(())
 
 
 class ListenAddress(Struct, frozen=True):
@@ -105,7 +104,7 @@ class _CallerToken(AccessToken):
 def caller() -> Access:
     """Return the access of the caller of the current request; without a caller, it is access to nothing."""
     token = get_access_token()
-    return token.access if isinstance(token, _CallerToken) else _NOBODY
+    return token.access if isinstance(token, _CallerToken) else Access.to_wings(())
 
 
 class TokenBackend(BearerAuthBackend, TokenVerifier):
@@ -140,9 +139,8 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
                 return AuthCredentials([]), self._open
             found: tuple[AuthCredentials, AuthenticatedUser] | None = await super().authenticate(conn)
         except EnvironmentFaultError as error:
-            raise AuthenticationError(
-                "the server cannot read its file of tokens; tell the person who runs the server"
-            ) from error
+            why = "the server cannot read its file of tokens; tell the person who runs the server"
+            raise AuthenticationError(why) from error
         return found
 
 

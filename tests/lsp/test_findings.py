@@ -21,7 +21,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.lsp.edit import edit_of, text_edits_to
 from mdmem.lsp.memory import SETTINGS_CODE, Abilities, Document, OpenMemory
 from mdmem.lsp.server import Server
-from mdmem.lsp.tokens import TokenKind, parse_text
+from mdmem.lsp.tokens import parse_text
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Kind
 from mdmem.model.fields import FIELDS
@@ -240,14 +240,6 @@ def test_lists_are_read_as_the_parser_reads_them() -> None:
 def test_broken_and_odd_texts_are_parsed(text: str, expected: str) -> None:
     found = parse_text(text).tokens
     assert "; ".join(f"{token.kind.value} {token.key}={token.text}" for token in found) == expected
-
-
-def test_the_offsets_of_a_token_are_those_of_its_text() -> None:
-    text = '---\ntitle: Ü😀\nsee: ["a/b/c"]\n---\n\n😀 [see: ä/b/c] `[see: x/y/z]`\n'
-    assert all(text[token.start : token.end] == token.text for token in parse_text(text).tokens)
-    found = parse_text(text).token_at(text.index("a/b/c") + 5)
-    assert found is not None
-    assert found.kind is TokenKind.ADDRESS
 
 
 OTHER = "memory/nav/rules/other.md"

@@ -24,20 +24,6 @@ def token_of(saves: Agent) -> str:
     return token
 
 
-def test_what_binds_is_a_draft_and_the_rest_is_active(saves: Agent, root: Path) -> None:
-    saves.save_decision(decision(), "nav")
-    saves.save_pattern(pattern(), "nav")
-    saves.save_context(context(), "nav")
-    found = {
-        address: (root / f"{address}.md").read_text().split("status: ")[1].split("\n")[0] for address in entries(root)
-    }
-    assert found == {
-        "nav/architecture/use-utc": "draft",
-        "nav/context/arm": "active",
-        "nav/conventions/a-test-fails": "active",
-    }
-
-
 def test_status_is_what_the_settings_give_for_the_type(tmp_path: Path) -> None:
     root = project(tmp_path, '[governance.agent_status]\ndecision = "active"\npattern = "draft"\nnote = "draft"\n')
     saves = agent(root)

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from ask.context_builders import again, context, ids, make_memory, workspace
 from builders import commit_all, git, make_repository, snapshot, write, write_entry
-from hypothesis import given
-from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.ask.context import ContextRequest, compile_context, items_of
@@ -259,50 +257,3 @@ def test_many_processes_lose_nothing(root: Path, tmp_path: Path) -> None:
     assert None not in named
     contents = [path.read_text() for path in tmp_path.rglob("a-zebra*.md")]
     assert sorted(text.splitlines()[-1] for text in contents) == sorted(f"{a} {b}" for a in range(3) for b in range(6))
-
-
-def test_commit_setting_commits_just_the_memory(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q", "-b", "main", "--template=")
-    git(tmp_path, "config", "user.name", "Ada")
-    git(tmp_path, "config", "user.email", "ada@example.org")
-    root = make_memory(tmp_path)
-    write(root, "mdmem.toml", 'default_wing = "app"\ncommit = true\n')
-    commit_all(tmp_path)
-    assert kept(root, title="A zebra", content="It is striped.", project="app", agent="bot").success
-    assert git(tmp_path, "show", "--name-only", "--format=", "HEAD") == "memory/app/context/a-zebra.md"
-
-
-_json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@given(
-    stated=st.fixed_dictionaries(
-        {},
-        optional={
-            "title": st.text(max_size=40) | _json,
-            "content": st.text(max_size=80) | _json,
-            "kind": st.sampled_from(["episode", "rule", "decision"]) | _json,
-            "project": st.sampled_from(["app", "lib", "zoo", None]) | _json,
-            "tags": _json,
-            "related_to": _json,
-            "metadata": _json,
-            "domain": _json,
-            "agent": _json,
-            "room": _json,
-        },
-    )
-)
-def test_no_arguments_raise(odd_root: Path, stated: dict[str, object]) -> None:
-    result = remember(workspace(odd_root), stated, now=lambda: NOW)
-    assert result.success is (result.id is not None)
-    assert result.message
-    assert not workspace(odd_root).catalog.broken
-
-
-@pytest.fixture(scope="module")
-def odd_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_memory(tmp_path_factory.mktemp("odd"))

@@ -17,6 +17,7 @@ from mdmem.store.state.local_records import PendingWrites
 from mdmem.store.tree import WorkingTree
 from mdmem.write import save as saving
 from mdmem.write.records import BatchSaveResult, SaveStatus
+from mdmem.write.remember import remember
 from write.agents import agent, context, decision, entity, entries, of_words, pattern, project, save, session
 
 KINDS = ("decision", "pattern", "context", "session", "entity")
@@ -238,10 +239,16 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return kind, {kind: given_record, **arguments}
 
 
-@given(calls(), VALUES, VALUES)
+MEMOS = st.fixed_dictionaries(
+    {"title": st.text(max_size=40) | VALUES, "content": st.text(max_size=80) | VALUES},
+    optional=dict.fromkeys(("kind", "room", "tags", "related_to", "metadata", "domain", "agent"), VALUES),
+)
+
+
+@given(calls(), VALUES, VALUES, MEMOS)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_no_argument_raises_and_what_is_written_loads(
-    call: tuple[str, dict[str, Any]], decisions: Any, patterns: Any
+    call: tuple[str, dict[str, Any]], decisions: Any, patterns: Any, memo: dict[str, Any]
 ) -> None:
     kind, arguments = call
     with TemporaryDirectory() as folder:
@@ -262,6 +269,9 @@ def test_no_argument_raises_and_what_is_written_loads(
         assert dump(batch.as_json()).encode()
         assert dump(saves.get_save_status(arguments["project_id"])).encode()
         assert dump(saves.request_global_write_approval())
+        remembered = remember(saves.workspace, {**memo, "project": "nav"})
+        assert (remembered.success is (remembered.id is not None), bool(remembered.message)) == (True, True)
+        assert not load(WorkingTree(root)).broken
 
 
 def said(root: Path, capsys: Capture, kind: str, stated: object, *options: str) -> tuple[int, dict[str, Any]]:

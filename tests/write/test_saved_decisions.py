@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from builders import open_root, snapshot, write, write_entry
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
 from mdmem.checks.run import CheckRequest, check
-from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.entry import EntryType, Status
 from mdmem.write.records import Decision, compose_record, read_request
 from mdmem.write.similar import Subject, subject_of
 from write.agents import (
@@ -326,35 +326,18 @@ def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(root: Path) -> 
     assert f"title: {('word ' * 20).strip()}…\n" in text
 
 
-def composed(title: str, rationale: str) -> tuple[Decision, Entry, str]:
+@given(TEXT.filter(str.strip), TEXT.filter(str.strip))
+@example("Use it", "# A heading\n\nText.")
+@example("Use it", "Text.\n\n## Below\n\nMore.")
+@example("Use it", "```\n# a comment\n```")
+@example("Use it", "---\nstatus: active\n---")
+@example("Use it", "- one\n- two")
+@example("Use it", "`code` and ```more")
+@example("Use it", "    indented")
+@example("Use it", "~~~\nopen")
+def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title: str, rationale: str) -> None:
     record = read_request("decision", {"decision": decision(title, rationale)}).record
     assert isinstance(record, Decision)
     made, document = compose_record(record, "nav/rules/a", {"status": "draft", "created_at": "2026-11-21"})
-    return record, made, document.body
-
-
-@given(TEXT.filter(str.strip), TEXT.filter(str.strip))
-def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title: str, rationale: str) -> None:
-    record, made, body = composed(title, rationale)
-    assert made.type is EntryType.DECISION
-    assert made.title == record.title
-    assert subject_of(made, body).fingerprint == Subject(record.title, record.rationale).fingerprint
-
-
-@pytest.mark.parametrize(
-    "rationale",
-    [
-        "# A heading\n\nText.",
-        "Text.\n\n## Below\n\nMore.",
-        "```\n# a comment\n```",
-        "---\nstatus: active\n---",
-        "- one\n- two",
-        "`code` and ```more",
-        "    indented",
-        "~~~\nopen",
-    ],
-)
-def test_reasons_are_read_back_whole_whatever_markdown_they_hold(rationale: str) -> None:
-    record, made, body = composed("Use it", rationale)
-    assert made.status is Status.DRAFT
-    assert subject_of(made, body) == Subject("Use it", record.rationale)
+    assert (made.type, made.status, made.title) == (EntryType.DECISION, Status.DRAFT, record.title)
+    assert subject_of(made, document.body).fingerprint == Subject(record.title, record.rationale).fingerprint
