@@ -38,14 +38,11 @@ def code_actions(document: Document, params: types.CodeActionParams) -> list[typ
         # A kind includes all kinds below it.
         return context.only is None or any(not one or (kind + ".").startswith(one + ".") for one in context.only)
 
-    is_automatic = context.only is None and context.trigger_kind is types.CodeActionTriggerKind.Automatic
-    found: list[types.CodeAction] = []
-    if is_wanted(types.CodeActionKind.QuickFix):
-        found += _quick_fixes(document, params)
-    if is_wanted(types.CodeActionKind.Refactor) and not is_automatic:
-        found += _steps(document, params.range.start)
-    if is_wanted(FIX_ALL) and not is_automatic:
-        found += _fix_all(document)
+    found = [*_quick_fixes(document, params)] if is_wanted(types.CodeActionKind.QuickFix) else []
+    if context.only is None and context.trigger_kind is types.CodeActionTriggerKind.Automatic:
+        return found
+    found += _steps(document, params.range.start) if is_wanted(types.CodeActionKind.Refactor) else ()
+    found += _fix_all(document) if is_wanted(FIX_ALL) else ()
     return found
 
 
