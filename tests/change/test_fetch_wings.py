@@ -26,7 +26,7 @@ def pin(two: Two) -> str | None:
     return two.opened().settings.wings["ros2"].commit
 
 
-def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: Capture) -> None:
+def test_first_fetch_pins_the_wing_to_the_commit_of_its_ref(two: Two, capsys: Capture) -> None:
     ran = run_here(capsys, "sync", "--wings", cwd=two.root)
     commit = git(two.lib, "rev-parse", "main")
     assert ran.code == 0
@@ -41,7 +41,7 @@ def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: Capture)
     assert ran.err == "mdmem.toml has the new commits: see `mdmem diff`, then commit it\n"
 
 
-def test_outside_git_nobody_is_sent_to_a_command_of_git(
+def test_outside_git_no_advice_mentions_a_git_command(
     two: Two, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -50,7 +50,7 @@ def test_outside_git_nobody_is_sent_to_a_command_of_git(
     assert (ran.code, ran.err) == (0, "mdmem.toml has the new commits\n")
 
 
-def test_next_fetch_says_what_it_changes_and_a_third_changes_nothing(two: Two, capsys: Capture) -> None:
+def test_second_fetch_reports_its_changes_and_a_third_changes_nothing(two: Two, capsys: Capture) -> None:
     fetch_wings(two.opened())
     before = pin(two) or ""
     write_entry(two.lib / "memory", "ros2/rules/old", title="Another choice")
@@ -82,7 +82,7 @@ def test_fetch_that_breaks_a_link_here_says_which(two: Two, capsys: Capture) -> 
     assert pin(two) == after
 
 
-def test_fetch_that_fails_keeps_what_is_here_and_says_how_old_it_is(two: Two, capsys: Capture) -> None:
+def test_failed_fetch_keeps_the_old_commit_and_prints_its_age(two: Two, capsys: Capture) -> None:
     fetch_wings(two.opened())
     before = pin(two)
     git(two.lib, "mv", "memory/ros2", "memory/ros")
@@ -96,7 +96,7 @@ def test_fetch_that_fails_keeps_what_is_here_and_says_how_old_it_is(two: Two, ca
     assert "ros2/rules/callbacks" in two.opened().catalog.entries
 
 
-def test_memory_is_found_where_the_other_repository_has_one_or_is_named_by_its_path(two: Two) -> None:
+def test_memory_of_the_other_repository_is_found_or_chosen_with_path(two: Two) -> None:
     git(two.lib, "mv", "memory", "docs")
     commit_all(two.lib)
     fetch_wings(two.opened())
@@ -133,7 +133,7 @@ def test_pinned_fetches_what_others_pinned_and_writes_nothing(two: Two, capsys: 
     assert "ros2/rules/new" not in found.entries
 
 
-def test_pinned_finds_a_commit_that_the_other_side_gives_by_no_name(two: Two, tmp_path: Path) -> None:
+def test_pinned_finds_a_commit_without_a_branch(two: Two, tmp_path: Path) -> None:
     fetch_wings(two.opened(), commit=True)
     two.share("ros2/rules/new", title="New")
     # The first protocol gives only what a branch or tag names.
@@ -154,7 +154,7 @@ def test_commit_that_is_gone_is_named(two: Two) -> None:
     assert wing.fault == said
 
 
-def test_name_that_is_no_such_wing_is_refused(two: Two) -> None:
+def test_name_of_a_local_wing_is_refused(two: Two) -> None:
     with pytest.raises(
         UsageError, match="`nav` is not a wing of another repository; the wings of other repositories are `ros2`"
     ):
@@ -210,9 +210,7 @@ def codes(two: Two, *, snapshot: Snapshot | None = None, base: str | None = None
     return [f"{one.severity} {one.code}" for one in check(opened, CheckRequest(base=base)).findings]
 
 
-def test_wing_that_is_not_fetched_makes_the_check_incomplete_and_is_a_problem_of_every_retrieval(
-    two: Two, capsys: Capture
-) -> None:
+def test_unfetched_wing_is_a_problem_in_checks_and_answers(two: Two, capsys: Capture) -> None:
     ran = run_here(capsys, "check", "--format", "concise", cwd=two.root)
     assert ran.code == 3
     assert ran.out.splitlines()[0] == (
@@ -269,7 +267,7 @@ def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> N
     assert ["ros2/rules/new" in side.catalog.entries for side in (ours, theirs, ancestor)] == [False, True, False]
 
 
-def test_what_changed_in_a_fetched_wing_blocks_nobody_here(pinned: Two) -> None:
+def test_change_in_a_fetched_wing_fails_no_check_here(pinned: Two) -> None:
     git(pinned.lib, "rm", "-q", "memory/ros2/rules/old.md")
     commit_all(pinned.lib)
     fetch_wings(pinned.opened())
@@ -277,7 +275,7 @@ def test_what_changed_in_a_fetched_wing_blocks_nobody_here(pinned: Two) -> None:
 
 
 @pytest.mark.parametrize("is_fetched", [True, False])
-def test_wing_that_lives_elsewhere_is_not_written_here(two: Two, is_fetched: bool, capsys: Capture) -> None:
+def test_wing_of_another_repository_is_not_written_here(two: Two, is_fetched: bool, capsys: Capture) -> None:
     if is_fetched:
         fetch_wings(two.opened())
     before = snapshot(two.app)
@@ -303,7 +301,7 @@ def test_fix_leaves_a_fetched_wing_alone(pinned: Two, capsys: Capture) -> None:
     assert snapshot(pinned.app) == before
 
 
-def test_settings_of_the_wing_outweigh_that_it_is_not_ours(pinned: Two) -> None:
+def test_settings_of_a_fetched_wing_can_raise_its_severities(pinned: Two) -> None:
     write_entry(pinned.lib / "memory", "ros2/rules/old", title="Old", see=["other/rules/gone"])
     commit_all(pinned.lib)
     fetch_wings(pinned.opened())
@@ -313,14 +311,14 @@ def test_settings_of_the_wing_outweigh_that_it_is_not_ours(pinned: Two) -> None:
     assert codes(pinned) == ["error dangling-link"]
 
 
-def test_folder_here_goes_before_a_wing_of_its_name(pinned: Two) -> None:
+def test_local_folder_takes_precedence_over_a_fetched_wing(pinned: Two) -> None:
     write_entry(pinned.root, "ros2/rules/mine", title="Mine")
     opened = pinned.opened()
     assert [one for one in opened.catalog.entries if one.startswith("ros2/")] == ["ros2/rules/mine"]
     assert "error wing-not-fetched" in codes(pinned)
 
 
-def test_project_that_is_ours_is_the_active_one(pinned: Two) -> None:
+def test_active_wing_is_the_local_project(pinned: Two) -> None:
     write(pinned.lib, "memory/ros2/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# ros2\n")
     commit_all(pinned.lib)
     fetch_wings(pinned.opened())
@@ -335,7 +333,7 @@ def test_hygiene_leaves_a_fetched_wing_to_its_own_repository(pinned: Two, capsys
     assert run_here(capsys, "hygiene", "--wing", "ros2", cwd=pinned.root).out.count("ros2/rules/old") == 0
 
 
-def test_caller_who_may_not_see_the_wing_is_told_nothing(two: Two) -> None:
+def test_caller_without_access_sees_no_problem_of_the_wing(two: Two) -> None:
     opened = two.opened()
     narrow = type(opened)(
         opened.location, opened.environment, opened.cwd, opened.today, access=Access.to_wings({"nav"}, may_write=False)
@@ -344,7 +342,7 @@ def test_caller_who_may_not_see_the_wing_is_told_nothing(two: Two) -> None:
     assert narrow.catalog.missing_wings == frozenset()
 
 
-def test_damaged_cache_is_said_and_ends_nothing(pinned: Two) -> None:
+def test_damaged_cache_is_a_problem_and_can_be_fetched_again(pinned: Two) -> None:
     for pack in (pinned.app / ".git/mdmem/cache/wings").rglob("*.pack"):
         pack.unlink()
     for loose in (pinned.app / ".git/mdmem/cache/wings").glob("*/git/objects/??/*"):

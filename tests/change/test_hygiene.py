@@ -53,7 +53,7 @@ def test_decisions_are_stale_after_180_days_and_patterns_from_90_on(
     assert [one.id for one in examined(root).stale_items] == ["app/rules/retry"] * is_stale
 
 
-def test_decision_whose_predecessor_alone_names_it_supersedes_something(root: Path) -> None:
+def test_decision_listed_only_by_its_predecessor_is_not_stale(root: Path) -> None:
     write_entry(root, "app/rules/old", status="deprecated", superseded_by="app/rules/retry")
     write_entry(root, "app/rules/retry", created_at="2020-01-01")
     assert examined(root).stale(NodeLabel.DECISION) == []
@@ -71,7 +71,7 @@ def test_entries_of_one_type_and_wing_that_say_the_same_are_duplicates(root: Pat
 
 
 @pytest.mark.parametrize("fields", [{"status": "draft", "supersedes": "app/rules/a"}, {"status": "deprecated"}])
-def test_draft_that_takes_the_place_of_another_is_no_duplicate(root: Path, fields: dict[str, str]) -> None:
+def test_superseding_draft_and_deprecated_entry_are_no_duplicates(root: Path, fields: dict[str, str]) -> None:
     write_entry(root, "app/rules/a", LONG)
     write_entry(root, "app/rules/b", LONG, **fields)
     assert examined(root).duplicates == ()
@@ -88,9 +88,7 @@ def test_draft_that_takes_the_place_of_another_is_no_duplicate(root: Path, field
         ({"status": "deprecated"}, False),
     ],
 )
-def test_decisions_that_saving_would_hold_to_be_alike_come_with_their_pair(
-    root: Path, fields: dict[str, object], *, is_near: bool
-) -> None:
+def test_similar_decisions_are_reported_as_pairs(root: Path, fields: dict[str, object], *, is_near: bool) -> None:
     write_entry(root, "app/rules/a", "Rationale: one two three four five\n", title="Six")
     write_entry(root, "app/rules/b", "Rationale: one two three four zero\n", title="Nine", **fields)
     write_entry(root, "app/rules/c", "Rationale: one eight ten eleven\n", title="Twelve")
@@ -99,13 +97,13 @@ def test_decisions_that_saving_would_hold_to_be_alike_come_with_their_pair(
     assert [one["similarity"] for one in hygiene_fields(examined(root)).get("near_duplicates", ())] == [0.5] * is_near
 
 
-def test_invariants_that_deny_each_other_are_alike(root: Path) -> None:
+def test_opposite_invariants_are_similar(root: Path) -> None:
     for name, said, kind in (("a", "be", "invariant"), ("b", "never be", "invariant"), ("c", "be", "decision")):
         write_entry(root, f"app/rules/{name}", f"Amounts must {said} floats.\n", type=kind, title="Amounts are floats")
     assert [(one.a, one.b) for one in examined(root).near] == [("app/rules/a", "app/rules/b")]
 
 
-def test_what_many_share_of_a_template_makes_none_alike(root: Path) -> None:
+def test_common_lines_of_a_template_do_not_make_entries_similar(root: Path) -> None:
     template = "\n".join(f"What of step {number} in the way of release?" for number in range(20))
     for number in range(12):
         own = " ".join(f"own{number}{letter}" for letter in "abcdefgh")
@@ -138,9 +136,7 @@ def examined_after(root: Path, days: dict[str, date], monkeypatch: pytest.Monkey
     return examined(root).findings
 
 
-def test_rule_whose_code_changed_later_is_told_with_the_newest_path(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rule_is_reported_with_the_newest_file_that_changed_later(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_entry(root, "app/rules/retry", applies_to=["src/net/**"], verified_at="2026-10-01")
     days = {"src/net/a.py": date(2026, 10, 5), "src/net/b.py": date(2026, 11, 2), "src/network.py": TODAY}
     (found,) = examined_after(root, days, monkeypatch)
@@ -152,7 +148,7 @@ def test_rule_whose_code_changed_later_is_told_with_the_newest_path(
         assert examined_after(root, {"src/net/a.py": day}, monkeypatch) == ()
 
 
-def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
+def test_stale_entry_is_not_also_reported_as_overdue(root: Path) -> None:
     old = {"created_at": "2020-01-01", "verified_at": "2020-01-02"}
     write_entry(root, "app/rules/retry", **old)
     write_entry(root, "app/rules/clock", "Clocks run on UTC.", type="invariant", **old)
@@ -197,7 +193,7 @@ def keep(workspace: Workspace, project: str, content: dict[str, Any] | None = No
         ("app", "focus", ["app/rules/net"]),
     ],
 )
-def test_project_and_scope_narrow(
+def test_project_and_scope_limit_the_report(
     workspace: Workspace, project: str | None, scope: str | None, outdated: list[str]
 ) -> None:
     answer = run_hygiene(workspace, project, scope)
@@ -215,7 +211,7 @@ def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> Non
     assert read_times(workspace.state_folder) == Times()
 
 
-def test_writes_that_wait_are_those_of_project_and_scope(workspace: Workspace) -> None:
+def test_project_and_scope_limit_the_pending_writes(workspace: Workspace) -> None:
     plain = keep(workspace, "The-App", {"title": "a", "scope": "project"})
     wide = keep(workspace, "app", {"title": "b", "scope": "global"})
     focused = keep(workspace, "app", {"title": "c", "scope": "focus"}, focus="net")

@@ -178,7 +178,7 @@ def test_rebase_joins_both_changes(folder: Path) -> None:
     assert found.fields["tags"] == ["executor", "c: d", "threads"]
 
 
-def test_driver_set_up_from_a_worktree_serves_all(folder: Path, tmp_path: Path) -> None:
+def test_driver_installed_in_a_worktree_works_in_all(folder: Path, tmp_path: Path) -> None:
     run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     other = tmp_path / "other"
@@ -274,14 +274,14 @@ def test_empty_list_of_successors_ends_no_entry(folder: Path) -> None:
     assert f"of {FILE}" in quiet(folder, "merge", "theirs", ends=1)
 
 
-def test_conflict_shows_the_ancestor_where_git_is_told_to(folder: Path) -> None:
+def test_conflict_shows_the_ancestor_with_diff3(folder: Path) -> None:
     git(folder, "config", "merge.conflictStyle", "diff3")
     branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))
     quiet(folder, "merge", "theirs", ends=1)
     assert "||||||| base\nstatus: active # as agreed\n=======\n" in text_of(folder)
 
 
-def test_file_that_is_no_text_stays_ours_and_unmerged(folder: Path) -> None:
+def test_binary_file_stays_ours_and_unmerged(folder: Path) -> None:
     branches(folder, b"\0ours", b"\0theirs")
     done = run(folder, "git", "merge", "theirs")
     assert done.returncode != 0
@@ -305,7 +305,7 @@ def test_criss_cross_merges_lose_nothing(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("is_gone", [True, False])
-def test_attribute_without_a_driver_that_runs_is_a_merge_of_text(folder: Path, *, is_gone: bool) -> None:
+def test_without_a_working_driver_git_merges_text(folder: Path, *, is_gone: bool) -> None:
     if is_gone:
         command = git(folder, "config", "merge.mdmem.driver")
         git(folder, "config", "merge.mdmem.driver", command.replace(sys.executable, "/gone/python"))
@@ -322,7 +322,7 @@ def test_attribute_without_a_driver_that_runs_is_a_merge_of_text(folder: Path, *
 
 
 @pytest.mark.parametrize("under", ["memory", "", "a b/[x]*", '!odd"#', "docs/ü"])
-def test_patterns_name_the_memory_and_nothing_else(under: str, tmp_path: Path) -> None:
+def test_patterns_match_only_the_memory(under: str, tmp_path: Path) -> None:
     folder = make_repository(tmp_path)
     (folder / ".git/info").mkdir(exist_ok=True)
     lines = "".join(f"{pattern} merge=mdmem\n" for pattern in patterns_for(under))
@@ -333,7 +333,7 @@ def test_patterns_name_the_memory_and_nothing_else(under: str, tmp_path: Path) -
     assert listed[2::3] == ["mdmem", "mdmem", "unspecified", "unspecified", "unspecified"]
 
 
-def test_install_writes_command_and_attribute_and_uninstall_takes_them_away(tmp_path: Path, capsys: Capture) -> None:
+def test_install_writes_the_driver_and_uninstall_removes_it(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path / "p")
     write(folder, ".git/info/attributes", "*.png binary\n")
     before = snapshot(folder)
@@ -351,7 +351,7 @@ def test_install_writes_command_and_attribute_and_uninstall_takes_them_away(tmp_
     assert snapshot(folder) == before
 
 
-def test_driver_of_another_place_is_replaced_and_somebody_elses_stays(tmp_path: Path, capsys: Capture) -> None:
+def test_outdated_driver_is_replaced_and_a_foreign_one_stays(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path / "p")
 
     def said_by(*command: str) -> str:
@@ -367,7 +367,7 @@ def test_driver_of_another_place_is_replaced_and_somebody_elses_stays(tmp_path: 
     assert git(folder, "config", "merge.mdmem.driver") == "my-own %O %A %B"
 
 
-def test_command_names_no_place_where_mdmem_is_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_driver_has_no_absolute_path_if_mdmem_is_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = memory(tmp_path / "p")
     write(tmp_path, "bin/mdmem", "#!/bin/sh\n").chmod(0o755)
     path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -376,13 +376,13 @@ def test_command_names_no_place_where_mdmem_is_in_path(tmp_path: Path, monkeypat
     assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
 
 
-def test_check_of_a_merge_asks_no_driver(folder: Path, capsys: Capture) -> None:
+def test_check_of_a_merge_does_not_run_the_driver(folder: Path, capsys: Capture) -> None:
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     ran = run_here(capsys, "check", "--merge", "theirs", cwd=folder)
     assert "[merge-conflict]" in ran.out
 
 
-def test_result_that_cannot_be_written_leaves_ours(tmp_path: Path, capsys: Capture) -> None:
+def test_missing_file_is_an_error_of_the_driver(tmp_path: Path, capsys: Capture) -> None:
     for name, text in (("base", ENTRY), ("theirs", changed(ENTRY, THEIRS))):
         write(tmp_path, name, text)
     ran = run_here(capsys, "merge-driver", "base", "absent", "theirs", cwd=tmp_path)

@@ -23,7 +23,7 @@ def short(address: str) -> str:
     ("before", "after", "is_illegal"),
     [("active", "draft", True), ("active", "under_review", False), ("draft", "active", False)],
 )
-def test_step_is_flagged_where_the_check_refuses_it(before: str, after: str, *, is_illegal: bool) -> None:
+def test_illegal_change_of_status_is_marked(before: str, after: str, *, is_illegal: bool) -> None:
     owned = {"owner": "Ada"}
     found = reviewed({"a": entry_text(status=before, **owned)}, {"a": entry_text(status=after, **owned)})
     assert [(one.before, one.after, one.is_illegal) for one in found.transitions] == [
@@ -31,7 +31,7 @@ def test_step_is_flagged_where_the_check_refuses_it(before: str, after: str, *, 
     ]
 
 
-def test_illegal_steps_come_first_such_as_the_end_of_a_file_in_force() -> None:
+def test_illegal_changes_of_status_come_first() -> None:
     before = {"a": entry_text("A.\n", type="invariant", status="draft"), "b": entry_text("B.\n", type="note")}
     after = {"a": entry_text("A.\n", type="invariant", owner="Ada")}
     first, second = reviewed(before, after).transitions
@@ -40,7 +40,7 @@ def test_illegal_steps_come_first_such_as_the_end_of_a_file_in_force() -> None:
 
 
 @pytest.mark.parametrize("was_there", [False, True])
-def test_supersession_pairs_what_was_believed_with_what_will_be(*, was_there: bool) -> None:
+def test_supersession_pairs_the_old_and_the_new_entry(*, was_there: bool) -> None:
     plain = {"b": entry_text("The new words.\n")} if was_there else {}
     after = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}
     (belief,) = reviewed({"a": OLD, **plain}, after).beliefs
@@ -59,7 +59,7 @@ def test_supersession_pairs_what_was_believed_with_what_will_be(*, was_there: bo
         ({}, entry_text("Use UTC.\n\n## Rationale\n\n* **It\n  sorts.**\n* It is one.\n"), "**It sorts.**"),
     ],
 )
-def test_rule_that_ends_or_begins_alone_tells_its_reason(before: dict[str, str], text: str, reason: str) -> None:
+def test_new_or_deprecated_rule_has_its_reason(before: dict[str, str], text: str, reason: str) -> None:
     belief = reviewed(before, {"a": text}).beliefs[0]
     assert (belief.before is None, len(belief.after), belief.reason) == (not before, int(not before), reason)
 
@@ -74,7 +74,7 @@ def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
     [(successor("a"), CLAIMS), (entry_text("A part of it.", amends=["app/rules/a"]), AMENDS)],
     ids=["claim", "amendment"],
 )
-def test_claim_and_amendment_are_steps_that_change_no_belief(text: str, says: str) -> None:
+def test_one_sided_supersession_and_amendment_change_no_belief(text: str, says: str) -> None:
     stated = {"a": OLD, "b": text}
     found = reviewed({"a": OLD}, stated)
     assert told(found) == [("b", says, "a", True)]
@@ -83,7 +83,7 @@ def test_claim_and_amendment_are_steps_that_change_no_belief(text: str, says: st
     assert told(reviewed(stated, {"a": superseded("b"), "b": successor("a")})) == []
 
 
-def test_frozen_text_is_told_word_by_word() -> None:
+def test_changed_words_of_a_frozen_text_are_listed() -> None:
     found = reviewed({"a": RULE}, {"a": RULE.replace("to the second", "to the minute")}).rewordings[0]
     assert found.is_frozen
     assert [one for one in found.body if one.mark != " "] == [Span("-", "second,"), Span("+", "minute,")]
@@ -99,7 +99,7 @@ def fields_of(change: Rewording | FieldEdit) -> list[tuple[str, str, str]]:
     return [(one.name, one.before, one.after) for one in change.fields]
 
 
-def test_change_of_a_field_that_binds_is_told_apart_from_others() -> None:
+def test_binding_fields_are_listed_apart_from_others() -> None:
     found = reviewed({"a": entry_text(applies_to=["src/**"])}, {"a": entry_text(applies_to=["lib/**"])})
     assert ([fields_of(one) for one in found.rewordings], found.edits) == ([[("applies_to", "src/**", "lib/**")]], ())
     found = reviewed({"a": entry_text(owner="Ada", tags=["x"])}, {"a": entry_text(tags=["x", "y"])})
@@ -121,7 +121,7 @@ def test_file_that_says_the_same_in_other_bytes_is_a_no_op() -> None:
     assert not found.is_empty
 
 
-def test_who_names_what_was_replaced_is_told_with_the_owner() -> None:
+def test_dependents_of_a_superseded_entry_are_listed_with_their_owners() -> None:
     cites = entry_text("As ever.\n\n[see: app/rules/a]\n", owner="Bob")
     links = entry_text("By field.\n", overrides="app/rules/a")
     new = {"a": superseded("b"), "b": successor("a"), "c": links, "web/rules/x": cites}
@@ -134,7 +134,7 @@ def test_who_names_what_was_replaced_is_told_with_the_owner() -> None:
     assert reviewed({"a": OLD, "b": example}, {"b": example}).dependents == ()
 
 
-def test_files_that_a_changed_rule_covers_are_counted_and_some_are_named() -> None:
+def test_files_of_a_changed_rule_are_counted_and_the_first_listed() -> None:
     files = [f"src/{number}.py" for number in range(8)]
     found = reviewed({}, {"a": entry_text(applies_to=["src/*.py"])}, files=[*files, "docs/x.md"]).covered[0]
     assert (found.count, found.files) == (8, tuple(files[:5]))
@@ -218,18 +218,18 @@ _WORDINGS = st.lists(st.sampled_from(["a", "b", "c", "\n\n"]), max_size=12).map(
         ("a b", "a b c", " a b|+c"),
     ],
 )
-def test_words_are_told(before: str, after: str, expected: str) -> None:
+def test_changed_words_are_marked(before: str, after: str, expected: str) -> None:
     assert "|".join(f"{span.mark}{span.text}" for span in word_changes(before, after)) == expected
 
 
 @given(_WORDINGS, _WORDINGS)
-def test_kept_and_taken_words_are_the_old_text_and_kept_and_put_ones_the_new(before: str, after: str) -> None:
+def test_changed_words_add_up_to_both_texts(before: str, after: str) -> None:
     spans = word_changes(before, after)
     for text, mark in ((before, "-"), (after, "+")):
         words = [word for span in spans if span.mark in (" ", mark) for word in span.text.split()]
         assert not spans or words == text.split()
 
 
-def test_very_long_texts_are_told_as_one_stretch() -> None:
+def test_very_long_texts_are_one_change() -> None:
     before, after = (" ".join(f"{letter}{number}" for number in range(3000)) for letter in "ab")
     assert [span.mark for span in word_changes(f"x {before} y", f"x {after} y")] == [" ", "-", "+", " "]

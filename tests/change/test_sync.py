@@ -151,7 +151,7 @@ def test_sync_leaves_files_that_are_not_committed(ours: Path, theirs: Path, caps
 
 
 @pytest.mark.parametrize("address", ["nav/architecture/threads", "nav/rules/new"], ids=["changed", "added"])
-def test_file_that_is_not_committed_and_that_others_wrote_stops_it(ours: Path, theirs: Path, address: str) -> None:
+def test_uncommitted_file_that_others_wrote_stops_the_sync(ours: Path, theirs: Path, address: str) -> None:
     push_entry(theirs, address)
     write_entry(ours / "memory", address, title="Mine")
     said = rf"`memory/{address}\.md` is not committed here, and the remote branch changed it; commit the file"
@@ -159,7 +159,7 @@ def test_file_that_is_not_committed_and_that_others_wrote_stops_it(ours: Path, t
     assert not (ours / ".git/index.lock").exists()
 
 
-def test_conflict_stops_it_and_leaves_everything(ours: Path, theirs: Path, capsys: Capture) -> None:
+def test_conflict_stops_the_sync_and_changes_nothing(ours: Path, theirs: Path, capsys: Capture) -> None:
     body = "A callback must not {}.\n\nRationale: the robot stops.\n"
     rule = {"type": "invariant", "title": "Callbacks do not block", "editorial_at": "2026-11-20"}
     add(theirs, "nav/rules/callbacks", body.format("wait"), **rule)
@@ -214,7 +214,7 @@ def test_result_that_breaks_the_graph_is_not_pushed(ours: Path, theirs: Path, ca
     assert untouched(ours) == before
 
 
-def test_finding_that_the_others_have_already_stops_nobody(ours: Path, theirs: Path, capsys: Capture) -> None:
+def test_finding_of_the_remote_branch_stops_nobody(ours: Path, theirs: Path, capsys: Capture) -> None:
     push_entry(theirs, "nav/rules/theirs", see=["nav/rules/gone"])
     add(ours, "nav/rules/ours", title="Ours")
     ran = run_here(capsys, "sync", cwd=ours)
@@ -236,7 +236,7 @@ def racing_hook(ours: Path, theirs: Path, rounds: int) -> None:
     hook.chmod(0o755)
 
 
-def test_others_that_push_first_are_waited_for(ours: Path, theirs: Path) -> None:
+def test_sync_tries_again_if_others_push_first(ours: Path, theirs: Path) -> None:
     racing_hook(ours, theirs, rounds=3)
     add(ours, "nav/rules/ours", title="Ours")
     slept: list[float] = []
@@ -245,7 +245,7 @@ def test_others_that_push_first_are_waited_for(ours: Path, theirs: Path) -> None
     assert pushed(ours) == head(ours)
 
 
-def test_others_that_always_push_first_end_it(ours: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sync_gives_up_if_others_always_push_first(ours: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     racing_hook(ours, theirs, rounds=99)
     monkeypatch.setattr(syncing, "ATTEMPTS", 3)
     add(ours, "nav/rules/ours", title="Ours")
@@ -257,7 +257,7 @@ def test_others_that_always_push_first_end_it(ours: Path, theirs: Path, monkeypa
     assert git(ours, "status", "--porcelain") == ""
 
 
-def test_hook_that_refuses_the_push_or_the_rebase_is_heard(ours: Path, theirs: Path, capsys: Capture) -> None:
+def test_hook_can_refuse_the_push_or_the_rebase(ours: Path, theirs: Path, capsys: Capture) -> None:
     write(ours, ".git/hooks/pre-push", "#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n").chmod(0o755)
     add(ours, "nav/rules/ours", title="Ours")
     before = pushed(ours)
@@ -271,7 +271,7 @@ def test_hook_that_refuses_the_push_or_the_rebase_is_heard(ours: Path, theirs: P
     assert_stops(ours, GitError, "git cannot rebase: ")
 
 
-def test_commits_that_are_put_on_top_are_signed_anew(ours: Path, theirs: Path) -> None:
+def test_rebased_commits_are_signed_again(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/theirs")
     signer = write(
         ours.parent,
@@ -287,7 +287,7 @@ def test_commits_that_are_put_on_top_are_signed_anew(ours: Path, theirs: Path) -
     assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(ours, "cat-file", "commit", "HEAD")
 
 
-def test_merge_commit_of_ours_stays_one(ours: Path, theirs: Path) -> None:
+def test_own_merge_commit_stays_a_merge(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/theirs")
     git(ours, "switch", "-q", "-c", "side")
     add(ours, "nav/rules/side", title="Side")
@@ -319,7 +319,7 @@ def test_linked_work_tree_syncs_its_own_branch(ours: Path) -> None:
     assert head(ours, "main") == pushed(ours)
 
 
-def test_side_tree_of_a_process_that_was_killed_is_taken_away(ours: Path, theirs: Path) -> None:
+def test_worktree_of_a_killed_process_is_removed(ours: Path, theirs: Path) -> None:
     left = ours / ".git/mdmem/sync/tree"
     left.parent.mkdir(parents=True)
     git(ours, "worktree", "add", "-q", "--detach", str(left))
@@ -354,7 +354,7 @@ def test_side_tree_of_a_process_that_was_killed_is_taken_away(ours: Path, theirs
         ),
     ],
 )
-def test_state_in_which_nothing_can_be_synced_is_named(ours: Path, command: str, said: str) -> None:
+def test_state_that_prevents_a_sync_is_reported(ours: Path, command: str, said: str) -> None:
     subprocess.run(["sh", "-c", command], cwd=ours, env=environment(), check=True)
     with pytest.raises(UsageError, match=said):
         sync(ours)
@@ -407,7 +407,7 @@ def test_many_writers_sync_many_entries_each(tmp_path: Path, writers: int, entri
     assert git(tmp_path / "writer-0", "status", "--porcelain") == ""
 
 
-def test_branch_that_moved_meanwhile_is_not_moved(ours: Path) -> None:
+def test_branch_that_changed_meanwhile_is_not_moved(ours: Path) -> None:
     old = head(ours)
     new = add(ours, "nav/rules/ours", title="Ours")
     repository = find_repository(ours)
@@ -417,6 +417,6 @@ def test_branch_that_moved_meanwhile_is_not_moved(ours: Path) -> None:
     assert git(ours, "status", "--porcelain") == ""
 
 
-def test_what_is_broken_here_alone_is_not_pushed_either(ours: Path) -> None:
+def test_finding_of_a_local_commit_alone_prevents_the_push(ours: Path) -> None:
     add(ours, "nav/rules/ours", title="Ours", see=["nav/rules/gone"])
     assert_stops(ours, SyncStoppedError, "the memory has a new finding")

@@ -43,7 +43,7 @@ def taken(hand: Hand, text: str, label: str) -> str:
     return whole[:start] + item.text_edit.new_text + whole[end:]
 
 
-def test_keys_that_are_missing_come_first_and_those_that_are_there_not_at_all(reader: Hand) -> None:
+def test_keys_are_offered_by_need_unless_they_exist(reader: Hand) -> None:
     found = labels(reader, "---\ntype: pattern\nsta|\n---\n")
     assert found[:4] == ["status", "created_at", "trigger", "repeatable_steps"]
     assert {"type", "objective", "kind"}.isdisjoint(found)
@@ -69,7 +69,7 @@ def test_values(reader: Hand, line: str, expected: list[str]) -> None:
     assert "\nowner: Ada\n" in taken(reader, FRONT.format("owner:|"), "Ada")
 
 
-def test_addresses_that_are_in_force_come_first_and_other_projects_not_at_all(reader: Hand) -> None:
+def test_current_addresses_come_first_and_those_of_other_projects_are_omitted(reader: Hand) -> None:
     found = labels(reader, FRONT.format("see: [|]"))
     assert found[0] == "nav/rules/callbacks", "what lies in the same room"
     assert found[-2:] == ["nav/architecture/three-threads", "nav/architecture/one-thread"], "a draft, then what ended"
@@ -97,7 +97,7 @@ def test_addresses_in_fields_and_in_the_text(reader: Hand, text: str, label: str
     assert begun == "tw" or f"{begun}{label}" not in taken(reader, FRONT.format(text), label)
 
 
-def test_an_entry_in_an_empty_file_leaves_no_finding_once_it_is_filled_in(reader: Hand) -> None:
+def test_filled_in_template_has_no_finding(reader: Hand) -> None:
     found = offered(reader, "|")
     assert [one.label for one in found] == ["invariant", "decision", "pattern", "note"], "the room holds invariants"
     assert labels(reader, "|", "memory/nav/sessions/x.md")[0] == "invariant"
@@ -186,7 +186,7 @@ def test_settings_turn_lenses_and_code_off_and_on(ask: Ask, reader: Hand) -> Non
     assert lenses(NODE)
 
 
-def test_a_file_outside_every_memory_is_met_with_silence(ask: Ask, tmp_path: Path) -> None:
+def test_file_outside_every_memory_gets_no_answer(ask: Ask, tmp_path: Path) -> None:
     item = types.TextDocumentItem((tmp_path / "notes.md").as_uri(), "markdown", 1, "---\ntype: nonsense\n---\n")
     ask(types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
     document = types.TextDocumentIdentifier(item.uri)
@@ -195,7 +195,7 @@ def test_a_file_outside_every_memory_is_met_with_silence(ask: Ask, tmp_path: Pat
         ask(types.TEXT_DOCUMENT_DID_CLOSE, types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
 
-def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bug_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     server, shown = Server(Memories(environment={}, today=lambda: 1 // 0)), []
     logged: list[logging.LogRecord] = []
     monkeypatch.setattr(logging.Logger, "handle", lambda _, record: logged.append(record))

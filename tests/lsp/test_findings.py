@@ -39,7 +39,7 @@ def places(hand: Hand) -> list[tuple[str, str]]:
     return [(one.place.path, one.code) for one in hand.document(RULE).memory.findings]
 
 
-def test_an_open_document_counts_in_place_of_its_file_also_if_it_cannot_be_parsed(hand: Hand) -> None:
+def test_open_document_replaces_its_file_even_if_it_cannot_be_parsed(hand: Hand) -> None:
     memory = hand.open(RULE).memory
     document = hand.type(RULE, "do not block", "never block")
     assert memory.catalog.entries["nav/rules/callbacks"].title == "Callbacks never block"
@@ -50,7 +50,7 @@ def test_an_open_document_counts_in_place_of_its_file_also_if_it_cannot_be_parse
     assert memory.catalog.entries["nav/rules/callbacks"].title == "Callbacks do not block"
 
 
-def test_code_of_the_project_belongs_to_the_memory_and_other_files_and_uris_to_none(hand: Hand) -> None:
+def test_code_belongs_to_the_memory_of_its_project_and_other_files_to_none(hand: Hand) -> None:
     document = hand.open("src/nav.py", "print()\n")
     assert (document.memory.location.root.name, document.path, document.code_path) == ("memory", None, "src/nav.py")
     # This machine may be named in a URI.
@@ -74,7 +74,7 @@ def test_an_edit_is_found_in_other_files_and_an_undo_clears_both(hand: Hand) -> 
     assert places(hand) == []
 
 
-def test_what_is_found_is_what_the_command_finds_after_saving(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_are_those_of_the_command_after_saving(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     hand.open(RULE)
     document = hand.type(RULE, "status: active", "status: actve\nsee: [nav/nowhere/at-all]")
     (found,) = document.memory.findings
@@ -83,7 +83,7 @@ def test_what_is_found_is_what_the_command_finds_after_saving(hand: Hand, capsys
     assert f"line={found.place.line},col={found.place.column}" in ran.out
 
 
-def test_files_that_change_on_disk_and_a_day_that_passes_count(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_on_disk_and_a_new_day_are_noticed(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     # The repository was copied a moment ago, and no clock can tell that nothing changed since.
     monkeypatch.setattr("mdmem.store.git.process.RACY_NS", 0)
     memory = hand.open(RULE).memory
@@ -111,14 +111,14 @@ def test_settings_that_cannot_be_parsed_are_the_finding(hand: Hand) -> None:
     assert places(hand) == []
 
 
-def test_a_merge_in_progress_is_told(hand: Hand) -> None:
+def test_merge_in_progress_is_a_finding(hand: Hand) -> None:
     text = (hand.folder / RULE).read_text(encoding="utf-8")
     merge_conflict(hand.folder, RULE, text.replace("stops", "halts"), text.replace("stops", "waits"))
     hand.open(RULE)
     assert codes(hand) == ["merge-marker"]
 
 
-def test_what_is_no_text_or_too_much_of_it_is_a_finding(hand: Hand) -> None:
+def test_binary_or_very_large_file_is_a_finding(hand: Hand) -> None:
     write(hand.folder, RULE, b"---\ntype: decision\n\x00\xff\xfe\n---\n")
     hand.open(RULE)
     assert codes(hand) == ["not-text"]
@@ -129,7 +129,7 @@ def test_what_is_no_text_or_too_much_of_it_is_a_finding(hand: Hand) -> None:
     assert codes(hand) == ["file-too-large"]
 
 
-def test_nearest_memory_of_two_is_meant(hand: Hand) -> None:
+def test_file_belongs_to_the_nearest_memory(hand: Hand) -> None:
     write(hand.folder, "sub/notes/mdmem.toml", "")
     write(hand.folder, "sub/notes/own/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
     write_entry(hand.folder / "sub/notes", "own/rules/a", status="actve")
@@ -139,7 +139,7 @@ def test_nearest_memory_of_two_is_meant(hand: Hand) -> None:
     assert codes(hand) == []
 
 
-def test_a_memory_that_goes_away_is_let_go_and_one_that_comes_is_found(hand: Hand) -> None:
+def test_deleted_memory_is_forgotten_and_a_new_one_found(hand: Hand) -> None:
     memory = hand.open(RULE).memory
     away = hand.folder / "memory/mdmem.toml"
     away.rename(hand.folder / "gone.toml")
@@ -188,7 +188,7 @@ def test_columns_count_in_the_units_that_the_editor_chose(encoding: str, column:
     assert found.offset_at(Position(0, column)) == 4
 
 
-def test_a_place_without_a_width_is_the_rest_of_its_line_and_beyond_the_text_its_end() -> None:
+def test_place_without_a_width_is_the_rest_of_its_line() -> None:
     assert document("ab\r\ncd\r\n").range_of_place(Place("a.md", 2, 1)) == Range(Position(1, 0), Position(1, 2))
     assert document("").range_of_place(Place("a.md", 1, 1)) == Range(Position(0, 0), Position(0, 0))
     assert document("ab").range_of_place(Place("a.md", 9, 9)) == Range(Position(0, 2), Position(0, 2))
@@ -288,7 +288,9 @@ def _documents(edit: types.WorkspaceEdit | None) -> list:
         ("😀: 1\r\n\u2028ä\n".encode(), "😀: 1\r\n\u2028ä\n", "😀: 2\r\n\u2028ä\n"),
     ],
 )
-def test_marks_and_ends_of_lines_that_an_editor_keeps_for_itself(on_disk: bytes, shown: str, expected: str) -> None:
+def test_byte_order_mark_and_line_ends_survive_an_editor_that_hides_them(
+    on_disk: bytes, shown: str, expected: str
+) -> None:
     found = document(shown).compared_with(on_disk)
     assert found.data == on_disk
     assert replace(found, text=expected, saved=None).data.count(b"\xef\xbb\xbf") == on_disk.count(b"\xef\xbb\xbf")
@@ -302,7 +304,7 @@ def test_edits_lead_from_any_text_to_any_other(before: str, after: str) -> None:
     assert applied(before, edits) == after
 
 
-def test_a_safe_fix_is_preferred_and_one_that_decides_is_not(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_a_safe_fix_is_preferred(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     write_entry(hand.folder / "memory", "nav/rules/other", title="Other", see=["nav/rules/other"], reason="r")
     commit_all(hand.folder)
     hand.open(OTHER)
@@ -321,7 +323,7 @@ def test_a_safe_fix_is_preferred_and_one_that_decides_is_not(hand: Hand, capsys:
     assert not hand.actions(OTHER, 4, only="quickfix")
 
 
-def test_one_fix_mends_the_other_end_in_a_file_that_is_not_open(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_changes_a_file_that_is_not_open(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     write_entry(hand.folder / "memory", "nav/rules/other", title="Wörter 😀", type="invariant")
     commit_all(hand.folder)
     hand.open(RULE)

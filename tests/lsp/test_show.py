@@ -22,7 +22,7 @@ def told(hand: Hand, text: str, path: str = NEW) -> str:
     return "" if found is None or not isinstance(found.contents, types.MarkupContent) else found.contents.value
 
 
-def test_an_address_tells_its_entry_with_its_chain_and_reasons(reader: Hand) -> None:
+def test_hover_on_an_address_shows_the_entry_its_chain_and_reasons(reader: Hand) -> None:
     assert told(reader, "---\r\ntitle: 😀ü\r\nsee: [nav/architecture/one-|thread]\r\n---\r\n").splitlines() == [
         "```text",
         "decision · superseded",
@@ -48,18 +48,18 @@ FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n
         ("---\nignore: {local-|path: yes}\n---\n", "local-path (warning)"),
     ],
 )
-def test_other_things_tell_what_they_mean(reader: Hand, text: str, said: str) -> None:
+def test_hover_on_keys_and_codes_explains_them(reader: Hand, text: str, said: str) -> None:
     assert said in told(reader, text)
 
 
 @pytest.mark.parametrize("text", ["We decided, |so.", "We decided `ros/rules/|clocks`."])
-def test_nothing_is_told_of_prose_and_code_and_beyond_the_text(reader: Hand, text: str) -> None:
+def test_hover_on_prose_and_code_and_beyond_the_text_is_empty(reader: Hand, text: str) -> None:
     assert told(reader, FRONT + text) == ""
     params = types.HoverParams(reader.named(THREADS), types.Position(9_999, 9_999))
     assert hover(reader.document(THREADS), params) is None
 
 
-def test_what_a_hostile_entry_says_stays_within_the_fence(reader: Hand) -> None:
+def test_hostile_text_stays_within_the_fence(reader: Hand) -> None:
     lines = told(reader, f"{FRONT}We do, for we tried. [see: ros/rules/|hostile]\n").splitlines()
     assert (lines[0], lines[-1]) == ("```text", "```")
     inner = "\n".join(lines[1:-1])
@@ -76,7 +76,7 @@ def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
     assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 
-def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(reader: Hand) -> None:
+def test_hover_on_code_shows_its_rules_and_mentioned_entries(reader: Hand) -> None:
     both = "```text\ninvariant: Callbacks do not block\ndecision: Use two threads\n```"
     assert told(reader, "|x = 1\n", NODE) == both
     assert told(reader, "|print()\n", "src/ui.py") == ""
@@ -86,12 +86,12 @@ def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(re
     assert told(reader, "\n# nav/architecture/one-|thread\n", NODE).splitlines()[2] == "Use one thread"
 
 
-def test_code_tells_how_many_rules_bind_whatever_the_file_is(hand: Hand) -> None:
+def test_hover_on_code_counts_the_rules_for_all_files(hand: Hand) -> None:
     write_entry(hand.folder / "memory", "nav/rules/spin", type="invariant", title="Spin once", applies_to=["src/*.py"])
     assert told(hand, "|x = 1\n", "src/a.py") == "```text\ninvariant: Spin once\n+1 that applies everywhere\n```"
 
 
-def test_an_entry_that_cannot_be_read_says_so(reader: Hand) -> None:
+def test_hover_on_an_unreadable_entry_shows_the_error(reader: Hand) -> None:
     document = reader.open(ONE, "---\ntype: [\n---\n")
     said = told(reader, "[see: nav/architecture/one|-thread]")
     assert "nav/architecture/one-thread cannot be parsed\nline 3: " in said
@@ -123,7 +123,7 @@ def test_lenses(reader: Hand, path: str, expected: list[str]) -> None:
     assert titles(reader, path) == expected
 
 
-def test_code_beside_wings_at_the_top_of_a_repository_is_code(tmp_path: Path) -> None:
+def test_files_beside_wings_at_the_top_of_a_repository_are_code(tmp_path: Path) -> None:
     folder = make_root(make_repository(tmp_path.resolve()))
     write(folder, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
     write_entry(folder, "nav/rules/docs", title="Plain words", applies_to=['"**/*.md"', "src"])
@@ -155,12 +155,12 @@ def uris(hand: Hand, found: Iterable[types.Location]) -> list[str]:
         ("# memory/nav/rules/call|backs.md binds this\n", RULE),
     ],
 )
-def test_a_name_leads_to_its_file_and_other_words_nowhere(reader: Hand, text: str, path: str) -> None:
+def test_definition_of_an_address_is_its_file(reader: Hand, text: str, path: str) -> None:
     found = reader.ask(definition, types.DefinitionParams, NODE if text.startswith("#") else NEW, text)
     assert uris(reader, [found] if found else []) == ([path] if path else [])
 
 
-def test_the_implementation_is_the_head(reader: Hand) -> None:
+def test_implementation_is_the_current_successor(reader: Hand) -> None:
     def heads(path: str, marked: str) -> list[str]:
         where = types.ImplementationParams(reader.named(path), reader.at(path, marked))
         return uris(reader, implementation(reader.document(path), where))
@@ -184,7 +184,7 @@ def named(hand: Hand, path: str, marked: str, *, declared: bool = False) -> list
     return said
 
 
-def test_references_stand_in_fields_and_in_texts(reader: Hand) -> None:
+def test_references_are_in_fields_and_texts(reader: Hand) -> None:
     assert named(reader, ONE, "We deci|ded") == [
         (THREADS, "nav/architecture/one-thread"),
         (THREADS, "one-thread"),
@@ -200,7 +200,7 @@ def test_references_stand_in_fields_and_in_texts(reader: Hand) -> None:
     ]
 
 
-def test_references_follow_what_is_typed(hand: Hand) -> None:
+def test_references_change_with_the_unsaved_text(hand: Hand) -> None:
     assert named(hand, RULE, "A call|back must") == []
     threads = "memory/nav/architecture/threads.md"
     hand.open(threads)

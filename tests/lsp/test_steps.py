@@ -39,7 +39,7 @@ def codes(capsys: pytest.CaptureFixture[str], hand: Hand) -> list[str]:
     return sorted({one["code"] for one in json.loads(ran.out)["findings"] if one["severity"] == "error"})
 
 
-def test_what_is_offered_follows_what_an_entry_is(lived: Hand) -> None:
+def test_steps_depend_on_the_state_of_the_entry(lived: Hand) -> None:
     for path in (POOL, DRAFT):
         lived.open(path)
     assert list(offered(lived, POOL)) == WHOLE
@@ -54,7 +54,7 @@ def test_what_is_offered_follows_what_an_entry_is(lived: Hand) -> None:
     assert not offered(lived, "memory/nav/README.md")
 
 
-def test_one_supersedes_another_with_both_ends(lived: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_step_supersede_writes_both_ends(lived: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     lived.open(POOL)
     lived.open(THREADS)
     lived.type(THREADS, "measured", "measured 😀 twice")
@@ -73,7 +73,7 @@ def test_one_supersedes_another_with_both_ends(lived: Hand, capsys: pytest.Captu
     assert codes(capsys, lived) == []
 
 
-def test_a_draft_is_approved_in_the_name_of_who_commits(lived: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_draft_is_approved_in_the_name_of_gits_user(lived: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     git(lived.folder, "config", "user.name", "Ada")
     git(lived.folder, "config", "user.email", "ada@example.org")
     lived.open(DRAFT)
@@ -84,7 +84,7 @@ def test_a_draft_is_approved_in_the_name_of_who_commits(lived: Hand, capsys: pyt
     assert codes(capsys, lived) == []
 
 
-def test_nobody_approves_the_template_or_for_a_wing_that_refuses_them(lived: Hand) -> None:
+def test_template_and_wing_of_other_owners_offer_no_approval(lived: Hand) -> None:
     lived.open(DRAFT)
     lived.type(DRAFT, "We decided.", "<State what was decided in one sentence.>")
     assert "Approve this draft" not in offered(lived, DRAFT)
@@ -95,7 +95,7 @@ def test_nobody_approves_the_template_or_for_a_wing_that_refuses_them(lived: Han
     assert "Approve this draft" not in offered(lived, DRAFT)
 
 
-def test_one_is_doubted_verified_and_ended(lived: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_entry_is_doubted_verified_and_deprecated(lived: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     write(lived.folder, POOL, (lived.folder / POOL).read_bytes().replace(b"\n", b"\r\n"))
     lived.open(POOL)
     lived.apply(offered(lived, POOL)["Put under review"].edit)
@@ -117,7 +117,7 @@ def test_one_is_doubted_verified_and_ended(lived: Hand, capsys: pytest.CaptureFi
     assert "template-leftover" in [one.code for one in lived.document(POOL).memory.findings]
 
 
-def test_a_new_draft_stands_beside_what_it_is_to_replace(lived: Hand) -> None:
+def test_new_draft_gets_a_free_address_next_to_the_old_entry(lived: Hand) -> None:
     lived.open(THREADS)
     write_entry(lived.folder / "memory", "nav/architecture/threads-2", title="Taken")
     lived.look()
@@ -131,7 +131,7 @@ def test_a_new_draft_stands_beside_what_it_is_to_replace(lived: Hand) -> None:
     assert "Supersede with a new draft" not in offered(lived, THREADS)
 
 
-def test_what_would_break_the_memory_or_cannot_be_written_is_not_offered(
+def test_step_that_breaks_the_memory_or_cannot_be_written_is_not_offered(
     lived: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lived.open(THREADS)
@@ -147,7 +147,7 @@ def test_what_would_break_the_memory_or_cannot_be_written_is_not_offered(
     assert not offered(lived, THREADS), "the file may not be written"
 
 
-def test_what_cannot_be_is_refused_to_who_asked_and_is_no_fault(hand: Hand) -> None:
+def test_refused_rename_is_an_error_response_and_no_bug(hand: Hand) -> None:
     hand.open(RULE)
     server = Server(hand.memories)
     params = types.RenameParams(hand.named(RULE), types.Position(0, 1), "architecture/threads")
@@ -191,7 +191,7 @@ def refused(hand: Hand, path: str, marked: str, new: str) -> str:
     return caught.value.message
 
 
-def test_a_new_name_moves_the_file_and_mends_every_link(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rename_moves_the_file_and_updates_every_link(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     linked.open(NEAR)
     linked.type(NEAR, "Near", "Nearer 😀")
     places = ("see: [nav/rules/|callbacks]", "[[call|backs]]", "rules/callbacks|.md#why")
@@ -211,7 +211,7 @@ def test_a_new_name_moves_the_file_and_mends_every_link(linked: Hand, capsys: py
     assert f"R100\tmemory/nav/rules/callbacks.md\tmemory/{new}.md" in told
 
 
-def test_what_is_renamed_is_shown_in_full(linked: Hand) -> None:
+def test_rename_shows_the_full_address(linked: Hand) -> None:
     linked.open(NEAR)
 
     def told(marked: str) -> str | None:
@@ -225,7 +225,7 @@ def test_what_is_renamed_is_shown_in_full(linked: Hand) -> None:
     assert renamed(linked, NEAR, "Sie|he", "x") is None
 
 
-def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
+def test_invalid_new_name_is_refused_in_one_sentence(linked: Hand) -> None:
     linked.open(NEAR)
     at = "[[call|backs]]"
     for new, said in (
@@ -254,7 +254,7 @@ def moved(hand: Hand, **paths: str) -> types.WorkspaceEdit | None:
     return will_rename(hand.memories, types.RenameFilesParams(files))
 
 
-def test_files_that_the_editor_moves_keep_their_links(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_links_follow_files_that_the_editor_moves(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
     linked.open(RULE)
     new = {RULE: "memory/nav/architecture/calls.md", NEAR: "memory/nav/architecture/near.md"}
     edit = moved(linked, **new)
@@ -272,7 +272,7 @@ def test_files_that_the_editor_moves_keep_their_links(linked: Hand, capsys: pyte
     assert run_here(capsys, "check", "--ignore", "unused-suppression", cwd=linked.folder).code == 0
 
 
-def test_a_folder_that_the_editor_moves_is_a_room(linked: Hand) -> None:
+def test_links_follow_a_room_that_the_editor_moves(linked: Hand) -> None:
     linked.open(NEAR)
     linked.apply(moved(linked, **{"memory/nav/rules": "memory/nav/laws"}))
     assert "see: [nav/laws/callbacks]" in linked.document(NEAR).text
@@ -287,7 +287,7 @@ def test_a_folder_that_the_editor_moves_is_a_room(linked: Hand) -> None:
         ("src", "lib"),
     ],
 )
-def test_what_is_no_entry_moves_as_it_is(linked: Hand, old: str, new: str) -> None:
+def test_move_of_another_file_needs_no_edit(linked: Hand, old: str, new: str) -> None:
     linked.open(RULE)
     assert moved(linked, **{old: new}) is None
 
@@ -304,13 +304,13 @@ LONG = f"memory/nav/rules/{'a' * 300}.md"
         (RULE, "memory/nav/rules/Call Backs.md", "is not a valid name for an entry-id"),
     ],
 )
-def test_a_move_to_or_from_a_name_that_no_entry_has_is_refused(linked: Hand, old: str, new: str, said: str) -> None:
+def test_move_with_an_impossible_name_is_refused(linked: Hand, old: str, new: str, said: str) -> None:
     linked.open(RULE)
     with pytest.raises(JsonRpcException, match=said):
         moved(linked, **{old: new})
 
 
-def test_a_file_that_changed_on_disk_is_looked_at_anew(linked: Hand) -> None:
+def test_file_that_changed_on_disk_is_read_again(linked: Hand) -> None:
     linked.open(NEAR)
     assert linked.document(NEAR).memory.catalog.document("nav/architecture/far.md")
     write_entry(linked.folder / "memory", "nav/architecture/far", "It binds!\n", amends=["nav/rules/callbacks"])

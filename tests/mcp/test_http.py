@@ -96,7 +96,7 @@ async def _save(client: Client, project: str, title: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("project", ["app", "vault", "obsidian", "nowhere"])
-def test_token_writes_its_wing_alone_and_one_that_reads_nothing(guarded: Guarded, project: str) -> None:
+def test_token_writes_only_to_its_own_wing(guarded: Guarded, project: str) -> None:
     token = guarded.reader if project == "app" else guarded.writer
     said = talk(guarded.server.url, lambda client: _save(client, project, "When it is other"), token=token)
     # A wing that is there is refused in the same words as one that is not.
@@ -114,14 +114,14 @@ def test_request_without_a_good_token_is_refused(guarded: Guarded, stated: str |
     assert "app" not in answer.body
 
 
-def test_removed_token_is_good_no_more_at_once(guarded: Guarded) -> None:
+def test_removed_token_is_refused_at_once(guarded: Guarded) -> None:
     token = token_for(guarded.root, "brief", "app")
     assert guarded.server.ask(authorization=f"Bearer {token}").status == 200
     BearerTokens(guarded.root.parent / ".git/mdmem/state/memory").remove("brief")
     assert guarded.server.ask(authorization=f"Bearer {token}").status == 401
 
 
-def test_tokens_that_cannot_be_read_let_nobody_in(guarded: Guarded) -> None:
+def test_unreadable_tokens_refuse_every_request(guarded: Guarded) -> None:
     file = guarded.root.parent / ".git/mdmem/state/memory/bearers.json"
     held = file.read_bytes()
     try:
@@ -143,9 +143,7 @@ _ORIGINS = ("http://evil.example", "https://localhost.evil.example", "null", "ht
         ("origin", "http://localhost:{port}", 200),
     ],
 )
-def test_host_and_origin_are_our_own_but_for_a_forwarded_port(
-    guarded: Guarded, header: str, value: str, status: int
-) -> None:
+def test_foreign_host_and_origin_are_refused(guarded: Guarded, header: str, value: str, status: int) -> None:
     stated = {header: value.format(port=guarded.server.port)}
     assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", **stated).status == status
 
@@ -167,7 +165,7 @@ def test_refused_requests_fill_no_log(guarded: Guarded) -> None:
 
 
 @pytest.mark.long
-def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
+def test_rate_limit_of_one_caller_does_not_affect_another(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     eager, other = token_for(root, "eager", "app"), token_for(root, "other", "app")
     with serving(root, limits="h._PER_SECOND, h._BURST = 0.01, 3") as server:
@@ -177,7 +175,7 @@ def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
         assert server.ask(authorization=f"Bearer {other}").status == 200
 
 
-def test_without_tokens_this_machine_reads_everything_until_there_is_one(tmp_path: Path) -> None:
+def test_without_tokens_this_machine_reads_everything_until_one_is_added(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     with serving(root) as server:
         said = talk(server.url, _everything)
@@ -193,7 +191,7 @@ def test_without_tokens_this_machine_reads_everything_until_there_is_one(tmp_pat
         assert server.stop() == 0
 
 
-def test_wings_narrow_what_is_open(tmp_path: Path) -> None:
+def test_wing_option_limits_access_without_a_token(tmp_path: Path) -> None:
     with serving(two_wings(tmp_path), "127.0.0.1:0", "--wing", "app") as server:
         said = talk(server.url, lambda client: client.call_tool("retrieve", {}))
         assert "granite" in said.model_dump_json()
@@ -201,7 +199,7 @@ def test_wings_narrow_what_is_open(tmp_path: Path) -> None:
         assert server.stop(signal.SIGINT) == 0
 
 
-def test_address_of_the_network_is_served_with_a_token(tmp_path: Path) -> None:
+def test_address_of_the_network_needs_a_token(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     token = token_for(root, "ci", "app")
     with serving(root, "0.0.0.0:0", "--allow-host", "memory.example") as server:
@@ -228,7 +226,7 @@ _NO_ADDRESSES = ("8080", "localhost", "localhost:x", "[::1]:70000", ":x")
         *((one, (), 2, "is not an address; write HOST:PORT") for one in _NO_ADDRESSES),
     ],
 )
-def test_server_that_may_not_be_is_one_sentence(
+def test_server_that_cannot_start_prints_one_sentence(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -271,7 +269,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
     ],
     ids=["nothing", "half a head", "one request", "and half a head", "half a body", "with a token"],
 )
-def test_client_is_let_go_whatever_it_sends(strict: tuple[Serving, str], sent: str) -> None:
+def test_slow_client_is_disconnected_whatever_it_sends(strict: tuple[Serving, str], sent: str) -> None:
     server, token = strict
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as stranger:
         stranger.sendall(sent.replace("TOKEN", token).encode())
@@ -279,7 +277,7 @@ def test_client_is_let_go_whatever_it_sends(strict: tuple[Serving, str], sent: s
             pass
 
 
-def test_strangers_who_keep_their_connections_shut_others_out_for_a_moment_alone(strict: tuple[Serving, str]) -> None:
+def test_open_connections_block_others_only_for_a_moment(strict: tuple[Serving, str]) -> None:
     server, token = strict
     kept = [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(20)]
     for one in kept:

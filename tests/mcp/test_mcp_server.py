@@ -47,7 +47,7 @@ def test_tools_are_listed_with_their_hints(root: Path, mode: str) -> None:
     assert [saving.read_only_hint, saving.idempotent_hint, saving.destructive_hint] == [False] * 3
 
 
-def test_what_no_contract_fixes_is_sent_once_as_text_or_as_json_without_noise(root: Path) -> None:
+def test_answer_without_a_contract_is_text_or_json_without_noise(root: Path) -> None:
     answer = call(server_over(root), "retrieve", query="threads")
     assert answer.structured_content is None
     said = text(answer)
@@ -61,7 +61,7 @@ def test_what_no_contract_fixes_is_sent_once_as_text_or_as_json_without_noise(ro
 
 
 @pytest.mark.parametrize("budget", [200, 500, 1_500])
-def test_a_budget_is_what_is_sent_beside_invariants_and_one_line(tmp_path: Path, budget: int) -> None:
+def test_budget_limits_everything_but_invariants_and_one_line(tmp_path: Path, budget: int) -> None:
     server = server_over(shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory"))
     asked = {"query": "retry order submission", "wing": "myapp", "budget": budget}
     said = text(call(server, "retrieve", **asked))
@@ -74,7 +74,7 @@ def test_a_budget_is_what_is_sent_beside_invariants_and_one_line(tmp_path: Path,
     assert [item["address"] for item in found["items"] if f"`{item['address']}`" not in said] == []
 
 
-def test_why_tells_the_chain_and_check_what_is_wrong(root: Path) -> None:
+def test_why_shows_the_chain_and_check_the_findings(root: Path) -> None:
     write_entry(root, "nav/rules/broken", see=["nav/rules/gone"])
     server = server_over(root)
     (link,) = asked(server, "why", address="threads")["chain"]
@@ -82,7 +82,7 @@ def test_why_tells_the_chain_and_check_what_is_wrong(root: Path) -> None:
     assert [one["code"] for one in asked(server, "check", select="dangling-link")["findings"]] == ["dangling-link"]
 
 
-def test_propose_supersedes_an_entry_that_is_named_in_full_and_leaves_its_file(root: Path) -> None:
+def test_propose_needs_a_full_address_and_leaves_the_old_file_alone(root: Path) -> None:
     before = (root / "nav/architecture/threads.md").read_bytes()
     stated = {"title": "Use one thread", "body": "One.\n\nRationale: two were too many.\n", "reason": "measured again"}
     refused = error(call(server_over(root), "propose", supersedes="threads", **stated))
@@ -103,7 +103,7 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     assert "was already used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
 
 
-def test_propose_writes_a_draft_to_a_room_of_one_name_and_nothing_that_a_check_refuses(root: Path) -> None:
+def test_propose_writes_a_draft_and_nothing_that_a_check_refuses(root: Path) -> None:
     torn = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
     assert error(call(server_over(root), "propose", title="Keys", body=torn)).startswith("propose: nothing was written")
     assert not (root / "nav/architecture/keys.md").exists()
@@ -117,9 +117,7 @@ def test_propose_writes_a_draft_to_a_room_of_one_name_and_nothing_that_a_check_r
 
 
 @pytest.mark.parametrize("named", [{}, {"project_id": ""}, {"project_id": None}])
-def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract_even_with_a_default_wing(
-    root: Path, named: Any
-) -> None:
+def test_call_without_a_project_is_unresolved_even_with_a_default_wing(root: Path, named: Any) -> None:
     write(root, "mdmem.toml", 'default_wing = "nav"\n')
     server, context = server_over(root), {"content": "a", "topic": "b"}
     found = facts(call(server, "get_scope_state", **named))
@@ -128,7 +126,7 @@ def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract_even_
     assert facts(call(server, "retrieve_context", scope="project", **named))["scope_state"] == "unresolved"
 
 
-def test_where_the_folder_is_gone_a_scope_is_not_known_and_a_save_says_what_to_do(root: Path) -> None:
+def test_deleted_folder_leaves_the_scope_unknown_and_a_save_says_what_to_do(root: Path) -> None:
     server, stated = server_over(root), {"context": {"content": "a", "topic": "b"}, "project_id": "nav"}
     wrong = call(server, "save_context", **stated, colour="red").structured_content
     assert (wrong["status"], wrong["next_step"]) == ("failed", "fix the call and repeat it")
@@ -142,7 +140,7 @@ def test_where_the_folder_is_gone_a_scope_is_not_known_and_a_save_says_what_to_d
         assert (found["scope_state"], found["write_permitted"], found["message"]) == (state, False, why)
 
 
-def test_entities_that_conflict_are_a_contradiction_in_answers_and_checks(root: Path) -> None:
+def test_conflicting_entities_are_reported_in_answers_and_checks(root: Path) -> None:
     server = server_over(root)
     ledger = {"entity_name": "Ledger", "fact": "The ledger of orders keeps none.", "scope": "project"}
     queue = {"entity_name": "Queue", "fact": "The queue of orders keeps each.", "scope": "project"}
@@ -160,12 +158,12 @@ def test_entities_that_conflict_are_a_contradiction_in_answers_and_checks(root: 
     assert "conflict-unresolved" in [one["code"] for one in found]
 
 
-def test_an_ambiguous_wing_is_asked_for_by_the_name_of_its_parameter(root: Path) -> None:
+def test_ambiguous_wing_is_asked_for_by_its_parameter(root: Path) -> None:
     write_entry(root, "arm/rules/x")
     assert "name one as `wing`" in error(call(server_over(root), "retrieve", query="x"))
 
 
-def test_an_entry_beyond_the_bounds_of_one_call_is_refused_also_by_the_former_name(root: Path) -> None:
+def test_too_many_entries_are_refused_also_with_the_former_argument(root: Path) -> None:
     for number in range(201):
         write_entry(root, f"nav/many/e{number}")
     assert "means 201 entries" in error(call(server_over(root), "get_entry", addresses="nav/many/"))
@@ -176,14 +174,14 @@ def test_an_entry_beyond_the_bounds_of_one_call_is_refused_also_by_the_former_na
     [{"project_id": "nav"}, {"decision": "words", "project_id": "nav"}, {"decision": {}, "project_id": "nav", "x": 1}],
     ids=["missing", "no object", "unknown"],
 )
-def test_a_saving_tool_answers_with_a_result_when_its_arguments_do_not_fit(root: Path, arguments: Any) -> None:
+def test_saving_tool_returns_a_result_for_wrong_arguments(root: Path, arguments: Any) -> None:
     answer = call(server_over(root), "save_decision", **arguments)
     assert answer.is_error
     assert answer.structured_content["status"] == "failed"
     assert answer.structured_content["message"] in text(answer).replace('\\"', '"')
 
 
-def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path) -> None:
+def test_each_page_of_a_context_has_its_own_markdown_and_whole_items(root: Path) -> None:
     write(root, "mdmem.toml", "[server]\nanswer_tokens = 600\n")
     for number in range(9):
         write_entry(root, f"nav/rules/r{number}", f"X{number} must hold.\n\nRationale: {'y ' * 99}\n", type="invariant")
@@ -215,7 +213,7 @@ def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path)
         ("retreive", {}, 'there is no tool "retreive"; the tools are retrieve, search, '),
     ],
 )
-def test_a_null_character_and_an_unknown_tool_are_refused(root: Path, tool: str, arguments: Any, start: str) -> None:
+def test_null_character_and_unknown_tool_are_refused(root: Path, tool: str, arguments: Any, start: str) -> None:
     assert error(call(server_over(root), tool, **arguments)).startswith(start)
 
 
@@ -228,7 +226,7 @@ def test_prompt_is_refused_in_a_sentence(root: Path) -> None:
     with_client(server_over(root), work)
 
 
-def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:
+def test_setting_chooses_the_profile_unless_the_option_does(root: Path) -> None:
     write(root, "mdmem.toml", '[server]\nprofile = "graphbase"\n')
 
     for profile, listed in ((None, Profile.SESSIONS), ("core", Profile.CORE)):
@@ -236,13 +234,13 @@ def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Pat
         assert {tool.name for tool in found.tools} == set(PROFILES[listed])
 
 
-def test_a_file_that_cannot_be_read_stands_first(root: Path) -> None:
+def test_unreadable_file_comes_first(root: Path) -> None:
     write(root, "nav/rules/torn.md", "---\ntype: invariant\n")
     assert next(iter(asked(server_over(root), "retrieve", query="zebra"))) == "problems"
     assert "nav/rules/torn.md" in text(call(server_over(root), "retrieve", query="zebra")).split("###")[0]
 
 
-def test_without_a_memory_retrieve_answers_from_elsewhere_and_others_say_so(nowhere: Provider, tmp_path: Path) -> None:
+def test_without_a_memory_retrieve_uses_other_files_and_other_tools_fail(nowhere: Provider, tmp_path: Path) -> None:
     write(tmp_path, "README.md", "# Project\n\nThe gyroscope is polled.\n")
     found = asked(server_over(nowhere), "retrieve", query="gyroscope")
     assert (found["retrieval_status"], found["degraded"], found["source"]) == ("failed", True, "readme")
@@ -269,7 +267,7 @@ class _Waiting(OpenedProvider):
         return super().workspace(*access)
 
 
-def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) -> None:
+def test_slow_reading_tool_is_tried_twice(root: Path) -> None:
     write(root, "mdmem.toml", "[server]\ntimeout_seconds = 30\n")
 
     def go_by() -> None:
@@ -285,7 +283,7 @@ def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) ->
         assert runner.run(work())["retrieval_status"] == "succeeded"
 
 
-def test_where_the_time_is_over_a_few_lines_come_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timed_out_answer_has_lines_from_outside_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = make_repository(tmp_path / "app")
     root = make_root(repository / "memory")
     write(repository, "README.md", "The gateway closes at night.\n")
@@ -312,7 +310,7 @@ class _Failing(OpenedProvider):
 
 @pytest.mark.parametrize("tool", ["search", "retrieve", "retrieve_context", "memory_surface", "context"])
 @pytest.mark.parametrize("fault", [EnvironmentFaultError("git is ill"), PermissionError(13, "Permission denied")])
-def test_a_reading_tool_answers_failed_when_the_files_cannot_be_read(root: Path, tool: str, fault: Exception) -> None:
+def test_reading_tool_answers_failed_for_unreadable_files(root: Path, tool: str, fault: Exception) -> None:
     arguments = {"query": "x"} if "query" in TOOLS[tool].input_schema["properties"] else {"project_id": "nav"}
     arguments = {"goal": "x"} if tool == "context" else arguments
     said = text(call(server_over(_Failing(root, fault)), tool, **arguments))
@@ -320,7 +318,7 @@ def test_a_reading_tool_answers_failed_when_the_files_cannot_be_read(root: Path,
     assert "git is ill" in said or "permission denied" in said
 
 
-def test_a_fault_of_ours_is_one_sentence_without_what_it_says(root: Path) -> None:
+def test_bug_is_one_sentence_without_the_text_of_the_exception(root: Path) -> None:
     server = server_over(_Failing(root, KeyError("the secret path /home/ada")))
     said = error(call(server, "why", address="x"))
     assert said == "why: a fault of mdmem itself (KeyError); the server's log on stderr has it"
@@ -330,7 +328,9 @@ def test_a_fault_of_ours_is_one_sentence_without_what_it_says(root: Path) -> Non
     assert "secret" not in text(answer)
 
 
-def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_of_the_index_is_reported_to_a_call_that_asks_for_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[tuple[float, float | None, str | None]] = []
     monkeypatch.setattr(warmup, "_BEAT", 0.01)
     waiting = _Waiting(root, lambda: None)

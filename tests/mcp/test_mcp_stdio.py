@@ -80,7 +80,7 @@ def asking(number: int, tool: str, **arguments: Any) -> bytes:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_a_client_lists_tools_and_is_given_an_entry_whole_once(repository: Path, mode: str) -> None:
+def test_client_gets_each_entry_in_full_only_once(repository: Path, mode: str) -> None:
     async def work(client: Client) -> tuple[set[str], list[str]]:
         names = {tool.name for tool in (await client.list_tools()).tools}
         return names, [text(await client.call_tool("retrieve", {"query": "threads"})) for _ in range(2)]
@@ -94,7 +94,7 @@ def test_a_client_lists_tools_and_is_given_an_entry_whole_once(repository: Path,
     assert "> Navigation" not in second
 
 
-def test_instructions_of_the_default_server_name_the_call_that_lists_the_contracts_tools(repository: Path) -> None:
+def test_instructions_say_how_to_list_every_tool(repository: Path) -> None:
     async def said(client: Client) -> tuple[str, set[str]]:
         return client.instructions or "", {tool.name for tool in (await client.list_tools()).tools}
 
@@ -132,7 +132,7 @@ def test_a_wing_limits_what_is_seen(repository: Path) -> None:
     assert "there is no entry `nav/rules/callbacks`" in said
 
 
-def test_what_was_asked_before_the_end_of_input_is_answered(server: Any) -> None:
+def test_request_before_the_end_of_input_is_answered(server: Any) -> None:
     send(server, asking(2, "search", query="threads"))
     received(server)
     out, _ = server.communicate(asking(3, "search", query="threads"), timeout=10)
@@ -150,7 +150,7 @@ def with_why(*lines: str) -> str:
     )
 
 
-def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:
+def test_process_ends_during_an_endless_call(repository: Path) -> None:
     program = with_why("print('here', file=sys.stderr, flush=True)", "time.sleep(60)")
     with running(repository, program=program) as server:
         hello(server)
@@ -167,7 +167,7 @@ def test_a_signal_ends_the_process_without_a_traceback(server: Any, number: sign
     assert b"Traceback" not in server.stderr.read()
 
 
-def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> None:
+def test_output_of_a_tool_is_not_on_standard_output(repository: Path) -> None:
     program = with_why(
         "print('printed')",
         "sys.stdout.write('without an end')",
@@ -186,7 +186,7 @@ def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> No
 
 
 @pytest.mark.long
-def test_a_call_that_is_cancelled_is_followed_by_the_next(server: Any) -> None:
+def test_cancelled_call_does_not_stop_the_next(server: Any) -> None:
     cancelled = line("notifications/cancelled", None, requestId=2)
     send(server, asking(2, "check") + cancelled + line("ping", 3))
     assert received(server)["id"] in (2, 3)
@@ -195,7 +195,7 @@ def test_a_call_that_is_cancelled_is_followed_by_the_next(server: Any) -> None:
 
 
 @pytest.mark.long
-def test_output_that_nobody_reads_does_not_hold_up_the_end(server: Any) -> None:
+def test_unread_output_does_not_delay_the_end(server: Any) -> None:
     send(server, b"".join(line("tools/list", number) for number in range(10, 60)))
     time.sleep(0.5)
     began = time.monotonic()
@@ -205,7 +205,7 @@ def test_output_that_nobody_reads_does_not_hold_up_the_end(server: Any) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the process under /proc")
-def test_the_server_ends_with_a_client_that_is_killed_in_a_call(repository: Path) -> None:
+def test_server_ends_if_its_client_is_killed_during_a_call(repository: Path) -> None:
     client = (
         "import os, subprocess, sys\n"
         "server = subprocess.Popen([sys.executable, '-m', 'mdmem', 'mcp'], stdin=-1, stdout=-1)\n"
@@ -233,14 +233,14 @@ def is_running(number: int) -> bool:
     return state != b"Z"
 
 
-def test_settings_that_cannot_be_read_do_not_stop_the_server(repository: Path) -> None:
+def test_unreadable_settings_do_not_stop_the_server(repository: Path) -> None:
     write(repository, "memory/mdmem.toml", "profile = [\n")
     answer = facts(call(process(repository), "retrieve", format="json", query="threads"))
     assert answer["problems"][0]["code"] == "settings-invalid"
     assert len(answer["items"]) == 2
 
 
-def test_the_client_that_goes_before_its_answer_ends_the_process_quietly(server: Any) -> None:
+def test_client_that_closes_its_output_ends_the_process_quietly(server: Any) -> None:
     server.stdout.close()
     send(server, line("tools/list", 2))
     server.stdin.close()
@@ -257,7 +257,7 @@ def test_without_the_extra_the_command_says_what_to_type(repository: Path) -> No
     assert b"[mcp]" in done.stderr
 
 
-def test_client_that_went_before_its_answer_and_asks_again_leaves_one_entry(tmp_path: Path) -> None:
+def test_call_repeated_after_a_lost_answer_leaves_one_entry(tmp_path: Path) -> None:
     root, asked = project(tmp_path), asking(1, "save_context", context=context(), project_id="nav")
     # The answer waits until the client is gone.
     waits = f"whole(*a, **k); [time.sleep(0.01) for _ in range(3000) if not os.path.exists({str(tmp_path / 'gone')!r})]"

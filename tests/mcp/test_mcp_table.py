@@ -37,14 +37,14 @@ def tool(request: pytest.FixtureRequest) -> Tool:
     return _ALL[request.param]
 
 
-def test_descriptions_are_short_and_every_parameter_says_what_it_is(tool: Tool) -> None:
+def test_descriptions_are_short_and_every_parameter_has_one(tool: Tool) -> None:
     assert len(tool.about) <= 600
     properties = tool.input_schema["properties"]
     assert [name for name, one in properties.items() if not one["description"].endswith(".")] == []
     assert [name for name in properties if not re.fullmatch(r"[a-z_]{1,30}", name)] == []
 
 
-def test_project_and_project_id_say_that_they_are_the_same() -> None:
+def test_project_and_project_id_have_the_same_description() -> None:
     properties = [one for tool in TOOLS.values() for one in tool.input_schema["properties"].items()]
     said = {(name, one["description"]) for name, one in properties if name in ("project", "project_id")}
     same = "Its `project_id` or wing's name."
@@ -80,7 +80,7 @@ def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Too
             Draft202012Validator(one).validate(one["default"])
 
 
-def test_a_tool_of_no_contract_takes_a_format_and_one_that_writes_no_cursor(tool: Tool) -> None:
+def test_tool_without_a_contract_takes_a_format_and_a_writing_tool_no_cursor(tool: Tool) -> None:
     assert ("cursor" in tool.input_schema["properties"]) is not tool.writes
     schema = tool.output_schema
     Draft202012Validator.check_schema(schema or {})
@@ -98,7 +98,7 @@ def test_a_former_name_of_a_profile_means_the_same(former: str, now: str) -> Non
 
 
 @pytest.mark.parametrize("profile", ["core", "graphbase", "research", "all"])
-def test_a_tool_points_to_those_that_its_profile_lists(profile: str) -> None:
+def test_tool_mentions_only_tools_of_its_profile(profile: str) -> None:
     listed = tools_of(profile)
     properties = [one for tool in listed for one in tool.input_schema["properties"].values()]
     texts = [*(tool.about for tool in listed), *(one["description"] for one in properties)]
@@ -151,7 +151,7 @@ def refusal(**given: Any) -> str:
     [["a", "b"], '["a", "b"]', "a,b", " a , b ,", ["a", "b", "a", ""]],
     ids=["list", "json", "commas", "blanks", "twice"],
 )
-def test_a_list_is_read_when_it_comes_in_another_form(sent: object) -> None:
+def test_list_is_accepted_in_other_forms(sent: object) -> None:
     assert read(tags=sent)["tags"] == ("a", "b")
 
 
@@ -171,11 +171,11 @@ def test_a_list_is_read_when_it_comes_in_another_form(sent: object) -> None:
         ("records", '[{"title": "x"}]', [{"title": "x"}]),
     ],
 )
-def test_a_value_is_read_when_its_form_is_harmless(name: str, sent: object, meant: object) -> None:
+def test_value_is_accepted_in_harmless_other_forms(name: str, sent: object, meant: object) -> None:
     assert read(**{name: sent})[name] == meant
 
 
-def test_null_is_what_is_left_out_and_unknown_and_missing_parameters_are_refused() -> None:
+def test_null_counts_as_absent_and_unknown_and_missing_parameters_are_refused() -> None:
     assert read(limit=None, tags=None) == read()
     assert refusal(task="x").startswith('there is no parameter "task"; the tool takes `query`, `kind`, `limit`')
     with pytest.raises(UsageError, match=r"^`query` is missing: What is looked for\. In plain words$"):

@@ -57,7 +57,7 @@ _STEPS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("patience", [0, 2_000_000_000])
-def test_after_each_change_a_server_has_what_a_new_one_has(
+def test_server_sees_the_same_as_a_new_one_after_each_change(
     root: Path, provider: Provider, patience: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "RACY_NS", patience)
@@ -91,7 +91,7 @@ def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> No
     assert len(addresses(provider)) == 3
 
 
-def test_a_fault_of_git_is_over_when_it_is_mended(root: Path, provider: Provider) -> None:
+def test_fault_of_git_ends_when_it_is_repaired(root: Path, provider: Provider) -> None:
     settings = root.parent / ".git" / "config"
     sound = settings.read_text(encoding="utf-8")
     settings.write_text(sound + "[core]\n\tbare = true\n\tworktree = ..\n", encoding="utf-8")
@@ -100,7 +100,7 @@ def test_a_fault_of_git_is_over_when_it_is_mended(root: Path, provider: Provider
     assert provider.workspace().location.git_fault is None
 
 
-def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> None:
+def test_time_limit_of_one_call_does_not_affect_the_next(provider: Provider) -> None:
     now = [0.0]
     late = provider.workspace().within(60, clock=lambda: now[0])
     assert late.catalog.entries
@@ -128,7 +128,7 @@ def test_server_makes_no_git_directory_at_the_old_place(gone: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("tool", ["retrieve", "search", "retrieve_context", "memory_surface", "context"])
-def test_a_question_to_a_memory_that_is_gone_has_failed(tool: str, tmp_path: Path) -> None:
+def test_question_to_a_deleted_memory_fails(tool: str, tmp_path: Path) -> None:
     root = memory(tmp_path / "repo") / "memory"
     server = server_over(root)
     named = {"goal": "threads"} if tool == "context" else {"query": "threads"}
@@ -163,7 +163,7 @@ def retrieved(server: object, **arguments: object) -> str:
     return text(call(server, "retrieve", **{"query": "threads", **arguments}))
 
 
-def test_fresh_gives_it_again_and_so_does_a_change_and_a_context(root: Path, server: MemoryServer) -> None:
+def test_entry_is_shown_again_with_fresh_after_a_change_and_in_a_context(root: Path, server: MemoryServer) -> None:
     assert [RULE in retrieved(server, fresh=fresh) for fresh in (False, True, False)] == [True, True, False]
     without_session = server_over(root)
     assert [RULE in retrieved(without_session) for _ in range(2)] == [True, True]
@@ -173,7 +173,7 @@ def test_fresh_gives_it_again_and_so_does_a_change_and_a_context(root: Path, ser
     assert "> Callbacks never block." in retrieved(server)
 
 
-def test_a_cut_answer_is_given_with_its_last_page(tmp_path: Path) -> None:
+def test_cut_answer_counts_as_shown_with_its_last_page(tmp_path: Path) -> None:
     root = make_root(tmp_path / "memory", "[server]\nanswer_tokens = 250\n")
     server = server_over(root, remembers=True)
     for number in range(4):
@@ -187,7 +187,7 @@ def test_a_cut_answer_is_given_with_its_last_page(tmp_path: Path) -> None:
     assert "must hold" not in retrieved(server)
 
 
-def test_several_questions_are_one_call_and_passages_another(server: MemoryServer) -> None:
+def test_several_questions_and_several_passages_fit_in_one_call(server: MemoryServer) -> None:
     said = text(call(server, "retrieve", queries=["which threads?", "callbacks"]))
     assert [line for line in said.splitlines() if line.startswith("## ")] == ["## 1. which threads?", "## 2. callbacks"]
     assert said.count(RULE) == 1
@@ -203,7 +203,7 @@ def test_several_questions_are_one_call_and_passages_another(server: MemoryServe
     assert ["it was measured" in one for one in each] == [True, False]
 
 
-def test_entries_that_were_handed_over_are_counted_and_no_question_is_kept(repo: Path) -> None:
+def test_shown_entries_are_counted_and_no_question_is_stored(repo: Path) -> None:
     root = make_root(repo / "memory")
     write_entry(root, "shop/rules/amounts", title="Amounts are integers", type="invariant")
     server = server_over(root)
@@ -237,7 +237,7 @@ def bundle(root: Path, **more: Any) -> Mapping[str, Any]:
     return facts(call(server_over(root), "retrieve_context", project_id="shop", **more))
 
 
-def test_merged_decisions_are_items_after_patterns_have_room_and_before_notes(shop: Path) -> None:
+def test_merged_decisions_come_after_patterns_and_before_notes(shop: Path) -> None:
     for number in range(5):
         write_entry(shop, f"shop/conventions/p{number}", "How.\n", type="pattern")
         write_entry(shop, f"shop/context/n{number}", "Why.\n", type="note")
@@ -250,7 +250,7 @@ def test_merged_decisions_are_items_after_patterns_have_room_and_before_notes(sh
     assert (found["retrieval_status"], "proposed" in found) == ("succeeded", False)
 
 
-def test_bundle_of_drafts_alone_says_so_and_begins_with_the_callers_own(shop: Path) -> None:
+def test_bundle_with_only_drafts_begins_with_those_of_the_caller(shop: Path) -> None:
     save(shop, *WORDS[:5])
     save(shop, "hub", "idler", agent="robot")
     found = bundle(shop, agent="robot", categories=["Decision"])

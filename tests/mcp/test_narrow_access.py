@@ -50,7 +50,7 @@ def _answers(root: Path) -> dict[str, str]:
     return dict(with_client(server_over(open_root(root), access=APP), work))
 
 
-def test_answers_are_the_same_whether_a_wing_is_there_or_not(tmp_path: Path) -> None:
+def test_hidden_wing_changes_no_answer(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     write(root, "mdmem.toml", 'default_wing = "vault"\n')
     write_entry(root, "app/rules/slate", status="deprecated", superseded_by=["vault/rules/onyx"], title="Slate")
@@ -69,7 +69,7 @@ def test_answers_are_the_same_whether_a_wing_is_there_or_not(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", ["memory/vault/rules", "memory/vault/rules/"])
-def test_path_is_taken_as_typed_so_that_no_folder_of_another_wing_shows(path: str, tmp_path: Path) -> None:
+def test_path_does_not_show_whether_a_hidden_folder_exists(path: str, tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     write_entry(root, "app/rules/basalt", "As in memory/vault/rules.\n\nRationale: it lasts.\n", title="Basalt")
 

@@ -43,7 +43,7 @@ def section(number: int, kind: str = "note", *, size: int = 300) -> str:
     return f"### {kind}: Title {number}\n\n`w/r/e{number}`; in scope\n\n> {'x' * size}"
 
 
-def test_a_long_answer_is_cut_into_full_pages_and_goes_on_at_its_cursor() -> None:
+def test_long_answer_is_cut_into_full_pages() -> None:
     found = pages(_ANSWER)
     assert [hit for page in found for hit in page["hits"]] == _ANSWER["hits"]
     assert "truncated" not in found[-1]
@@ -52,7 +52,7 @@ def test_a_long_answer_is_cut_into_full_pages_and_goes_on_at_its_cursor() -> Non
     assert min(sizes) >= 2_000 - 300 - len(json_line(_ANSWER["hits"][-1]))
 
 
-def test_items_of_a_section_are_below_its_facet_on_each_page() -> None:
+def test_each_page_has_the_facets_of_its_items() -> None:
     items = [{"id": f"n{number}", "type": "note", "content": "x" * 500} for number in range(6)]
     found = pages({"sections": [{"facet": "gotchas", "items": items[:5]}, {"facet": "domain", "items": items[5:]}]})
     assert {section["facet"] for section in found[0]["sections"]} == {"gotchas"}
@@ -72,7 +72,7 @@ def test_unreadable_files_come_first_then_invariants_conflicts_and_the_rest() ->
     assert {item["type"] for item in with_conflicts["items"]} == {"invariant", "note"}
 
 
-def test_a_member_too_large_for_a_page_comes_in_parts() -> None:
+def test_large_member_is_split_into_parts() -> None:
     body = "".join(f"line {number}\n" for number in range(2_000))
     found = pages({"entries": [{"address": "nav/a/long", "body": body, "heads": ["nav/a/long"]}]})
     parts = [part for page in found for part in page["entries"]]
@@ -82,7 +82,7 @@ def test_a_member_too_large_for_a_page_comes_in_parts() -> None:
 
 
 @pytest.mark.parametrize("cursor", ["", "1", "x-y", "1-0000000000", "-1-", "999999999999-1", "１-x"])
-def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
+def test_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(UsageError, match="call again without it"):
         page_of(_ANSWER, limit=2_000, cursor=cursor)
     with pytest.raises(UsageError, match="call again without it"):
@@ -128,7 +128,7 @@ def _texts(value: Any) -> list[str]:
     return [text for one in inner for text in _texts(one)]
 
 
-def test_the_first_line_of_a_text_counts_what_is_left_and_the_invariants() -> None:
+def test_first_line_of_a_cut_text_counts_the_rest_and_its_invariants() -> None:
     kinds = ["invariant"] * 4 + ["note"]
     proposed = ["## Proposed (not binding)", section(9, "invariant")]
     text = "\n\n".join([*(section(number, kind) for number, kind in enumerate(kinds)), *proposed])
@@ -147,7 +147,7 @@ def test_no_page_is_too_large_and_no_line_of_an_entry_is_unquoted(bodies: list[s
     assert len(shown.replace(" ", "")) == said
 
 
-def test_empty_values_defaults_and_noise_are_left_out_and_the_keys_of_a_contract_stay() -> None:
+def test_empty_values_defaults_and_noise_are_omitted_except_keys_of_a_contract() -> None:
     item = {"id": "x", "via": [], "standing": "binding", "form": "full", "score": 0.1, "status": "active", "url": None}
     answer = {"items": [item], "message": None, "scope": {"focus": None}, "truncated": False, "status": "deprecated"}
     found = without_noise(answer, kept=("url",), noise=("score",))
@@ -183,14 +183,14 @@ def root(tmp_path: Path) -> Path:
         ("check", {}),
     ],
 )
-def test_no_line_of_an_entry_passes_for_the_server_s(root: Path, tool: str, arguments: dict[str, str]) -> None:
+def test_line_of_an_entry_cannot_look_like_one_of_the_server(root: Path, tool: str, arguments: dict[str, str]) -> None:
     said = text(call(server_over(root), tool, **arguments))
     assert "orged" in said or tool == "check"
     starts = [line for line in said.splitlines() if line.startswith(("### invariant", "truncated", "`w/r/x`"))]
     assert starts == [line for line in starts if line == "### invariant: Callbacks do not block"]
 
 
-def test_an_entry_says_how_it_stands_and_a_search_without_a_hit_what_nothing_holds(root: Path) -> None:
+def test_entry_shows_its_state_and_empty_search_the_unmatched_words(root: Path) -> None:
     said = text(call(server_over(root), "get_entry", address="forged"))
     assert "`nav/rules/forged` (current)\ncreated_at: 2026-03-05\ntags: a, b\n" in said
     said = text(call(server_over(root), "search", query="gyroscope"))
@@ -210,7 +210,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("tool", ASKED)
-def test_no_tool_lets_a_name_out_of_its_line_or_gives_a_terminal_orders(tool: str, tmp_path: Path) -> None:
+def test_names_and_texts_cannot_break_a_line_or_control_a_terminal(tool: str, tmp_path: Path) -> None:
     root = memory(tmp_path) / "memory"
     names = (f"rules/a{end}FORGED b" for end in ("\n", "\r\n", "\u2028", "\u2029", "\x85", "\u202e", "\x1b[2J"))
     for name in ("rules/fine", *names, "x\nFORGED/a"):
@@ -232,7 +232,7 @@ EVIL = "\x1b]0;owned\x07\x9b2J\u202e"
 SHOWN = "<U+001B>]0;owned<U+0007><U+009B>2J<U+202E>"
 
 
-def test_a_log_line_shows_what_a_client_sent(
+def test_log_line_escapes_text_of_a_client(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.root, "handlers", [])

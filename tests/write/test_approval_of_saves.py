@@ -56,7 +56,7 @@ def test_global_write_without_token_fails(root: Path, tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_global_write_makes_the_shared_wing(saves: Agent, root: Path) -> None:
+def test_global_write_creates_the_shared_wing(saves: Agent, root: Path) -> None:
     result = saves.save_decision(decision(scope="global"), "nav", "auth", token_of(saves))
     assert (result.status, result.artifact_id) == ("saved", "shared/architecture/use-utc")
     assert (root / "shared/README.md").read_text() == "---\nkind: shared\n---\n\n# shared\n"
@@ -170,7 +170,7 @@ def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(saves: 
     assert PendingWrites(tmp_path / ".git/mdmem/state/memory").pending() == ()
 
 
-def test_text_is_a_token_that_is_good_once(root: Path, tmp_path: Path, run: Run) -> None:
+def test_printed_token_is_good_for_one_write(root: Path, tmp_path: Path, run: Run) -> None:
     ran = run("token", "--preview", "Use UTC", cwd=root)
     token, expiry = ran.out.splitlines()
     assert (ran.code, ran.err) == (0, "for: Use UTC\n")

@@ -59,7 +59,7 @@ def contents(root: Path) -> tuple[bytes, bytes]:
     ],
     ids=["changed", "gone", "created", "renamed"],
 )
-def test_plan_writes_nothing_where_one_file_is_not_as_it_was_read(root: Path, change: Change, says: str) -> None:
+def test_plan_writes_nothing_if_one_file_changed(root: Path, change: Change, says: str) -> None:
     before = snapshot(root)
     refused(root, CHANGES_A, change, says=says)
     assert snapshot(root) == before
@@ -104,7 +104,7 @@ def test_plan_that_fails_half_way_leaves_everything_as_it_was(root: Path, monkey
     assert snapshot(root) == before
 
 
-def test_plan_that_cannot_be_taken_back_says_so(root: Path, monkeypatch: Patch) -> None:
+def test_failed_undo_is_reported(root: Path, monkeypatch: Patch) -> None:
     full_disk(monkeypatch, "put")
     monkeypatch.setattr(FileTransaction, "undo", lambda self: False)
     says = r"could not be undone; `mdmem check` says what is left to do"
@@ -112,7 +112,7 @@ def test_plan_that_cannot_be_taken_back_says_so(root: Path, monkeypatch: Patch) 
     assert contents(root) == (b"new a\n", b"old b\n")
 
 
-def test_plan_removes_what_a_killed_writer_left(root: Path) -> None:
+def test_temporary_files_of_a_killed_writer_are_removed(root: Path) -> None:
     write(root, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
     write(root, "app/rules/.mine", "kept")
     applied(root, *BOTH)
@@ -124,7 +124,7 @@ def test_rename_removes_the_folders_it_leaves_empty(root: Path) -> None:
     assert names(root) == ["web"]
 
 
-def test_lock_that_is_busy_or_cannot_be_made_is_said_and_nothing_is_written(root: Path, monkeypatch: Patch) -> None:
+def test_busy_or_impossible_lock_is_an_error(root: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(writing, "write_lock", lambda folder: write_lock(folder, wait=0.05))
     with write_lock(root.parent / "state"):
         refused(root, *BOTH, says="another process has been writing", kind=BusyError)
@@ -162,14 +162,14 @@ SEAMS = {"disk": (os, "fsync", 2), "look": (writing, "swap", 2), "swap": (swap, 
 
 
 @pytest.mark.parametrize("seam", SEAMS)
-def test_plan_never_replaces_what_is_saved_while_it_is_written(root: Path, monkeypatch: Patch, seam: str) -> None:
+def test_file_saved_during_the_write_is_never_replaced(root: Path, monkeypatch: Patch, seam: str) -> None:
     meanwhile(monkeypatch, *SEAMS[seam], lambda: save(root / B, "mine\n"))
     refused(root, *BOTH, says=SAVED)
     assert contents(root) == (b"old a\n", b"mine\n")
     assert names(root / "app/rules") == ["a.md", "b.md"]
 
 
-def test_plan_keeps_both_of_two_saves_that_come_in_between(root: Path, monkeypatch: Patch) -> None:
+def test_both_of_two_saves_during_the_write_are_kept(root: Path, monkeypatch: Patch) -> None:
     saves = [lambda text=text: save(root / B, text) for text in ("first\n", "second\n")]
     meanwhile(monkeypatch, swap, "exchange", 2, *saves)
     says = r"changed while .*; nothing was changed; `(app/rules/b.md.\w+.kept)` keeps a text"
@@ -179,13 +179,13 @@ def test_plan_keeps_both_of_two_saves_that_come_in_between(root: Path, monkeypat
     assert (root / kept).exists()
 
 
-def test_undo_leaves_what_was_saved_over_a_file_that_was_written(root: Path, monkeypatch: Patch) -> None:
+def test_undo_keeps_texts_that_were_saved_over_written_files(root: Path, monkeypatch: Patch) -> None:
     meanwhile(monkeypatch, swap, "exchange", 2, lambda: [save(root / path, "newer\n") for path in (NEW, A, B)])
     refused(root, CREATES, *BOTH, says=SAVED)
     assert {(root / path).read_text() for path in (NEW, A, B)} == {"newer\n"}
 
 
-def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(root: Path, monkeypatch: Patch) -> None:
+def test_write_into_an_open_file_is_noticed(root: Path, monkeypatch: Patch) -> None:
     with (root / A).open("r+") as held:
         meanwhile(monkeypatch, swap, "exchange", 2, lambda: held.write("mine!\n") and held.flush())
         refused(root, *BOTH, says=r"`app/rules/a.md` changed while it was written")
@@ -208,13 +208,13 @@ def test_file_that_appears_meanwhile_is_never_replaced(
 
 
 @pytest.mark.parametrize("after", [b"old a\n", b"new a\n"])
-def test_rename_gives_back_what_was_saved_before_it(root: Path, monkeypatch: Patch, after: bytes) -> None:
+def test_rename_is_undone_if_the_file_was_saved_before_it(root: Path, monkeypatch: Patch, after: bytes) -> None:
     meanwhile(monkeypatch, writing, "rename_new", 1, lambda: save(root / A, "mine\n"))
     refused(root, CHANGES_B, Change(A, MOVED, b"old a\n", after), says="changed while it was written; nothing was")
     assert (contents(root), (root / "app/other").exists()) == ((b"mine\n", b"old b\n"), False)
 
 
-def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(root: Path, monkeypatch: Patch) -> None:
+def test_failed_undo_of_a_rename_prints_the_file_that_stays(root: Path, monkeypatch: Patch) -> None:
     saved = [(root / A, "mine a\n"), (root / B, "mine b\n")]
     meanwhile(monkeypatch, writing, "rename_new", 2, lambda: [save(*one) for one in saved])
     plan = [Change(A, MOVED, b"old a\n", b"old a\n"), Change(B, "app/other/d.md", b"old b\n", b"old b\n")]
@@ -223,7 +223,7 @@ def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(root: Path, 
 
 
 @pytest.mark.parametrize("is_saved", [True, False])
-def test_file_is_removed_only_as_it_was_read(root: Path, monkeypatch: Patch, is_saved: bool) -> None:
+def test_file_is_removed_only_if_it_did_not_change(root: Path, monkeypatch: Patch, is_saved: bool) -> None:
     meanwhile(monkeypatch, os, "fsync", 1, lambda: save(root / (A if is_saved else B), "mine\n"))
     says = r"changed while it was written; nothing was written"
     refused(root, Change(A, A, b"old a\n", None), CHANGES_B, says=says)
@@ -238,7 +238,7 @@ def moving(root: Path, renames: dict[str, str]) -> tuple[Change, ...]:
 
 
 @pytest.mark.parametrize("hidden", ["", "app/rules/.gitkeep", "app/rules/more/.mine"])
-def test_room_moves_as_one_unless_a_file_stays(root: Path, hidden: str) -> None:
+def test_room_is_renamed_as_a_whole_unless_a_file_stays(root: Path, hidden: str) -> None:
     if hidden:
         write(root, hidden, "mine")
     found = [(one.old, one.new) for one in group_renames(root, ROOM)]
@@ -268,7 +268,7 @@ def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, m
     assert sorted(snapshot(root)) == sorted(renames.values())
 
 
-def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(root: Path, monkeypatch: Patch) -> None:
+def test_renamed_folders_are_renamed_back_if_a_later_rename_fails(root: Path, monkeypatch: Patch) -> None:
     write(root, MOVED, "c\n")
     before = snapshot(root)
     failing_rename(monkeypatch, lambda old: old.name == "c.md", errno.EIO)

@@ -49,7 +49,7 @@ def finding(fix: Fix, *, line: int = 1) -> Finding:
     return Finding("a-code", fix.title, Place(PATH, line), fix=fix)
 
 
-def test_plan_is_from_the_first_bytes_to_the_last_though_a_file_changes_between_rounds(tmp_path: Path) -> None:
+def test_plan_compares_with_the_bytes_that_were_read_first(tmp_path: Path) -> None:
     make_root(tmp_path)
     write_entry(tmp_path, "app/rules/new", reason="it is faster", title="New", supersedes=["old"])
     ended = {"status": "deprecated", "deprecated_at": "2026-06-01", "deprecated_reason": "it was slow"}
@@ -66,7 +66,7 @@ def test_plan_is_from_the_first_bytes_to_the_last_though_a_file_changes_between_
     assert changes["app/rules/old.md"].before == first
 
 
-def test_interrupted_supersession_is_named_and_completed(tmp_path: Path) -> None:
+def test_interrupted_supersession_is_found_and_completed(tmp_path: Path) -> None:
     make_root(tmp_path)
     write_entry(tmp_path, "app/rules/new", reason="it is faster", title="New")
     write_entry(tmp_path, "app/rules/old", title="Old", superseded_by=["app/rules/new"])
@@ -135,7 +135,7 @@ def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path
     assert "supersedes: [app/rules/a]" in (tmp_path / "app/rules/draft.md").read_text()
 
 
-def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> None:
+def test_fix_that_causes_a_finding_is_left_out_and_reported(tmp_path: Path) -> None:
     founded(tmp_path)
     write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
     ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
@@ -156,7 +156,7 @@ def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> 
     assert result.refused[0].sentence.startswith("app/rules/other.md: left out «Write `retries.md`», which would cause")
 
 
-def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
+def test_finding_in_a_file_that_became_readable_is_not_new(tmp_path: Path) -> None:
     founded(tmp_path)
     write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
     assert [one.code for one in mended(tmp_path).fixed] == ["invalid-value"]
@@ -198,7 +198,7 @@ def written(folder: Path, entries: dict[str, tuple[dict[str, object], str]]) -> 
     entries=st.dictionaries(st.sampled_from(_NAMES), st.tuples(_ENTRIES, _BODIES), min_size=2),
     with_unsafe=st.booleans(),
 )
-def test_mending_brings_no_finding(entries: dict[str, tuple[dict[str, object], str]], *, with_unsafe: bool) -> None:
+def test_fixes_cause_no_finding(entries: dict[str, tuple[dict[str, object], str]], *, with_unsafe: bool) -> None:
     with TemporaryDirectory() as folder:
         root, check = written(Path(folder), entries), checker()
         before = check(WorkingTree(root)).findings
@@ -212,7 +212,7 @@ def test_mending_brings_no_finding(entries: dict[str, tuple[dict[str, object], s
 @pytest.mark.long
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(entries=st.dictionaries(st.sampled_from(_NAMES), st.tuples(_ENTRIES, _BODIES), min_size=2))
-def test_safe_fixes_end_no_entry_in_force(entries: dict[str, tuple[dict[str, object], str]]) -> None:
+def test_safe_fixes_deprecate_no_current_entry(entries: dict[str, tuple[dict[str, object], str]]) -> None:
     with TemporaryDirectory() as folder:
         root = written(Path(folder), entries)
         before = load(WorkingTree(root))

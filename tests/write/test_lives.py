@@ -138,7 +138,7 @@ BACK = f"{NEW} supersedes {OLD}, so {OLD} cannot supersede {NEW}"
         ),
     ],
 )
-def test_entry_or_person_that_is_not_fit_is_refused(
+def test_unfit_entry_or_person_is_refused(
     root: Path, capsys: Capture, entries: dict[str, dict[str, Any]], line: tuple[str, ...], sentence: str
 ) -> None:
     for name, kind in (("ros", "shared"), ("lib", "shared"), ("web", "project")):
@@ -151,7 +151,7 @@ def test_entry_or_person_that_is_not_fit_is_refused(
     assert (ran.code in (2, 4), ran.out, sentence in ran.err, snapshot(root)) == (True, "", True, before), ran.err
 
 
-def test_reason_that_the_newer_entry_gives_is_kept_and_said(root: Path) -> None:
+def test_own_reason_of_the_newer_entry_is_kept(root: Path) -> None:
     write_entry(root, NEW, reason="it was slow")
     intent = superseding(root)
     assert after(intent)[f"{NEW}.md"] == [f"+ supersedes: [{OLD}]"]
@@ -166,13 +166,13 @@ def test_short_links_stay_as_they_were_written(root: Path) -> None:
     assert after(superseding(root))[f"{NEW}.md"] == ["- supersedes: one", f"+ supersedes: [one, {OLD}]"]
 
 
-def test_entry_that_ended_before_keeps_its_day(root: Path) -> None:
+def test_deprecated_entry_keeps_its_day(root: Path) -> None:
     write_entry(root, OLD, **GONE)
     change = after(superseding(root))[f"{OLD}.md"]
     assert (f"+ superseded_by: [{NEW}]" in change, "+ deprecated_at" in change) == (True, False)
 
 
-def test_draft_that_was_forestalled_gets_in_line(root: Path) -> None:
+def test_overtaken_draft_supersedes_the_newer_entry(root: Path) -> None:
     write_entry(root, FIRST, supersedes=OLD, reason="a", created_at="2026-06-01")
     write_entry(root, OLD, **TAKEN[OLD])
     write_entry(root, NEW, status="draft", supersedes=OLD, reason="mine")
@@ -181,7 +181,7 @@ def test_draft_that_was_forestalled_gets_in_line(root: Path) -> None:
     assert f"{NEW} no longer lists {OLD}, which {FIRST} replaced" in intent.remarks
 
 
-def test_shared_entry_takes_over_and_an_invariant_gives_way_to_less_where_somebody_says_why(root: Path) -> None:
+def test_shared_entry_may_supersede_and_a_decision_an_invariant_with_a_reason(root: Path) -> None:
     write(root, "ros/README.md", "---\nkind: shared\n---\n")
     write_entry(root, SPIN)
     assert list(after(superseding(root, new=SPIN))) == [f"{SPIN}.md", f"{OLD}.md"]
@@ -206,7 +206,7 @@ def with_text(root: Path, text: str) -> ChangeSet:
 GLOBS = 'applies_to: ["src/nav/**"]\n'
 
 
-def test_new_entry_is_about_what_the_old_one_is_about(tmp_path: Path) -> None:
+def test_new_entry_copies_the_scope_of_the_old_one(tmp_path: Path) -> None:
     root = make_root(tmp_path)
     scope = {"label": "contract", "owner": "nav-team", "topic": "threads", "focus": "docking", "tags": ["executor"]}
     write_entry(root, OLD, applies_to=["src/nav/**"], confidence=0.5, see=[NEW], **scope)
@@ -220,7 +220,7 @@ def test_new_entry_is_about_what_the_old_one_is_about(tmp_path: Path) -> None:
     assert "applies_to" not in composed(root, applies_to=("",))
 
 
-def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
+def test_supersession_by_another_is_refused_before_the_editor_opens(root: Path) -> None:
     write_entry(root, NEW, supersedes=OLD, reason="a")
     with pytest.raises(LostRaceError) as caught:
         composed(root)
@@ -230,7 +230,7 @@ def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
     )
 
 
-def test_links_that_the_text_lacks_are_written_and_everything_that_it_supersedes_ends(root: Path) -> None:
+def test_missing_links_are_added_and_all_superseded_entries_deprecated(root: Path) -> None:
     (change,) = with_text(root, entry_text(TEXT, status="draft")).changes
     assert f"supersedes: [{OLD}]\nreason: two are too few\n".encode() in (change.after or b"")
     intent = with_text(root, entry_text(TEXT, supersedes=[NEW], reason="both"))
@@ -245,12 +245,12 @@ def test_links_that_the_text_lacks_are_written_and_everything_that_it_supersedes
         ("only words\n", "the entry cannot be read: line 1"),
     ],
 )
-def test_text_that_is_no_new_entry_is_refused(root: Path, text: str, sentence: str) -> None:
+def test_invalid_text_of_a_new_entry_is_refused(root: Path, text: str, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         with_text(root, text)
 
 
-def test_entry_of_a_zone_ahead_is_verified_and_its_expiry_is_said(root: Path, capsys: Capture) -> None:
+def test_entry_from_a_time_zone_ahead_is_verified(root: Path, capsys: Capture) -> None:
     write_entry(root, OLD, created_at="2026-11-22T03:00:00+10:00", expires_at="2026-10-01")
     ran = run_here(capsys, "verify", OLD, cwd=root)
     said = ran.err
@@ -259,14 +259,14 @@ def test_entry_of_a_zone_ahead_is_verified_and_its_expiry_is_said(root: Path, ca
 
 
 @pytest.mark.parametrize("line", [("deprecate", OLD, "-m", "sold"), supersede()], ids=["deprecate", "supersede"])
-def test_doubt_goes_when_the_entry_ends(root: Path, capsys: Capture, line: tuple[str, ...]) -> None:
+def test_doubt_is_removed_from_a_deprecated_entry(root: Path, capsys: Capture, line: tuple[str, ...]) -> None:
     write_entry(root, OLD, status="under_review")
     assert run_here(capsys, "doubt", OLD, "-m", "why", cwd=root).out == f"changed {OLD}.md\n  x-review-reason: why\n"
     assert run_here(capsys, *line, cwd=root).code == 0
     assert "x-review-reason" not in (root / f"{OLD}.md").read_text()
 
 
-def test_active_entry_that_nobody_approved_gets_the_name(root: Path, capsys: Capture) -> None:
+def test_active_entry_without_approval_gets_one(root: Path, capsys: Capture) -> None:
     assert "approved_by: " in run_here(capsys, *APPROVE, cwd=root).out
     assert run_here(capsys, *APPROVE, cwd=root).out == ""
 
@@ -275,7 +275,7 @@ MORE = ["--title", "Use four threads", "--body", "Navigation uses four threads.\
 FOUR = "nav/architecture/use-four-threads"
 
 
-def test_supersede_by_an_entry_that_is_there_prints_both_ends(root: Path, run: Run) -> None:
+def test_supersede_by_an_existing_entry_prints_both_ends(root: Path, run: Run) -> None:
     ran = run("supersede", OLD, "--by", NEW, "--reason", WHY, cwd=root)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (

@@ -104,7 +104,7 @@ def test_next_write_tries_three_that_wait_first(root: Path, tmp_path: Path) -> N
     assert (len(entries(root)), len(ledger(tmp_path).pending())) == (7, 0)
 
 
-def test_write_that_never_succeeds_holds_up_no_other(root: Path, tmp_path: Path) -> None:
+def test_failing_write_does_not_delay_others(root: Path, tmp_path: Path) -> None:
     saves = agent(root, wait=0)
     with no_room(root, "nav/sessions"):
         saves.save_session(session("Never"), "nav")
@@ -125,7 +125,7 @@ def test_same_call_again_is_one_write(root: Path, tmp_path: Path) -> None:
     assert (entries(root), ledger(tmp_path).pending()) == ([SESSION], ())
 
 
-def test_write_waits_while_a_merge_goes_on_where_writes_are_committed(tmp_path: Path) -> None:
+def test_committed_write_waits_for_the_end_of_a_merge(tmp_path: Path) -> None:
     root = project(tmp_path, "commit = true\n")
     commit_all(tmp_path)
     head = write(tmp_path, ".git/MERGE_HEAD", git(tmp_path, "rev-parse", "HEAD"))
@@ -152,7 +152,9 @@ def test_write_that_git_refuses_to_commit_is_saved_and_says_so(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("project_id", ["nav", None, "web"])
-def test_review_is_told_until_it_is_resolved(saves: Agent, root: Path, tmp_path: Path, project_id: str | None) -> None:
+def test_stopped_save_is_reported_until_it_is_resolved(
+    saves: Agent, root: Path, tmp_path: Path, project_id: str | None
+) -> None:
     known = saves.save_decision(of_words(13), "nav").artifact_id
     saves.save_decision(of_words(20), "nav")
     (blocked,) = ledger(tmp_path).blocked_writes()
@@ -169,7 +171,7 @@ def test_review_is_told_until_it_is_resolved(saves: Agent, root: Path, tmp_path:
     assert saves.get_save_status("nav")["status"] == "saved"
 
 
-def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(root: Path, tmp_path: Path) -> None:
+def test_write_for_a_person_is_kept_and_not_retried(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         agent(root, wait=0).save_decision(of_words(20), "nav")
     write_entry(root, "nav/rules/known", f"Rationale: {of_words(13)['rationale']}\n", title=of_words(13)["title"])
@@ -194,7 +196,7 @@ def in_a_process_that_dies(work: Any, *arguments: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["retry", "next write", "same call"])
-def test_write_of_a_process_that_died_before_saying_so_is_not_written_twice(tmp_path: Path, by: str) -> None:
+def test_write_of_a_killed_process_is_not_written_twice(tmp_path: Path, by: str) -> None:
     root = project(tmp_path)
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
@@ -288,7 +290,7 @@ def test_status_is_partial_where_some_were_refused(root: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("kind", ["decision", "session", "entity"])
-def test_memory_that_went_away_is_no_new_project(saves: Agent, root: Path, kind: str) -> None:
+def test_deleted_memory_is_not_created_again(saves: Agent, root: Path, kind: str) -> None:
     shutil.rmtree(root)
     result = save(saves, kind)
     assert (result.status, "was moved or deleted" in (result.message or ""), root.exists()) == ("failed", True, False)
@@ -354,7 +356,7 @@ def test_entry_that_was_edited_meanwhile_is_the_same_and_one_that_was_removed_is
     assert "measured" not in path.read_text()
 
 
-def test_file_of_somebody_else_at_the_place_is_not_the_answer(root: Path, tmp_path: Path) -> None:
+def test_file_of_another_writer_at_the_address_is_not_the_answer(root: Path, tmp_path: Path) -> None:
     first = saved(root)
     (record,) = (tmp_path / ".git/mdmem/state/memory/intents").iterdir()
     # As it is left by a process that died before it wrote.
@@ -362,7 +364,7 @@ def test_file_of_somebody_else_at_the_place_is_not_the_answer(root: Path, tmp_pa
     assert saved(root) not in (None, first)
 
 
-def test_receipts_are_forgotten_after_a_day_and_where_there_are_many(tmp_path: Path) -> None:
+def test_receipts_are_deleted_after_a_day_or_beyond_a_number(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
     for number in range(70):
         at = NOON + timedelta(seconds=number)
@@ -372,6 +374,6 @@ def test_receipts_are_forgotten_after_a_day_and_where_there_are_many(tmp_path: P
     assert len(list((tmp_path / "intents").iterdir())) == 1
 
 
-def test_state_that_refuses_stops_no_save(root: Path, tmp_path: Path) -> None:
+def test_unwritable_state_does_not_stop_a_save(root: Path, tmp_path: Path) -> None:
     write(tmp_path, ".git/mdmem/state/memory/intents", "no folder")
     assert saved(root) is not None

@@ -104,7 +104,7 @@ def own(root: Path, /, *, access: Access | None = None, **stated: object) -> Rem
     ("default", "readable", "stated"),
     [("app", None, {"project": "private"}), (None, None, {}), ("lib", None, {}), ("app", {"lib"}, {})],
 )
-def test_what_no_project_takes_is_the_callers_own(
+def test_memory_without_a_project_is_private(
     root: Path, tmp_path: Path, default: str | None, readable: set[str] | None, stated: dict[str, str]
 ) -> None:
     write(root, "mdmem.toml", f'default_wing = "{default}"\n' if default else "")
@@ -123,7 +123,7 @@ def test_what_no_project_takes_is_the_callers_own(
     assert snapshot(root) == before
 
 
-def test_own_memory_is_read_by_context_alone(root: Path) -> None:
+def test_private_memory_is_read_only_by_context(root: Path) -> None:
     own(root, title="A zebra", content="It is striped.")
     pack = context(root, "zebra")
     item = next(one for one in items_of(pack) if one["id"] == "private:context/a-zebra")
@@ -136,7 +136,7 @@ def test_own_memory_is_read_by_context_alone(root: Path) -> None:
     assert not [address for address in found.catalog.entries if "zebra" in address]
 
 
-def test_own_memory_has_no_history(root: Path) -> None:
+def test_private_memory_has_no_history(root: Path) -> None:
     make_repository(root.parent)
     commit_all(root.parent)
     own(root, title="A zebra", content="It is striped.")
@@ -145,7 +145,7 @@ def test_own_memory_has_no_history(root: Path) -> None:
         assert ("private:context/a-zebra" in ids(compile_context(found, asked))) is is_read
 
 
-def test_own_memory_of_a_token_is_not_anothers(root: Path, tmp_path: Path) -> None:
+def test_private_memory_of_a_token_is_hidden_from_others(root: Path, tmp_path: Path) -> None:
     ada, bob = Access(name="ada"), Access(name="Ada")
     own(root, access=ada, title="A zebra", content="It is striped.")
     assert "private:context/a-zebra" in ids(context(root, "zebra", access=ada))
@@ -156,28 +156,28 @@ def test_own_memory_of_a_token_is_not_anothers(root: Path, tmp_path: Path) -> No
     assert "private:context/a-zebra" not in ids(context(second, "zebra", access=ada))
 
 
-def test_rule_of_ones_own_binds_nobody(root: Path) -> None:
+def test_private_rule_is_only_proposed(root: Path) -> None:
     own(root, title="Never a zebra", content="There must be no zebra.", kind="rule")
     pack = context(root, "zebra")
     assert [item["id"] for item in pack["proposed"]] == ["private:architecture/never-a-zebra"]
     assert "private:architecture/never-a-zebra" not in ids(pack)
 
 
-def test_own_memories_link_to_one_another(root: Path) -> None:
+def test_private_memories_link_to_each_other(root: Path) -> None:
     own(root, title="A zebra", content="It is striped.")
     own(root, title="Its foal", content="Small.", related_to=["private:context/a-zebra", "app/rules/pool"])
     item = next(one for one in items_of(context(root, "foal")) if one["id"] == "private:context/its-foal")
     assert [(one["id"], one["relationship"]) for one in item["related"]] == [("private:context/a-zebra", "see")]
 
 
-def test_own_memory_in_a_repository_of_the_home_is_not_committed(root: Path, tmp_path: Path) -> None:
+def test_private_memory_is_not_committed(root: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--template=")
     write(root, "mdmem.toml", "commit = true\n")
     assert own(root, title="A zebra", content="It is striped.").success
     assert git(tmp_path, "rev-list", "--all") == ""
 
 
-def test_own_memory_that_is_broken_is_a_problem_of_its_own(root: Path, tmp_path: Path) -> None:
+def test_broken_private_memory_is_a_problem(root: Path, tmp_path: Path) -> None:
     own(root, title="A zebra", content="It is striped.")
     write(tmp_path, f"{OWN}/context/broken.md", "---\ntype: [\n---\n")
     pack = context(root, "pool")
@@ -211,7 +211,7 @@ def test_refusal_is_a_sentence_and_writes_nothing(root: Path, stated: dict[str, 
     assert snapshot(root) == before
 
 
-def test_wing_that_is_not_the_callers_is_refused_like_one_that_is_not_there(root: Path) -> None:
+def test_hidden_wing_is_refused_like_a_missing_one(root: Path) -> None:
     access = Access.to_wings(["app"], name="ci")
     for name in ("web", "zoo"):
         result = kept(root, access=access, title="x", content="y", project=name)
@@ -220,7 +220,7 @@ def test_wing_that_is_not_the_callers_is_refused_like_one_that_is_not_there(root
     assert kept(root, access=reader, title="x", content="y", project="app").message == "Project access denied: app"
 
 
-def test_similar_entry_is_a_conflict_and_stops_nothing(root: Path) -> None:
+def test_similar_entry_is_reported_and_does_not_stop_the_save(root: Path) -> None:
     body = "A callback must block its executor while it waits.\n"
     write_entry(root, "app/architecture/callbacks", body, title="Callbacks and executors")
     result = kept(

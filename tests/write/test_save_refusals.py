@@ -128,7 +128,7 @@ PROJECTS = [
         ("context", {"context": context(scope="focus")}, FOCUS.format("context")),
     ],
 )
-def test_save_that_is_refused_says_why_and_writes_nothing(
+def test_refused_save_says_why_and_writes_nothing(
     tmp_path: Path, kind: str, arguments: dict[str, Any], message: str
 ) -> None:
     root = project(tmp_path)
@@ -154,7 +154,7 @@ NOT_THERE = (
         *((kind, "my-new-project", NOT_THERE) for kind in KINDS if kind != "session"),
     ],
 )
-def test_write_without_a_project_that_is_there_is_blocked(
+def test_write_without_an_existing_project_is_blocked(
     root: Path, tmp_path: Path, kind: str, project_id: str | None, told: tuple[str, str]
 ) -> None:
     before = snapshot(tmp_path)
@@ -166,7 +166,7 @@ def test_write_without_a_project_that_is_there_is_blocked(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("focus", [None, "auth-refactor"])
-def test_write_to_a_project_that_is_there_passes_with_any_focus(root: Path, kind: str, focus: str | None) -> None:
+def test_write_to_an_existing_project_accepts_any_focus(root: Path, kind: str, focus: str | None) -> None:
     result = save(agent(root), kind, "nav", focus)
     assert result.status == "saved"
     text = (root / f"{result.artifact_id}.md").read_text()
@@ -181,7 +181,7 @@ def test_project_is_found_again_by_its_id(root: Path, project_id: str) -> None:
     assert (again.artifact_id or "").split("/")[0] == (made.artifact_id or "").split("/")[0]
 
 
-def test_session_takes_folders_without_a_file_and_does_not_write_through_a_link(root: Path, tmp_path: Path) -> None:
+def test_session_uses_empty_folders_and_writes_through_no_link(root: Path, tmp_path: Path) -> None:
     (root / "sea/sessions").mkdir(parents=True)
     assert save(agent(root), "session", "sea").status == "saved"
     (tmp_path / "elsewhere").mkdir()
@@ -247,7 +247,7 @@ MEMOS = st.fixed_dictionaries(
 
 @given(calls(), VALUES, VALUES, MEMOS)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-def test_no_argument_raises_and_what_is_written_loads(
+def test_no_argument_raises_and_the_memory_stays_readable(
     call: tuple[str, dict[str, Any]], decisions: Any, patterns: Any, memo: dict[str, Any]
 ) -> None:
     kind, arguments = call
@@ -305,7 +305,7 @@ def test_record_of_standard_input_is_saved(root: Path) -> None:
     assert (ran.returncode, ran.stderr, json.loads(ran.stdout)["artifact_id"]) == (0, "", "nav/context/arm")
 
 
-def test_arguments_may_stand_beside_the_record_and_options_win(root: Path, capsys: Capture) -> None:
+def test_options_override_arguments_in_the_file(root: Path, capsys: Capture) -> None:
     stated = {"entity": {"entity_name": "Arm", "fact": "It moves."}, "related_entities": [], "project_id": "nav"}
     assert said(root, capsys, "entity", {**stated, "room": "parts"})[1]["artifact_id"] == "nav/parts/arm"
     other = {"pattern": pattern(), "project_id": "web", "focus": None}
@@ -325,7 +325,7 @@ def test_session_with_decisions_beside_it_is_saved_with_them(root: Path, capsys:
     assert said(root, capsys, "session", {**stated, "project_id": None})[0] == 2
 
 
-def test_exit_code_says_what_became_of_the_write(root: Path, capsys: Capture) -> None:
+def test_exit_code_shows_the_outcome(root: Path, capsys: Capture) -> None:
     nav = ("-p", "nav")
     assert said(root, capsys, "decision", of_words(13), *nav)[0] == 0
     assert said(root, capsys, "decision", of_words(13), *nav)[1]["status"] == "duplicate_skip"
@@ -348,7 +348,7 @@ def test_exit_code_says_what_became_of_the_write(root: Path, capsys: Capture) ->
         (b'{"title": "\xff"}', "is not JSON: 'utf-8' codec can't decode byte 0xff in position 11: invalid start byte"),
     ],
 )
-def test_input_that_is_no_json_is_one_sentence(tmp_path: Path, capsys: Capture, content: bytes, message: str) -> None:
+def test_invalid_json_is_one_sentence(tmp_path: Path, capsys: Capture, content: bytes, message: str) -> None:
     root = project(tmp_path)
     file = write(tmp_path, "stated.json", content)
     ran = run_here(capsys, "save", "decision", "--json", str(file), cwd=root)
@@ -363,7 +363,7 @@ def test_input_that_is_no_json_is_one_sentence(tmp_path: Path, capsys: Capture, 
         ("session", {"decisions": []}, "session, decisions, patterns, project_id, focus, agent"),
     ],
 )
-def test_argument_that_is_none_is_refused_by_name(
+def test_unknown_argument_is_refused_by_name(
     kind: str, record: dict[str, object], accepted: str, root: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     file = write(tmp_path, "stated.json", json.dumps({kind: {}, "wing": "nav", **record}))
@@ -436,7 +436,7 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     assert run_here(capsys, "save", "--waiting", cwd=root).out == ""
 
 
-def test_pending_says_where_nothing_waits_and_names_what_cannot_be_read(
+def test_waiting_lists_unreadable_files_or_says_that_no_write_waits(
     root: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     for option in ("--waiting", "--retry"):
@@ -447,7 +447,7 @@ def test_pending_says_where_nothing_waits_and_names_what_cannot_be_read(
     assert (ran.code, ran.out) == (0, "pending/torn.json cannot be read; it may be a pending write\n")
 
 
-def test_retry_says_what_became_of_each(root: Path, capsys: Capture) -> None:
+def test_retry_prints_the_outcome_of_each(root: Path, capsys: Capture) -> None:
     one, two = waiting(root, "One", "Two")
     ran = run_here(capsys, "save", "--retry", one[:8], cwd=root)
     (address,) = entries(root)
@@ -457,9 +457,7 @@ def test_retry_says_what_became_of_each(root: Path, capsys: Capture) -> None:
     assert len(entries(root)) == 2
 
 
-def test_retry_ends_with_one_where_a_write_still_waits(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retry_exits_1_if_a_write_still_waits(root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     (id_,) = waiting(root, "Set up")
 
     def full_disk(*_: object) -> None:
@@ -472,7 +470,7 @@ def test_retry_ends_with_one_where_a_write_still_waits(
 
 
 @pytest.mark.parametrize("prefix", ["zz", "", "../x"])
-def test_id_that_means_no_write_is_one_sentence(root: Path, capsys: Capture, prefix: str) -> None:
+def test_unknown_id_is_one_sentence(root: Path, capsys: Capture, prefix: str) -> None:
     waiting(root, "Set up")
     for option in ("--retry", "--drop"):
         ran = run_here(capsys, "save", option, prefix, cwd=root)
@@ -480,7 +478,7 @@ def test_id_that_means_no_write_is_one_sentence(root: Path, capsys: Capture, pre
         assert ran.err == f"mdmem: no waiting write has the id `{prefix}`; `mdmem save --waiting` lists them\n"
 
 
-def test_drop_gives_up_one_write_for_good(root: Path, capsys: Capture) -> None:
+def test_drop_deletes_one_write(root: Path, capsys: Capture) -> None:
     one, two = waiting(root, "One", "Two")
     ran = run_here(capsys, "save", "--drop", one, "--yes", cwd=root)
     assert (ran.code, ran.out) == (0, "")

@@ -91,21 +91,21 @@ def test_equal_words_of_another_wing_or_type_are_no_candidates(
 
 
 @pytest.mark.parametrize("count", [20, 15, 10])
-def test_match_with_an_ended_decision_is_for_a_person_who_is_led_to_its_head(root: Path, count: int) -> None:
+def test_match_with_a_deprecated_decision_is_for_a_person(root: Path, count: int) -> None:
     heads = {"superseded_by": ["nav/rules/head"], "deprecated_at": "2026-05-01"}
     with_words(root, count, "nav/rules/old", status="deprecated", **heads)
     write_entry(root, "nav/rules/head", "Something else.\n", title="Head", supersedes=["nav/rules/old"])
     assert outcome(agent(root).save_decision(of_words(20), "nav")) == review("nav/rules/head")
 
 
-def test_current_decision_decides_before_a_nearer_one_that_ended(root: Path) -> None:
+def test_current_match_takes_precedence_over_a_deprecated_one(root: Path) -> None:
     with_words(root, 19, "nav/rules/old", status="deprecated", deprecated_at="2026-05-01", deprecated_reason="over")
     assert outcome(agent(root).save_decision(of_words(20), "nav"))[1] == "manual_review"
     known = with_words(root, 15)
     assert outcome(agent(root).save_decision(of_words(20), "nav")) == ("saved", "supersede", known)
 
 
-def test_review_answers_as_the_contract_says(root: Path, tmp_path: Path) -> None:
+def test_manual_review_has_the_answer_of_the_contract(root: Path, tmp_path: Path) -> None:
     with_words(root, 13)
     before = snapshot(tmp_path)
     assert agent(root).save_decision(of_words(20), "nav").as_json() == {
@@ -125,14 +125,14 @@ def confident(saves: Agent, confidence: float | None) -> tuple[str, str | None, 
     return outcome(saves.save_decision(of_words(20, confidence=confidence), "nav"))
 
 
-def test_review_lets_a_lower_confidence_pass_and_no_other(saves: Agent, root: Path) -> None:
+def test_lower_confidence_passes_the_review(saves: Agent, root: Path) -> None:
     stopped = review(with_words(root, 13))
     assert [confident(saves, one) for one in (0.8, 0.8, 0.9, None)] == [stopped] * 4
     assert confident(agent(root), 0.79) == NEW
 
 
 @pytest.mark.parametrize("count", [13, 16])
-def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(saves: Agent, root: Path, count: int) -> None:
+def test_distinct_decision_is_saved_next_to_the_other(saves: Agent, root: Path, count: int) -> None:
     address = with_words(root, count)
     if count == 13:
         assert saves.save_decision(of_words(20), "nav").is_for_a_person
@@ -147,7 +147,7 @@ def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(saves: Age
 
 
 @pytest.mark.parametrize(("count", "status"), [(20, "duplicate_skip"), (15, "pending_retry"), (9, "saved")])
-def test_decision_that_a_shared_wing_holds_is_not_written_again(root: Path, count: int, status: str) -> None:
+def test_decision_of_a_shared_wing_is_not_written_again(root: Path, count: int, status: str) -> None:
     write(root, "base/README.md", "---\nkind: shared\n---\n")
     address = with_words(root, count, "base/rules/known")
     result = agent(root).save_decision(of_words(20), "nav")
@@ -161,7 +161,7 @@ def test_decision_that_a_shared_wing_holds_is_not_written_again(root: Path, coun
     assert agent(root).save_decision(of_words(20, confidence=0.2), "nav").artifact_id != address
 
 
-def test_review_is_passed_by_naming_what_is_superseded(saves: Agent, root: Path) -> None:
+def test_stated_supersession_passes_the_review(saves: Agent, root: Path) -> None:
     known = with_words(root, 13)
     before = (root / f"{known}.md").read_bytes()
     saves.save_decision(of_words(20), "nav")
@@ -175,7 +175,7 @@ def test_review_is_passed_by_naming_what_is_superseded(saves: Agent, root: Path)
     assert (root / f"{known}.md").read_bytes() == before
 
 
-def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> None:
+def test_active_successor_deprecates_the_older_one(tmp_path: Path) -> None:
     root = project(tmp_path, ACTIVE)
     known = with_words(root, 15)
     result = agent(root).save_decision(of_words(20), "nav")
@@ -186,7 +186,7 @@ def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> 
     assert "superseded_by: [nav/architecture/worda]\n" in older
 
 
-def test_successor_is_about_what_the_older_one_is_about(root: Path) -> None:
+def test_successor_copies_the_scope_of_the_older_one(root: Path) -> None:
     scope = {"applies_to": ["src/nav/**"], "owner": "nav-team", "focus": "docking", "tags": ["clocks"]}
     known = with_words(root, 5, **scope)
     agent(root).save_decision(decision(supersedes=known), "nav")
@@ -212,7 +212,7 @@ def test_second_successor_fails_with_the_address_of_the_first(tmp_path: Path) ->
     assert not (root / "nav/architecture/other.md").exists()
 
 
-def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(saves: Agent, root: Path) -> None:
+def test_difference_at_the_end_of_a_long_title_counts(saves: Agent, root: Path) -> None:
     results = [saves.save_decision(decision(f"{'Long ' * 30}{end}", "Why."), "nav") for end in ("one", "two")]
     assert [one.status for one in results] != ["saved", "duplicate_skip"]
     assert f"title: {'Long ' * 30}one\n" in (root / f"{results[0].artifact_id}.md").read_text()
@@ -226,7 +226,7 @@ def test_taken_name_gets_a_number_and_the_room_of_the_call_goes_before_the_setti
     assert saves.save_decision(decision("Other", "Else."), "nav", room="time").artifact_id == "nav/time/other"
 
 
-def test_index_that_cannot_be_written_stops_no_comparison(root: Path, tmp_path: Path) -> None:
+def test_unwritable_index_does_not_stop_the_comparison(root: Path, tmp_path: Path) -> None:
     known = with_words(root, 13)
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
     workspace = replace(open_root(root), opened=[])
@@ -287,7 +287,7 @@ def test_equal_pattern_of_a_later_validation_renews_that_date_alone(root: Path, 
         {"trigger": None},
     ],
 )
-def test_pattern_that_ended_or_is_of_another_kind_is_no_duplicate(root: Path, other: dict[str, str]) -> None:
+def test_deprecated_pattern_and_other_entries_are_no_duplicates(root: Path, other: dict[str, str]) -> None:
     stated = {"type": "pattern", "trigger": "A test fails", "repeatable_steps": ["read it"], "title": "A test fails"}
     write_entry(root, "nav/conventions/known", "", **(stated | other))
     assert save(agent(root), "pattern").dedup_outcome == "new"
@@ -308,7 +308,7 @@ WORK = {"actions_taken": ["wrote it"], "decisions_made": "one", "open_items": ["
         ("session", WORK, "nav/sessions/set-up", "Set up", SESSION),
     ],
 )
-def test_equal_context_and_session_are_saved_as_often_as_they_come(
+def test_equal_context_and_session_are_saved_again(
     root: Path, kind: str, stated: dict[str, Any], address: str, title: str, text: str
 ) -> None:
     results = [save(agent(root, now=now), kind, **stated) for now in (later(0), later(301))]
@@ -318,7 +318,7 @@ def test_equal_context_and_session_are_saved_as_often_as_they_come(
     assert (root / f"{address}.md").read_text() == f"{head}title: {title}\n{text}"
 
 
-def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(root: Path) -> None:
+def test_long_objective_is_kept_in_full_and_its_title_cut(root: Path) -> None:
     objective = "word " * 40
     result = agent(root).save_session(session(objective), "nav")
     text = (root / f"{result.artifact_id}.md").read_text()

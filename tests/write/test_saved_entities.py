@@ -50,14 +50,14 @@ def test_same_call_twice_changes_no_byte(root: Path, tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_name_is_one_entity_in_each_focus(root: Path) -> None:
+def test_each_focus_has_its_own_entity_of_a_name(root: Path) -> None:
     assert upsert(root).artifact_id == ARM
     assert upsert(root, focus="grasping").artifact_id == f"{ARM}-2"
     assert upsert(root, fact="It grasps.", focus="grasping").artifact_id == f"{ARM}-2"
     assert "It has six joints." in (root / f"{ARM}.md").read_text()
 
 
-def test_entity_of_another_wing_or_that_ended_is_another(root: Path) -> None:
+def test_entity_of_another_wing_or_deprecated_entity_is_not_updated(root: Path) -> None:
     fields = {"type": "note", "label": "entity", "entity": "Arm", "title": "Arm"}
     write_entry(root, "web/entities/arm", "Of the web.\n", **fields)
     write_entry(root, "nav/old/arm", "It was.\n", **fields, status="deprecated", deprecated_reason="sold")
@@ -87,7 +87,7 @@ FENCED = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\nlabel: entity
     ],
     ids=["crlf", "no-final-newline", "no-body", "fence-at-the-end"],
 )
-def test_update_changes_the_fact_of_a_lived_in_file_and_no_other_byte(root: Path, before: str, after: str) -> None:
+def test_update_changes_only_the_bytes_of_the_fact(root: Path, before: str, after: str) -> None:
     upsert(root, "Base")
     path = write(root, f"{ARM}.md", before.encode())
     assert upsert(root, "Arm", "New fact.\n\nTwo lines.").artifact_id == ARM
@@ -126,7 +126,7 @@ def test_update_adds_relations_to_those_that_people_wrote(root: Path) -> None:
         ),
     ],
 )
-def test_relation_stands_behind_the_others_in_their_style(root: Path, before: str, after: str) -> None:
+def test_relation_is_added_in_the_style_of_the_others(root: Path, before: str, after: str) -> None:
     for name in ("Base", "Hand"):
         upsert(root, name)
     head, tail = FENCED.removesuffix("---"), "---\n\nIt moves.\n"
@@ -137,13 +137,13 @@ def test_relation_stands_behind_the_others_in_their_style(root: Path, before: st
 
 @pytest.mark.parametrize("type_", ["BELONGS_TO", "CONFLICTS_WITH", "PRODUCED", "MERGES_INTO", "PRODUCES"])
 @pytest.mark.parametrize("named", ["Base", " base", "nav/entities/base", "entities/base", "base"])
-def test_relation_goes_to_what_is_there_by_name_or_address(root: Path, type_: str, named: str) -> None:
+def test_relation_finds_an_entity_by_name_or_address(root: Path, type_: str, named: str) -> None:
     upsert(root, "Base")
     assert upsert(root, "Arm", "It moves.", related(named, type_)).status == "saved"
     assert relations_of(root, ARM) == (Relation(type_, "nav/entities/base"),)
 
 
-def test_relation_by_name_goes_to_the_own_wing_before_a_shared_one(root: Path) -> None:
+def test_relation_by_name_prefers_the_own_wing(root: Path) -> None:
     write(root, "lab/README.md", "---\nkind: shared\n---\n")
     fields = {"type": "note", "label": "entity", "entity": "Base"}
     write_entry(root, "lab/entities/base", **fields)
@@ -166,7 +166,7 @@ def test_properties_are_kept_beside_the_relations(root: Path) -> None:
     )
 
 
-def test_update_passes_where_a_fault_was_there_before(root: Path) -> None:
+def test_update_ignores_older_errors(root: Path) -> None:
     write_entry(root, ARM, "Old.\n", type="note", label="entity", entity="Arm", created_at="2030-01-01")
     assert upsert(root).artifact_id == ARM
 
@@ -187,7 +187,7 @@ def statuses(batch: BatchSaveResult) -> tuple[str, list[str], list[str], str]:
     )
 
 
-def test_session_names_what_came_out_of_it(root: Path) -> None:
+def test_session_links_to_its_decisions_and_patterns(root: Path) -> None:
     batch = agent(root).store_session_with_learnings(
         session(), [decision(), decision("Other", "Else.")], [pattern()], "nav", agent="bot"
     )
@@ -197,7 +197,7 @@ def test_session_names_what_came_out_of_it(root: Path) -> None:
     assert produced(root) == learned
 
 
-def test_session_names_what_was_there_before(saves: Agent, root: Path) -> None:
+def test_session_links_to_existing_entries(saves: Agent, root: Path) -> None:
     saves.save_decision(decision(), "nav")
     saves.save_pattern(pattern(), "nav")
     batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], "nav")
@@ -221,7 +221,7 @@ def test_part_that_fails_stops_no_other(saves: Agent, root: Path) -> None:
     assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/x")
 
 
-def test_link_changes_no_other_byte_of_the_session(saves: Agent, root: Path) -> None:
+def test_link_is_the_only_change_of_the_session(saves: Agent, root: Path) -> None:
     saves.save_session(session(open_items=["one"]), "nav")
     alone = (root / f"{SESSION}.md").read_text()
     (root / f"{SESSION}.md").unlink()

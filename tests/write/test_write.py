@@ -99,24 +99,20 @@ def test_entry_that_was_moved_meanwhile_is_not_found(
     assert errors(root) == []
 
 
-def test_draft_that_was_moved_before_it_is_looked_up_again_is_not_found(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_draft_that_was_moved_meanwhile_is_not_found(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_entry(root, OLD, TEXT, title="Use threads", status="draft")
     forestall(monkeypatch, root, move)
     with pytest.raises(NotFoundError):
         writing.write(open_root(root), lambda one: plan_approvals(one, [OLD], by="T <t@example.org>"), PLAIN)
 
 
-def test_short_name_means_the_entry_where_it_is_by_now(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_name_finds_a_moved_entry(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forestall(monkeypatch, root, move)
     written = review(open_root(root), "threads")
     assert [change.to for change in written.changes] == [f"{MOVED}.md"]
 
 
-def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_entry_with_a_link_to_a_moved_entry_is_a_lost_race(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\ntitle: N\nsee: {OLD}\n---\n\nText.\n"
     forestall(monkeypatch, root, move)
     with pytest.raises(LostRaceError, match=f"changed, so nothing was written: .*`{OLD}`"):
@@ -124,13 +120,13 @@ def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
     assert not (root / f"{DRAFT}.md").exists()
 
 
-def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrelated_write_of_another_process_stops_nobody(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forestall(monkeypatch, root, lambda _: write_entry(root, "nav/notes/other", TEXT, title="Other"))
     written = review(open_root(root))
     assert [change.to for change in written.changes] == [f"{OLD}.md"]
 
 
-def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fixes_use_the_current_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_entry(root, "nav/notes/one", TEXT, title="One", see="architecture/threads")
     forestall(monkeypatch, root, lambda _: write_entry(root, "nav/notes/two", TEXT, see="architecture/threads"))
     fix(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
@@ -138,7 +134,7 @@ def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytes
     assert [f"\nsee: {OLD}\n" in text for text in texts] == [True, True]
 
 
-def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_keeps_the_text_that_an_editor_saved_meanwhile(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mdmem.store.state import files as swap
 
     path, whole = root / f"{OLD}.md", swap.exchange
@@ -155,7 +151,7 @@ def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytes
     assert path.read_text().endswith("Saved by hand.\n")
 
 
-def test_text_that_lost_its_place_is_told_and_not_tried_again(
+def test_text_kept_aside_is_reported_and_not_retried(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls = []
@@ -177,7 +173,7 @@ def proposed(root: Path, title: str = "Poll sensors", body: str = "They are poll
 
 
 @pytest.mark.parametrize("more", [{}, {"supersedes": "nav/architecture/threads", "reason": "measured again"}])
-def test_equal_proposal_is_skipped_as_an_equal_decision_is(root: Path, more: dict[str, str]) -> None:
+def test_equal_proposal_is_skipped(root: Path, more: dict[str, str]) -> None:
     first = proposed(root, **more)
     assert "created_at: 2026-11-21T12:00:00+00:00\n" in (root / f"{first['address']}.md").read_text()
     before = snapshot(root)
@@ -186,13 +182,13 @@ def test_equal_proposal_is_skipped_as_an_equal_decision_is(root: Path, more: dic
     assert snapshot(root) == before
 
 
-def test_proposal_of_a_title_that_is_taken_by_other_words_is_refused(root: Path) -> None:
+def test_proposal_with_the_title_of_another_entry_is_refused(root: Path) -> None:
     proposed(root)
     with pytest.raises(LostRaceError, match="nav/architecture/poll-sensors exists already"):
         proposed(root, body="Else.")
 
 
-def test_proposal_is_told_what_speaks_of_its_subject(root: Path) -> None:
+def test_proposal_lists_entries_on_its_subject(root: Path) -> None:
     write_entry(root, "nav/rules/slow", "Slow sensors are polled by a thread of their own.\n", title="Slow ones")
     assert proposed(root)["on_subject"] == ["nav/rules/slow"]
     # A paraphrase under another title.
@@ -200,7 +196,7 @@ def test_proposal_is_told_what_speaks_of_its_subject(root: Path) -> None:
     assert proposed(root, "No waiting for sensors", body=said)["on_subject"] == ["nav/rules/slow"]
 
 
-def test_proposal_says_where_the_memory_is_gone(root: Path) -> None:
+def test_proposal_in_a_deleted_memory_is_refused(root: Path) -> None:
     found = open_root(root)
     shutil.rmtree(root)
     with pytest.raises(RootNotFoundError, match="was moved or deleted; nothing was read or written"):
