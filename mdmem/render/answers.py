@@ -151,11 +151,11 @@ def _coverage(answer: Answer) -> str:
         return f"Covered in part: {lacks}."
     if basis.problems:
         # An unreadable file may contain the rule that covers the question.
-        return "Nothing that could be read covers this."
+        return "No readable rule is about this."
     if basis.pending:
-        return f"No binding invariant or decision covers this; one that is not approved ({basis.pending}) does."
+        return f"No binding rule is about this; one that is not approved ({basis.pending}) is."
     surely = "clearly " if any(item.score > 0 or item.on_path for item in answer.items) else ""
-    return f"No invariant or decision {surely}covers this."
+    return f"No binding rule is {surely}about this."
 
 
 def _verdict(answer: Answer) -> str:

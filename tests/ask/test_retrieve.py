@@ -130,14 +130,12 @@ def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(root: Path) -> None:
 def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root: Path, run: Run) -> None:
     put(root, "app/a/choice", "Queue")
     silent = run("retrieve", "timeout", "--format", form, cwd=root).out
-    assert silent.startswith(
-        "No invariant or decision covers this. In no entry of app or lib: timeout. Searched 1 room.\n"
-    )
+    assert silent.startswith("No binding rule is about this. In no entry of app or lib: timeout. Searched 1 room.\n")
     write(root, "app/a/rule.md", "no front matter\n")
     ran = run("retrieve", "timeout", "--format", form, cwd=root)
     assert ran.code == 0
     assert ran.out.startswith("1 file of this scope cannot be read in full, and may apply:\n  app/a/rule.md:1: ")
-    assert "othing binding" not in ran.out
+    assert "No binding rule" not in ran.out
 
 
 def test_session_is_told_in_full_once_which_files_cannot_be_read(root: Path, run: Run) -> None:

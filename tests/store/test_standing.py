@@ -229,7 +229,7 @@ def test_proposal_gives_way_to_what_binds_in_a_budget(folder: Path, capsys: Capt
 def test_proposal_covers_nothing(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", NEW, "Zebras graze.\n")
     assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is False
-    told = "No binding invariant or decision covers this; one that is not approved (uncommitted) does."
+    told = "No binding rule is about this; one that is not approved (uncommitted) is."
     assert run_here(capsys, "retrieve", "zebras", cwd=folder).out.startswith(told)
     goal = run_here(capsys, "context", "zebras", cwd=folder).out
     assert "Only an invariant or decision that is not approved (uncommitted) covers this goal." in goal
@@ -240,7 +240,7 @@ def test_proposal_covers_nothing(folder: Path, capsys: Capture) -> None:
 def test_draft_on_the_default_branch_covers_nothing(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", NEW, "Zebras graze.\n", status="draft")
     commit_all(folder)
-    told = "No binding invariant or decision covers this; one that is not approved (draft) does."
+    told = "No binding rule is about this; one that is not approved (draft) is."
     assert run_here(capsys, "retrieve", "zebras", cwd=folder).out.startswith(told)
     # An uncommitted rule that covers less does not hide the draft.
     write_entry(folder / "memory", "nav/rules/cows", "Cows graze.\n")
@@ -438,9 +438,8 @@ def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None
     folder = merged(tmp_path, applies_to=["src/**"])
     answer = said(capsys, "retrieve", "four", "--path", "src/nav.py", cwd=folder)
     assert ((NEW, "merged") in standings(answer["items"]), answer["coverage"]) == (True, "none")
-    assert (
-        "one that is not approved (merged) does" in run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
-    )
+    printed = run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
+    assert "one that is not approved (merged) is" in printed
 
 
 def test_merged_decision_overrides_and_contradicts_nothing(folder: Path, capsys: Capture) -> None:
