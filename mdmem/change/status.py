@@ -140,8 +140,9 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
                 find_driver(repository, [workspace.location.root]),
             )
             if not hook.is_checking:
-                how = missing_install(repository.top, STAGES) or "mdmem hooks install"
-                yield f"no hook checks commits in this clone: `{how}` sets one up"
+                install = missing_install(repository.top, STAGES) or ("" if hook.advice else "mdmem hooks install")
+                how = f"`{install}` sets one up" if install else hook.advice
+                yield f"no hook checks commits in this clone: {how}"
             if driver is not None and driver.state is HookState.ABSENT:
                 driver_only = "`mdmem hooks install --driver-only` sets up the merge driver"
                 yield f"git merges entries line by line in this clone: {driver_only}"

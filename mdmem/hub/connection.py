@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
+from mdmem.setup.installation import this_installation
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
@@ -269,7 +270,7 @@ def _psycopg() -> Any:
     try:
         import psycopg
     except ImportError as error:
-        raise HubError("a hub needs the extra `hub`: `pip install '.[hub]'` in a clone of mdmem") from error
+        raise HubError(f"a hub needs the extra `hub`; type `{this_installation().line_for('hub')}`") from error
     # psycopg would print the server's messages without escaping control characters.
     psycopg.logger.setLevel("CRITICAL")
     return psycopg

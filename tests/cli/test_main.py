@@ -218,6 +218,8 @@ def test_extra_that_is_missing_is_said(tmp_path: Path, run: Run, monkeypatch: py
     ran = run("lsp")
     assert ran.code == 2
     assert "this needs the extra `lsp`; type `" in ran.err
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert "a hub needs the extra `hub`; type `" in run("hub", "status", "--dsn", "x").err
 
 
 @pytest.mark.parametrize("said", [(), ("initialize", "shutdown", "exit")], ids=["silent", "taking its leave"])

@@ -37,6 +37,9 @@ def test_text_says_root_tree_wings_index_and_findings(folder: Path, run: Run) ->
         "hygiene  never ran (due); `mdmem hygiene` shows what needs maintenance",
         *(f"note     {one}" for one in UNGUARDED),
     ]
+    foreign = write(folder, ".git/hooks/pre-commit", "make\n")
+    assert "in this clone: .git/hooks/pre-commit is somebody else's and stays as it is: add `m" in run("status").out
+    foreign.unlink()
     assert run("hooks", "install").code == 0
     assert "note" not in run("status").out
 
