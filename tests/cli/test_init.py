@@ -37,7 +37,7 @@ def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, run: Ru
     assert os.access(folder / ".git/hooks/pre-commit", os.X_OK)
     git(folder, "add", "-A")
     checked = run("check", "--strict", cwd=folder)
-    assert (checked.code, "empty so far" in checked.out) == (0, True)
+    assert (checked.code, "memory has no entry\n" in checked.out) == (0, True)
 
 
 @pytest.mark.parametrize(("in_git", "beside"), [(True, None), (False, None), (True, "other"), (True, "apps/a/memory")])

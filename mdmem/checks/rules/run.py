@@ -31,9 +31,9 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
     strays = sum(file.path.endswith(".md") and file.path not in manifests for file in case.catalog.others)
     found = f", though {strays} Markdown file{'s lie' if strays > 1 else ' lies'} elsewhere" if strays else ""
     message, level = f"there is no file at `wing/room/entry-id.md`{found}", Severity.ERROR if case.in_ci else None
-    if manifests and not strays:
-        message, level = "empty so far", Severity.INFO
     help_ = "give the right folder with `--root`, or write an entry with `mdmem new`"
+    if manifests and not strays:
+        message, level, help_ = "the memory has no entry", Severity.INFO, "`mdmem new` writes one"
     yield Finding("", message, Place(SETTINGS_NAME), help_, severity=level)
 
 
