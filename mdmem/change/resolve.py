@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import date
@@ -22,6 +21,7 @@ from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side, without_equal_sides
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Status
+from mdmem.model.text import shell_word, visible
 from mdmem.store.catalog.addresses import full_address, interpret, is_entry_place
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
@@ -163,13 +163,13 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     marked = {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
     paths = sorted(unmerged.keys() | marked)
     # A file of only one side that is gone needs no choice any more.
-    gone = {path for path, one in unmerged.items() if len(one) == 1 and workspace.bytes_of(path) is None}
+    gone = {path for path, one in unmerged.items() if len(one) == 1 and not os.path.lexists(location.root / path)}
     listed = [path for path in paths if path not in gone]
     # Git writes the same merged file to both new places.
     ours = {one[2]: path for path, one in unmerged.items() if one.keys() == {2} and path not in gone}
     theirs = {one[3]: path for path, one in unmerged.items() if one.keys() == {3} and path not in gone}
     if both := sorted((path, theirs[digest]) for digest, path in ours.items() if digest in theirs):
-        return [_conflict_of_places(location, *sides) for sides in both], paths
+        return [_conflict_of_places(workspace, *sides) for sides in both], paths
     found = [_conflict_of_file(workspace, path, frozenset(unmerged.get(path, ()))) for path in listed]
     split = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
     for old in sorted(split):
@@ -180,13 +180,14 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     return sorted(found, key=lambda one: one.path), paths
 
 
-def _conflict_of_places(location: Location, path: str, other: str) -> MergeConflict:
+def _conflict_of_places(workspace: Workspace, path: str, other: str) -> MergeConflict:
     ours, theirs = path.removesuffix(".md"), other.removesuffix(".md")
-    command = location.command(f"resolve {shlex.quote(ours)} --take")
-    choices = (
-        Resolution(f"keep it at {ours}", f"{command} ours"),
-        Resolution(f"keep it at {theirs}", f"{command} theirs"),
-    )
+    command = workspace.location.command(f"resolve {shell_word(ours)} --take")
+    commands = [f"{command} ours", f"{command} theirs"]
+    if None in map(workspace.bytes_of, (path, other)):
+        # A file in a hidden folder is no entry, so git has to remove one of the two.
+        commands = [_git_command(workspace, "rm", one) for one in (other, path)]
+    choices = tuple(Resolution(f"keep it at {place}", one) for place, one in zip((ours, theirs), commands, strict=True))
     return MergeConflict(path=path, kind=ConflictKind.MOVED, other=theirs, choices=choices)
 
 
@@ -207,11 +208,11 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
     is_inside = workspace.cwd.is_relative_to(top)
     shown = from_here(workspace if is_inside else replace(workspace, cwd=top))
     files = [shown(path) for path in paths]
-    program = "git" if is_inside else f"git -C {shlex.quote(str(top))}"
+    program = "git" if is_inside else f"git -C {shell_word(str(top))}"
     # Such a name would be an option, or a pattern that other files match, too.
     if any(re.search(r"^[-:]|[*?\[\\]", one) for one in files):
         program, verb = f"{program} --literal-pathspecs", f"{verb.removesuffix(' --')} --"
-    return " ".join([program, verb, *map(shlex.quote, files)])
+    return " ".join([program, verb, *map(shell_word, files)])
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
@@ -249,13 +250,13 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
         kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(location, address, successors)
     else:
         successors = successors if len(successors) == 1 and has_hunks(content) else ()
-        command = location.command(f"resolve {shlex.quote(address)}")
+        command = location.command(f"resolve {shell_word(address)}")
         choices = tuple(Resolution(f"keep {side}", f"{command} --take {side}") for side in ConflictSide)
         if kind is ConflictKind.ADDED:
             numbered = (f"{address}-{number}" for number in count(2))
             free = next(one for one in numbered if not os.path.lexists(location.root / f"{one}.md"))
-            show = _git_command(workspace, f"show {shlex.quote(f':3:{location.prefix}{path}')}")
-            copy = f"{show} > {shlex.quote(from_here(workspace)(f'{free}.md'))}"
+            show = _git_command(workspace, f"show {shell_word(f':3:{location.prefix}{path}')}")
+            copy = f"{show} > {shell_word(from_here(workspace)(f'{free}.md'))}"
             both = f"{copy} && {_git_command(workspace, 'add', f'{free}.md')} && {choices[0].command}"
             choices += (Resolution(f"keep ours, and theirs as {free}", both),)
     choices = choices if has_hunks(content) else whole
@@ -280,15 +281,15 @@ def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -
 
 
 def _choices_of_successors(location: Location, old: str, successors: Sequence[SuccessorSide]) -> tuple[Resolution, ...]:
-    command, found = location.command(f"resolve {shlex.quote(old)}"), list[Resolution]()
+    command, found = location.command(f"resolve {shell_word(old)}"), list[Resolution]()
     names = [one.address for one in successors]
     for one in names:
         others = [other for other in names if other != one]
         does = f"{one} supersedes it; {' and '.join(others)} {'is' if len(others) == 1 else 'are'} deprecated"
-        found.append(Resolution(does, f"{command} --take {shlex.quote(one)} --reason TEXT"))
+        found.append(Resolution(does, f"{command} --take {shell_word(one)} --reason TEXT"))
     for one, other in (names, names[::-1]) if len(names) == 2 else ():
         does = f"{one} supersedes it, then {other} supersedes {one}"
-        found.append(Resolution(does, f"{command} --behind {shlex.quote(one)}"))
+        found.append(Resolution(does, f"{command} --behind {shell_word(one)}"))
     return (*found, Resolution("all of them supersede it, each for a part", f"{command} --split --reason TEXT"))
 
 
@@ -320,7 +321,7 @@ def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
         meant = [one for one in found if one.address.endswith(f"/{plain}") or one.address in handles]
     if len(meant) == 1:
         return meant[0]
-    names = ", ".join(one.address for one in meant or found)
+    names = ", ".join(visible(one.address) for one in meant or found)
     if meant:
         raise UsageError(f"`{name}` matches several conflicts: {names}; write one address in full")
     raise NotFoundError(f"`{name}` has no conflict" + (f"; these have: {names}" if names else ""))
@@ -329,13 +330,13 @@ def get_conflict(workspace: Workspace, name: str) -> MergeConflict:
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
     """Resolve one conflict in the files. The remarks are the git commands to run next. Raises the errors of `write`."""
     conflict = get_conflict(workspace, name)
-    if conflict.kind in _DELETED:
+    if conflict.kind in (*_DELETED, ConflictKind.MOVED) and conflict.choices[0].command.startswith("git "):
         commands = " or ".join(f"`{one.command}`" for one in conflict.choices)
-        raise UsageError(f"{conflict.kind}: {conflict.path}; type {commands}")
+        raise UsageError(f"{conflict.kind}: {visible(conflict.path)}; type {commands}")
     before = workspace.bytes_of(conflict.path)
     if before is None:
         restore = _git_command(workspace, "checkout -m --", conflict.path)
-        raise NotFoundError(f"{conflict.path} cannot be read; `{restore}` restores it")
+        raise NotFoundError(f"{visible(conflict.path)} cannot be read; `{restore}` restores it")
     change_set = _change_set(workspace, conflict, request, before)
     repository = workspace.location.repository
     if repository is not None and state_of(repository) is not None and options.commit is None:
@@ -363,7 +364,7 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
 def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSide | None) -> ChangeSet:
     """Return the changes that keep an entry at its place on one side, with all links to it, and delete the other."""
     if side is None:
-        raise UsageError(f"both sides moved {conflict.address}; type `--take ours` or `--take theirs`")
+        raise UsageError(f"both sides moved {visible(conflict.address)}; type `--take ours` or `--take theirs`")
     places = conflict.address, conflict.other
     kept, gone = places if side is ConflictSide.OURS else places[::-1]
     catalog = workspace.over(TreeView(workspace.tree, gone=frozenset({f"{kept}.md"}))).whole_catalog
@@ -391,12 +392,16 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
     if not has_hunks(before) and (side is not None or len(successors) < 2):
         if len(successors) < 2:
             keep = _git_command(workspace, "add", path)
-            raise UsageError(f"`{path}` has no conflict markers any more; to keep the file as it is, type `{keep}`")
+            raise UsageError(
+                f"`{visible(path)}` has no conflict markers any more; to keep the file as it is, type `{keep}`"
+            )
         hint = f"type `--take ADDRESS` with one of {' or '.join(one.address for one in successors)}"
-        raise UsageError(f"`{path}` has no conflict markers, so `{side}` cannot be taken; {hint}")
+        raise UsageError(f"`{visible(path)}` has no conflict markers, so `{side}` cannot be taken; {hint}")
     if len(successors) < 2:
         if side is None:
-            raise UsageError(f"the sides of {path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
+            raise UsageError(
+                f"the sides of {visible(path)} are `ours` and `theirs`; type `--take ours` or `--take theirs`"
+            )
         old, after = conflict.address, take_side(before, side)
         catalog = workspace.over(TreeView(workspace.tree, changed={path: after})).catalog
         values: dict[str, dict[str, Value]] = {}
@@ -415,7 +420,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
         request = replace(request, behind=behind, take=take)
         if more := [f"`{one.name}`" for one in conflict.fields if one.name not in _SUPERSESSION_FIELDS]:
             hint = "edit the file first, or type `--take ours` or `--take theirs`"
-            raise UsageError(f"the sides of {path} also differ in {' and '.join(more)}; {hint}")
+            raise UsageError(f"the sides of {visible(path)} also differ in {' and '.join(more)}; {hint}")
         sides = (one.side for one in successors if one.address.endswith(take or behind or "") and one.side)
         side = next(sides, ConflictSide.OURS)
     after = take_side(before, side)

