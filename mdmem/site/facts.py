@@ -101,6 +101,11 @@ class Event(Struct, frozen=True):
         """Return the day of the event."""
         return day_of(self.moment)
 
+    @property
+    def month(self) -> str:
+        """Return the month of the event, such as `2026-03`."""
+        return self.day.isoformat()[:7]
+
 
 class SiteFacts(Struct, frozen=True, dict=True):
     """The facts of a workspace, each computed once, when it is first used."""

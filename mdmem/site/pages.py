@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from html import escape
 from importlib.resources import files
-from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
@@ -19,7 +18,7 @@ from msgspec import Struct
 
 from mdmem.ask.relate import contradictions_among
 from mdmem.change.review import ReviewRequest, review_change
-from mdmem.model.entry import Entry, EntryType, Status, Wing, day_of
+from mdmem.model.entry import Entry, EntryType, Status, day_of
 from mdmem.model.fields import FIELDS, LINK_FIELDS
 from mdmem.model.globs import script_pattern
 from mdmem.model.text import visible
@@ -71,26 +70,26 @@ class SitePages(Struct, frozen=True, dict=True):
         """Return, for the path of each file, a function that renders the file."""
         facts, pages = self.facts, dict[str, Callable[[], str]]()
 
-        def add(path: str, template: str, title: str, context: Callable[..., Mapping[str, Any]], *about: Any) -> None:
+        def add(path: str, template: str, title: str, context: Callable[[], Mapping[str, Any]]) -> None:
             def render() -> str:
                 made = self._templates.get_template(template)
-                return made.render(up=up_from(path), here=path, title=title, **context(*about))
+                return made.render(up=up_from(path), here=path, title=title, **context())
 
             pages[path] = render
 
         add("index.html", "start.html", "Current rules", self._start)
         add("all.html", "all.html", "All entries", dict)
         add("lineage.html", "lineage.html", "Lineage", self._lineage)
-        add("timeline.html", "timeline.html", "Timeline", timeline_context, facts)
-        add("code.html", "code.html", "Rules for code", code_context, facts)
-        add("board.html", "board.html", "Board", board_context, facts)
+        add("timeline.html", "timeline.html", "Timeline", dict)
+        add("code.html", "code.html", "Rules for code", partial(code_context, facts))
+        add("board.html", "board.html", "Board", partial(board_context, facts))
         if self.base is not None:
-            add("diff.html", "diff.html", "This change", change_context, facts, self.base)
+            add("diff.html", "diff.html", "This change", partial(change_context, facts, self.base))
         for wing in facts.wings:
-            add(page_of_wing(wing.name), "wing.html", wing.name, wing_context, facts, wing)
+            add(page_of_wing(wing.name), "wing.html", wing.name, partial(dict, wing=wing))
         for entry in facts.entries:
             page = page_of(entry.address)
-            add(page, "entry.html", entry.title, self._entry, entry, page)
+            add(page, "entry.html", entry.title, partial(self._entry, entry, page))
         data = (("assets/search.js", _search), ("assets/rules.js", _rules), ("entries.json", _entries))
         pages |= {path: partial(made, facts) for path, made in data}
         pages["feed.xml"] = self._templates.get_template("feed.xml").render
@@ -117,16 +116,8 @@ class SitePages(Struct, frozen=True, dict=True):
     def _start(self) -> Mapping[str, Any]:
         facts = self.facts
         newest = max((some[0] for some in facts.commits.values()), key=lambda one: one.when, default=None)
-        wings = []
-        for wing in facts.wings:
-            current = [entry for entry in facts.current if entry.wing == wing.name]
-            decided = sorted((one for one in current if one.type is EntryType.DECISION), key=lambda one: one.room)
-            rooms = [(room, facts.rows_of(some)) for room, some in groupby(decided, key=lambda one: one.room)]
-            invariants = facts.rows_of(one for one in current if one.type is EntryType.INVARIANT)
-            wings.append({"wing": wing, "invariants": invariants, "rooms": rooms, "total": len(current)})
         counted = Counter((row.type, row.state) for row in facts.rows.values())
         return {
-            "wings": wings,
             "table": [(kind.value, [counted[kind.value, state] for state in BoxState]) for kind in EntryType],
             "states": list(BoxState),
             "most": _MOST_DECISIONS,
@@ -194,23 +185,6 @@ class SitePages(Struct, frozen=True, dict=True):
 def asset_text(name: str) -> str:
     """Return the text of a style sheet, script or icon of the package."""
     return files("mdmem.site").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def timeline_context(facts: SiteFacts) -> Mapping[str, Any]:
-    """Return the template context of the timeline: the events of each month."""
-    months = groupby(facts.events, key=lambda event: event.day.isoformat()[:7])
-    return {"months": [(month, list(events)) for month, events in months]}
-
-
-def wing_context(facts: SiteFacts, wing: Wing) -> Mapping[str, Any]:
-    """Return the template context of the page of a wing: its rooms, and its files that cannot be parsed."""
-    broken = facts.catalog.broken.items()
-    return {
-        "wing": wing,
-        "shared": [one for one in wing.shared_wings or () if one in facts.catalog.wings],
-        "rooms": [(room, facts.rows_of(some)) for (name, room), some in facts.rooms.items() if name == wing.name],
-        "unread": [(path, one.findings[0].message) for path, one in broken if path.startswith(f"{wing.name}/")],
-    }
 
 
 # The most characters of the excerpt that is shown below a search result, and of a title.
