@@ -122,18 +122,20 @@ def grow_json(
     return (bom + text).encode()
 
 
-def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes:
-    """Return a TOML file with a new table `[holder.name]` at its end; raises MisfitError if it cannot be added."""
+def grow_toml(content: bytes, holder: str, wanted: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """Return a TOML file with a table `[holder.name]` at its end for each item of `wanted`; raises MisfitError."""
     bom, text = _split_bom(content)
     before = read_toml(content)
     held = _held(before, holder)
-    lines = [f"[{holder}.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in server.items())]
-    grown = (bom + appended(text, "\n".join([*lines, ""]))).encode()
+    lines = []
+    for name, table in wanted.items():
+        lines += [f"[{holder}.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items()), ""]
+    grown = (bom + appended(text, "\n".join(lines))).encode()
     try:
         after = read_toml(grown)
     except MisfitError as error:
         raise MisfitError(f"`{holder}` is an inline table; first rewrite it as a table `[{holder}]`") from error
-    if after != before | {holder: {**held, name: dict(server)}}:
+    if after != before | {holder: {**held, **wanted}}:
         raise MisfitError("mdmem cannot add its lines without a change to other lines")
     return grown
 

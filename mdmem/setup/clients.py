@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,82 +23,62 @@ SERVER = "mdmem"
 class Client(Struct, frozen=True, kw_only=True):
     """A client: the path of its configuration file from the top of the project, and the key with its list of servers.
 
-    `top` is the client's variable for the top of the project, if the client may start the server in another directory.
-    `more` are further keys of a server. With `is_one_list`, program and arguments are one list.
+    `more` are further keys of a server. With `is_one_list`, program and arguments are one list. `top` is the client's
+    variable for the top of the project, if the client may start the server in another directory.
     """
 
-    name: str
-    path: str
+    path: str = ".mcp.json"
     holder: str = "mcpServers"
-    top: str | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=lambda: {"type": "stdio"})
     is_one_list: bool = False
+    top: str | None = None
     remark: str | None = None
 
 
 CLIENTS: Mapping[str, Client] = {
-    one.name: one
-    for one in (
-        Client(name="claude-code", path=".mcp.json", remark="Claude Code asks once whether you trust it"),
-        # Cursor does not document the working directory of a server, so the path begins with Cursor's variable.
-        Client(name="cursor", path=".cursor/mcp.json", top="${workspaceFolder}"),
-        Client(name="vscode", path=".vscode/mcp.json", holder="servers"),
-        Client(
-            name="codex",
-            path=".codex/config.toml",
-            holder="mcp_servers",
-            # Without these keys, a run with a single turn asks the model before the tools are loaded.
-            more={"required": True, "startup_timeout_sec": 20},
-            remark="Codex reads it in a project that you trust",
-        ),
-        Client(name="gemini", path=".gemini/settings.json", remark="Gemini CLI starts it in a folder that you trust"),
-        Client(name="opencode", path="opencode.json", holder="mcp", more={"type": "local"}, is_one_list=True),
-        Client(name="copilot", path=".mcp.json", remark="Copilot CLI reads it in a folder that you trust"),
-        # Without this key, the model has to search for the tools.
-        Client(name="qwen", path=".qwen/settings.json", more={"alwaysLoadTools": True}),
-        Client(
-            name="continue",
-            path=".continue/mcpServers/mdmem.json",
-            remark="its editors read that file; for `cn` name the server in ~/.continue/config.yaml",
-        ),
-        Client(name="generic", path=".mcp.json"),
-    )
+    "claude-code": Client(remark="Claude Code asks once whether you trust it"),
+    # Cursor does not document the working directory of a server, so the path begins with Cursor's variable.
+    "cursor": Client(path=".cursor/mcp.json", top="${workspaceFolder}"),
+    "vscode": Client(path=".vscode/mcp.json", holder="servers"),
+    "codex": Client(
+        path=".codex/config.toml",
+        holder="mcp_servers",
+        # Without these keys, a run with a single turn asks the model before the tools are loaded.
+        more={"required": True, "startup_timeout_sec": 20},
+        remark="Codex reads it in a project that you trust",
+    ),
+    "gemini": Client(path=".gemini/settings.json", remark="Gemini CLI starts it in a folder that you trust"),
+    "opencode": Client(path="opencode.json", holder="mcp", more={"type": "local"}, is_one_list=True),
+    "copilot": Client(remark="Copilot CLI reads it in a folder that you trust"),
+    # Without `alwaysLoadTools`, the model has to search for the tools.
+    "qwen": Client(path=".qwen/settings.json", more={"type": "stdio", "alwaysLoadTools": True}),
+    "continue": Client(
+        path=".continue/mcpServers/mdmem.json",
+        remark="its editors read that file; for `cn` name the server in ~/.continue/config.yaml",
+    ),
+    "generic": Client(),
 }
 
 
-def join_client(name: str, base: Path, *, under: str, is_found: bool, command: str = SERVER) -> Iterator[str]:
+def join_client(name: str, base: Path, *, under: str, is_found: bool, command: str) -> Iterator[str]:
     """Add the server to a client's configuration. Yield what was done, or the text to add by hand.
 
     `under` is the path of the memory from `base`; with `is_found`, the server does not need it.
     """
     client = CLIENTS[name]
-    is_toml = client.path.endswith(".toml")
-    arguments = ["mcp"]
-    if client.top is not None:
-        arguments += ["--root", f"{client.top}/{under}".removesuffix("/")]
-    elif not is_found:
-        arguments += ["--root", under or "."]
-    server = {**client.more, "command": command, "args": arguments}
-    if client.is_one_list:
-        server = {**client.more, "command": [command, *arguments]}
-    elif not is_toml:
-        server = {"type": "stdio", **server}
-
-    def added(before: bytes) -> bytes:
-        if is_toml:
-            return grow_toml(before, client.holder, SERVER, server)
-        return grow_json(before, client.holder, {SERVER: server})
-
-    piece = added(b"").decode()
+    root = f"{client.top}/{under}".removesuffix("/") if client.top is not None else under or "."
+    words = [command, "mcp", *([] if is_found and client.top is None else ["--root", root])]
+    started = {"command": words} if client.is_one_list else {"command": command, "args": words[1:]}
+    grow_file, read_file = (grow_toml, read_toml) if client.path.endswith(".toml") else (grow_json, read_object)
+    added = partial(grow_file, holder=client.holder, wanted={SERVER: {**client.more, **started}})
 
     def grow(before: bytes) -> bytes | str:
-        held = (read_toml if is_toml else read_object)(before).get(client.holder)
-        found = held.get(SERVER) if isinstance(held, dict) else None
-        if found is None:
-            return added(before)
-        return f"{client.path} has a server `{SERVER}` already and stays as it is"
+        servers = read_file(before).get(client.holder)
+        if isinstance(servers, dict) and SERVER in servers:
+            return f"{client.path} has a server `{SERVER}` already and stays as it is"
+        return added(before)
 
-    yield add_piece(base, client.path, f"added the server `{SERVER}` to {client.path}", piece, grow)
+    yield add_piece(base, client.path, f"added the server `{SERVER}` to {client.path}", added(b"").decode(), grow)
     if client.remark is not None:
         yield client.remark
 
@@ -110,17 +91,16 @@ _HOLDER = "hooks"
 class ClientHooks(Struct, frozen=True, kw_only=True):
     """A client's form of hooks: the path of its file from the top of the project, and the events with their tools.
 
-    With `wraps`, an event lists groups of hooks, and each group names its tools. Otherwise each hook names its tools.
-    `key` is the key of the command, and `limit` is the key and value of its timeout. `seed` are further keys that the
-    file needs. For a client whose hooks cannot run commands, `plugin` is the text of a plugin file.
+    `key` is the key of the command, and `limit` is the key and value of its timeout. With `wraps`, an event lists
+    groups of hooks, and each group names its tools. Otherwise each hook names its tools, and the file has a version.
+    For a client whose hooks cannot run commands, `plugin` is the text of a plugin file.
     """
 
     path: str
     events: Mapping[str, str] = field(default_factory=dict)
-    wraps: bool = True
     key: str = "command"
     limit: tuple[str, int] = ("timeout", 5)
-    seed: Mapping[str, Any] = field(default_factory=dict)
+    wraps: bool = True
     plugin: str | None = None
     remark: str | None = None
 
@@ -188,21 +168,19 @@ HOOKS: Mapping[str, ClientHooks] = {
         path=".cursor/hooks.json",
         events={"sessionStart": "", "postToolUse": "Write|Edit|StrReplace|ApplyPatch", "preCompact": ""},
         wraps=False,
-        seed={"version": 1},
     ),
     "copilot": ClientHooks(
         path=".github/hooks/mdmem.json",
         events={"SessionStart": "", "PreToolUse": "create|edit|apply_patch|str_replace_editor", "PreCompact": ""},
-        wraps=False,
         key="bash",
         limit=("timeoutSec", 5),
-        seed={"version": 1},
+        wraps=False,
     ),
     "opencode": ClientHooks(path=".opencode/plugins/mdmem.js", plugin=_OPENCODE),
 }
 
 
-def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVER) -> Iterator[str]:
+def hook_client(name: str, base: Path, *, root: str | None, command: str) -> Iterator[str]:
     """Add mdmem's hooks to a client's file. Yield what was done, or the text to add by hand.
 
     `root` is the path of the memory from the top, if mdmem needs it. An event that runs mdmem already stays as it is.
@@ -216,6 +194,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
     hook = {"type": "command", client.key: f"{shlex.join(words)} || true", client.limit[0]: client.limit[1]}
     matchers = {event: {"matcher": tools} if tools else {} for event, tools in client.events.items()}
     entries = {event: {**one, "hooks": [hook]} if client.wraps else hook | one for event, one in matchers.items()}
+    added = partial(grow_json, holder=_HOLDER, is_listed=True, seed={} if client.wraps else {"version": 1})
 
     def grow(before: bytes) -> bytes | str:
         if client.plugin is not None:
@@ -223,14 +202,12 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
         held = read_object(before).get(_HOLDER)
         listed = {event: json.dumps(one) for event, one in held.items()} if isinstance(held, dict) else {}
         wanted = {event: entry for event, entry in entries.items() if f" {_OURS} " not in listed.get(event, "")}
-        if not wanted:
-            return f"{client.path} runs `{_OURS}` already and stays as it is"
-        return grow_json(before, _HOLDER, wanted, is_listed=True, seed=client.seed)
+        return added(before, wanted=wanted) if wanted else f"{client.path} runs `{_OURS}` already and stays as it is"
 
     if client.plugin is not None:
         piece = client.plugin % {"command": json.dumps(words)}
     else:
-        piece = grow_json(b"", _HOLDER, entries, is_listed=True, seed=client.seed).decode()
+        piece = added(b"", wanted=entries).decode()
     yield add_piece(base, client.path, f"added the hooks of mdmem to {client.path}", piece, grow)
     if client.remark is not None:
         yield client.remark

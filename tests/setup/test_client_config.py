@@ -68,7 +68,7 @@ def test_what_cannot_be_grown_safely_is_refused(before: str, why: str) -> None:
     ["", 'model = "x" # ours', '[mcp_servers.a]\ncommand = "b"\n', '[mcp_servers]\na = {command = "b"}\n', "a = 1\r\n"],
 )
 def test_table_is_added_at_the_end_of_toml(before: str) -> None:
-    content = grow_toml(before.encode(), "mcp_servers", "mdmem", SERVER)
+    content = grow_toml(before.encode(), "mcp_servers", {"mdmem": SERVER})
     assert content.startswith(before.encode())
     assert tomllib.loads(content.decode())["mcp_servers"]["mdmem"] == SERVER
     assert (b"\r\n[mcp_servers.mdmem]\r\n" in content) == ("\r" in before)
@@ -77,7 +77,7 @@ def test_table_is_added_at_the_end_of_toml(before: str) -> None:
 @pytest.mark.parametrize("before", ["mcp_servers = {}\n", "mcp_servers = 3\n", "a = = 3\n"])
 def test_toml_that_takes_no_table_is_refused(before: str) -> None:
     with pytest.raises(MisfitError):
-        grow_toml(before.encode(), "mcp_servers", "mdmem", SERVER)
+        grow_toml(before.encode(), "mcp_servers", {"mdmem": SERVER})
 
 
 _GAPS = st.sampled_from(["", " ", "\n", "\n  ", " // c, }\n", "/* { */", "\t", "\r\n"])
