@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.exchange.dialects import Outline, dialect_of, is_instructions, is_madr, read_records
-from mdmem.exchange.record import SCHEMA, WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError, number_of
+from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError, number_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import Wing
@@ -147,18 +147,15 @@ class Intake:
         if is_taken and not is_for_client:
             self.contents[source.path] = source.data
 
-    def _take_file(self, source: str, path: str, text: str | None) -> None:
+    def _take_file(self, source: str, path: str, text: str) -> None:
         """Add a file of a whole memory, or a row with the reason why not. No existing file is overwritten."""
-        address = path.removesuffix(".md")
+        address, content = path.removesuffix(".md"), text.encode()
         row = ImportRow(path=source, outcome=Outcome.IMPORTED, part=address, dialect=WHOLE, address=address)
         names, is_manifest = address.split("/"), address.endswith("/README")
         try:
-            if text is None:
-                raise UnfitError("each entry needs `address`, `head` and `body`; one is missing")
             require_names(names[:1] if is_manifest else names[:3])
             if len(names) != (2 if is_manifest else 3):
                 raise UnfitError(f"an entry cannot be at `{path}`")
-            content = text.encode()
             if not (self._workspace.location.root / path).exists():
                 self.files[path] = content
                 self._existing[path.lower()] = path
@@ -170,8 +167,6 @@ class Intake:
             else:
                 raise UnfitError(f"`{address}` is there already with other content; nothing is overwritten")
             self.rows.append(row)
-        except UnicodeEncodeError:
-            self._skip(source, "its text cannot be written as UTF-8", address, WHOLE)
         except (UnfitError, UsageError) as error:
             self._skip(source, error, address, WHOLE)
 
@@ -372,21 +367,24 @@ def _unquoted(value: str) -> str:
     return re.sub(r"\A([\"'])(.*)\1\Z", r"\2", value)
 
 
-def read_document(data: bytes) -> Iterator[tuple[str, str | None]]:
-    """Yield the path and text of each file in a document of `mdmem export json`; the text is None if a part is missing.
+class _Entry(Struct):
+    address: str
+    head: str
+    body: str
 
-    Raises UnfitError for any other document.
-    """
+
+class _Document(Struct):
+    schema: Literal[1]
+    entries: list[_Entry]
+    wings: list[dict[str, str | None]] = []
+
+
+def read_document(data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the path and text of each file in a document of `mdmem export json`; raises UnfitError for another one."""
     try:
-        stated = json.loads(data)
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise UnfitError(f"is not JSON: {error}") from error
-    if not isinstance(stated, dict) or stated.get("schema") != SCHEMA or not isinstance(stated.get("entries"), list):
-        raise UnfitError(f"is JSON, but not from `mdmem export json` (schema {SCHEMA})")
-    for one in stated["wings"] if isinstance(stated.get("wings"), list) else ():
-        if isinstance(one, dict) and isinstance(one.get("readme"), str):
-            yield f"{one.get('name')}/README.md", one["readme"]
-    for one in stated["entries"]:
-        texts: list[Any] = [one.get(key) for key in ("address", "head", "body")] if isinstance(one, dict) else [None]
-        is_whole = all(isinstance(text, str) for text in texts)
-        yield (f"{texts[0]}.md", texts[1] + texts[2]) if is_whole else ("", None)
+        stated = decode(data, type=_Document)
+    except (ValueError, RecursionError) as error:
+        raise UnfitError(f"is not a document of `mdmem export json`: {error}") from error
+    manifests = ((one.get("name"), one.get("readme")) for one in stated.wings)
+    yield from ((f"{name}/README.md", text) for name, text in manifests if text is not None)
+    yield from ((f"{one.address}.md", one.head + one.body) for one in stated.entries)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
+from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError
 from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines, has_lines, point_to_agents
-from mdmem.setup.clients import SERVER, hook_client, join_client
+from mdmem.setup.clients import hook_client, join_client
 from mdmem.setup.hooks import (
     CONFIG,
     LOCAL_ENTRY,
@@ -28,15 +28,15 @@ from mdmem.setup.hooks import (
 )
 from mdmem.setup.installation import this_installation
 from mdmem.setup.records import original_of, record_folders, records_in
+from mdmem.store.catalog.addresses import is_well_formed
 from mdmem.store.catalog.load import load
 from mdmem.store.git.process import Repository, find_repository
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import leads_away, write_new
 from mdmem.store.tree import WorkingTree
 from mdmem.store.workspace.location import SeveralRootsError, locate, place_to_write
-from mdmem.write.create import manifest_text
+from mdmem.write.create import manifest_text, require_names
 
-_WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _STAYS = "exists and stays as it is"
 
 
@@ -46,9 +46,9 @@ def init(
     *,
     wing: str | None,
     hook: bool,
-    clients: Sequence[str] = (),
-    client_hooks: bool = False,
-    command: str = SERVER,
+    clients: Sequence[str],
+    client_hooks: bool,
+    command: str,
 ) -> Iterator[str]:
     """Set up a memory: write the files that are missing, and yield a sentence for each step.
 
@@ -63,12 +63,11 @@ def init(
     base = repository.top if repository is not None else cwd
     is_top = repository is not None and root == repository.top
     known = load(WorkingTree(root, is_top=is_top)).wings.values()
-    wings = sorted(one.name for one in known if not one.is_shared and _WING.fullmatch(one.name))
+    wings = sorted(one.name for one in known if not one.is_shared and is_well_formed("wing", one.name))
     own = wing if wing is not None else _settings(root).default_wing
     fallback = re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
     name = own if own is not None else [*wings, fallback][0]
-    if not _WING.fullmatch(name):
-        raise UsageError(f"`{name}` is not a valid name for a wing; write it like `navigation_stack`")
+    require_names([name])
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
     # In a memory with several projects, people choose the default wing themselves.
     is_open = own is None and len(wings) > 1

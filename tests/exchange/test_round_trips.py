@@ -75,7 +75,7 @@ def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     assert texts(root) == before
     write(tmp_path, "records/other.json", "[]")
     refused = run_here(capsys, "import", "records/other.json", "--root", "memory", cwd=tmp_path)
-    assert "is JSON, but not from `mdmem export json`" in refused.out
+    assert "is not a document of `mdmem export json`" in refused.out
 
 
 def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:
@@ -355,6 +355,7 @@ def test_an_export_is_written_nowhere_else(tmp_path: Path, capsys: Capture) -> N
         refused = run_here(capsys, *words, "pub", cwd=folder)
         assert (refused.code, "git's own folder" in refused.err) == (2, True), refused.err
     assert not [*(folder / ".git/refs/tags").iterdir()]
+    assert "git's own folder" in run_here(capsys, "init", cwd=folder / ".git").err
     before = (folder / ".git/config").read_bytes()
     (folder / "AGENTS.md").symlink_to(".git/config")
     refused = run_here(capsys, "export", "agents-md", cwd=folder)

@@ -197,7 +197,11 @@ def located(root: Path, why: str) -> Location:
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
     """Return the real path of a folder to write to; raises UsageError in git's folder, or outside the project."""
     real, project = folder.resolve(), base.resolve()
-    own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
+    if repository is not None:
+        own = [repository.git_dir.resolve(), repository.common_dir.resolve()]
+    else:
+        # Inside a git directory or a bare repository, git finds no repository.
+        own = [one for one in (real, *real.parents) if (one / "HEAD").is_file() and (one / "objects").is_dir()]
     below = real.relative_to(project) if real.is_relative_to(project) else real
     if any(map(real.is_relative_to, own)) or ".git" in map(str.casefold, below.parts):
         raise UsageError(f"{folder} is in git's own folder ({real}); choose another folder")
