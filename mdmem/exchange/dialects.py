@@ -472,7 +472,7 @@ def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
     yield from ((heading, f"{text.rstrip()}\n") for heading, text in found if without_comments(text).strip())
 
 
-def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def globs_of(value: Any, *, below: str, anywhere: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the globs for a client's file patterns in the folder `below`, and messages about omitted patterns.
 
     No globs means every file. With `anywhere`, a pattern without a slash matches in every folder.

@@ -26,7 +26,7 @@ from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.checks.fixes import relative
 from mdmem.errors import UsageError
-from mdmem.exchange.record import IMPORTED_STATUS, SCHEMA, with_whole_labels
+from mdmem.exchange.record import IMPORTED_STATUS, with_whole_labels
 from mdmem.exchange.statements import read_status
 from mdmem.markdown.body import cut_at_word, sections_of
 from mdmem.markdown.parse import body_links, without_code
@@ -208,7 +208,7 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
             raise UsageError(f"{name}/README.md is not in UTF-8; `mdmem check` shows where") from error
         wings_listed.append({"name": name, "readme": readme})
     return {
-        "schema": SCHEMA,
+        "schema": 1,
         "exported": opening("`mdmem export json` writes this; change the entries"),
         "wings": wings_listed,
         "entries": entries,

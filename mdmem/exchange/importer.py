@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePosixPath
@@ -18,7 +18,7 @@ from mdmem.checks.fixes import relative
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
-from mdmem.exchange.intake import ImportRequest, Intake, in_project
+from mdmem.exchange.intake import ImportRequest, Intake, prefix_of
 from mdmem.exchange.record import (
     IMPORTED_STATUS,
     WHOLE,
@@ -118,13 +118,12 @@ def _move(
 
     Return these files, those of them that git tracked, and a message about each file that stays.
     """
-    base, repository = workspace.location.base, workspace.location.repository
+    base, repository, prefix = workspace.location.base, workspace.location.repository, prefix_of(workspace.location)
     # The path and title of each new entry, by the path of the old file.
     places: dict[str, list[tuple[str, str]]] = {}
     for row in plan.rows:
         if row.address is not None:
-            place = in_project(workspace.location, f"{row.address}.md")
-            places.setdefault(row.path, []).append((place, row.title or row.address))
+            places.setdefault(row.path, []).append((f"{prefix}{row.address}.md", row.title or row.address))
     gone, messages = [], []
     for path, content in plan.contents.items():
         why = None
@@ -180,7 +179,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
     files = dict(intake.files)
     for address, record in records.items():
         record.title = record.title or title_of(address)
-        write = partial(write_body, record, references, place=partial(in_project, workspace.location))
+        write = partial(write_body, record, references, prefix=prefix_of(workspace.location))
         lost = set(record.lost)
         body, messages = write(cuts=[cut for cut in record.cuts if lost.isdisjoint(cut.claims)])
         # If nothing is left, the body had only a title. Keep it.
@@ -349,11 +348,11 @@ _SHOWN_WORDS = re.compile(r"[ \t]*\|")
 
 
 def write_body(
-    record: ForeignRecord, references: References, *, place: Callable[[str], str], cuts: Collection[Cut]
+    record: ForeignRecord, references: References, *, prefix: str, cuts: Collection[Cut]
 ) -> tuple[str, tuple[str, ...]]:
     """Return the body for a record's entry, without the `cuts` and with new links, and messages about broken links.
 
-    `place` converts a path relative to the root into a path relative to the top of the project.
+    `prefix` is the path of the memory from the top of the project.
     """
     prose, folder = with_whole_labels(without_code(record.body)), record.source.folder
     # Start and end of a part of the body, its new text, and a message or an empty text.
@@ -368,7 +367,8 @@ def write_body(
                 message = f"`{written}` leads out of the project, and is unchanged"
             else:
                 address = references.by_path.get(target)
-                text = relative(place(f"{address}.md") if address else target, place(f"{record.address}.md"), written)
+                new = f"{prefix}{address}.md" if address else target
+                text = relative(new, f"{prefix}{record.address}.md", written)
         # Without `[[` directly before it, the text is a list inside a list, or a footnote.
         elif not link.is_path and record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[["):
             meant = references.named(link.target, folder)

@@ -280,16 +280,15 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
         for one in (*instruction_files(base), *(path for paths in nested for path in paths)):
             found.setdefault(one, SourceFile(one))
-    own = {in_project(location, file.path) for file in workspace.tree.files()}
+    own = {f"{prefix_of(location)}{file.path}" for file in workspace.tree.files()}
     foreign = [one for path, one in found.items() if path not in own]
     ignored = list_ignored(repository, [one.path for one in foreign]) if repository is not None else ()
     return [one for one in foreign if one.path not in ignored]
 
 
-def in_project(location: Location, path: str) -> str:
-    """Convert a path relative to the root into a path relative to the top of the project."""
-    under = location.root.relative_to(location.base).as_posix()
-    return path if under == "." else f"{under}/{path}"
+def prefix_of(location: Location) -> str:
+    """Return the path of the memory from the top of the project, with a slash at its end; empty for the top."""
+    return location.prefix if location.repository is not None else f"{location.root.name}/"
 
 
 def _from(base: Path, path: Path) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import date
 from enum import StrEnum
+from time import strptime
 from typing import Any
 
 from msgspec import Struct, field
@@ -14,8 +15,8 @@ from msgspec import Struct, field
 from mdmem.markdown.parse import blank
 from mdmem.model.entry import EntryType, NoSuchDayError, NotIsoError, Status, parse_moment
 
-WHOLE, SCHEMA = "json", 1
-"""The dialect of a whole memory, as `mdmem export json` writes it, and the version of its form."""
+WHOLE = "json"
+"""The dialect of a whole memory, as `mdmem export json` writes it."""
 
 
 class UnfitError(ValueError):
@@ -198,9 +199,7 @@ def read_date(text: str) -> tuple[str, str] | None:
     words = [one[:3] if one.isalpha() else one for one in words]
     for form in _IN_WORDS:
         with suppress(ValueError):
-            return datetime.strptime(" ".join(words[: form.count("%")]), form).replace(
-                tzinfo=UTC
-            ).date().isoformat(), ""
+            return date(*strptime(" ".join(words[: form.count("%")]), form)[:3]).isoformat(), ""
     return None
 
 
