@@ -65,17 +65,17 @@ def test_init_twice_changes_no_byte_and_records_that_are_there_are_the_next_step
 
 def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path / "repository")
-    write_entry(folder / "memory", "app/rules/one")
+    write_entry(folder / "memory", "äpp/rules/one")
     write_entry(folder / "memory", "tools/rules/two")
     write(folder, "memory/tools/README.md", "---\nkind: shared\n---\n")
-    assert "wrote memory/app/README.md" in run("init", "--no-hook", cwd=folder).out
-    assert (folder / "memory/mdmem.toml").read_text() == 'default_wing = "app"\n'
+    assert "wrote memory/äpp/README.md" in run("init", "--no-hook", cwd=folder).out
+    assert (folder / "memory/mdmem.toml").read_text() == 'default_wing = "äpp"\n'
     assert "--all-wings" not in (folder / "AGENTS.md").read_text()
     write_entry(folder / "memory", "web/rules/three")
     for name in ("AGENTS.md", "memory/mdmem.toml"):
         (folder / name).unlink()
     assert run("init", "--no-hook", cwd=folder).out.splitlines() == ["wrote memory/mdmem.toml", "wrote AGENTS.md"]
-    assert (folder / "memory/mdmem.toml").read_text() == "# default_wing: one of app, web\n"
+    assert (folder / "memory/mdmem.toml").read_text() == "# default_wing: one of web, äpp\n"
     assert "--all-wings" in (folder / "AGENTS.md").read_text()
     # Whoever stands in a memory means that one.
     assert run("init", "--no-hook", cwd=folder / "memory").out.count("stays as it is") == 2
