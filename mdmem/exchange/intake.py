@@ -383,7 +383,7 @@ def read_document(data: bytes) -> Iterator[tuple[str, str]]:
     try:
         stated = decode(data, type=_Document)
     except (ValueError, RecursionError) as error:
-        raise UnfitError(f"is not a document of `mdmem export json`: {error}") from error
+        raise UnfitError(f"is not a document of `export json`: {error}") from error
     manifests = ((one.get("name"), one.get("readme")) for one in stated.wings)
     yield from ((f"{name}/README.md", text) for name, text in manifests if text is not None)
     yield from ((f"{one.address}.md", one.head + one.body) for one in stated.entries)

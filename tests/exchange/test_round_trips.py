@@ -75,7 +75,7 @@ def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     assert texts(root) == before
     write(tmp_path, "records/other.json", "[]")
     refused = run_here(capsys, "import", "records/other.json", "--root", "memory", cwd=tmp_path)
-    assert "is not a document of `mdmem export json`" in refused.out
+    assert "is not a document of `export json`" in refused.out
 
 
 def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:
