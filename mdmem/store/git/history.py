@@ -185,7 +185,7 @@ def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
         return {}
     changes = [(one.when[: len("2026-01-31")], change) for one in found for change in one.changes]
     blobs = {blob for _, change in changes for blob in (change.before, change.after) if blob is not None}
-    is_ended = {blob: _ENDED.match(content or b"") is not None for blob, content in read_blobs(repository, [*blobs])}
+    is_ended = {blob: _ENDED.match(content or b"") is not None for blob, content in read_blobs(repository, blobs)}
     ended: dict[str, str] = {}
     for day, change in changes:
         if is_ended.get(change.after or "") and not is_ended.get(change.before or ""):

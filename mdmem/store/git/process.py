@@ -10,7 +10,7 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from shutil import rmtree
@@ -315,25 +315,14 @@ class BlobReader:
         self._git: subprocess.Popen[bytes] | None = None
         self._closing: finalize[..., BlobReader] | None = None
 
-    def read(self, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    def read(self, digests: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """Yield each hash with the content of that file, in the order of the arguments; None if it is missing."""
-        # Ask for a limited number at a time. Otherwise both pipes could be full, and both processes wait for ever.
-        for start in range(0, len(digests), _PORTION):
-            portion = digests[start : start + _PORTION]
-            found: list[bytes | None] = []
-            while len(found) < len(portion) and self._ended < _PATIENCE:
-                found += self._answers(portion[len(found) :])
-                if len(found) < len(portion):
-                    # git exits at a damaged object, or one that a partial clone cannot fetch. Start it again.
-                    found.append(None)
-                    self.close()
-                    self._git, self._ended = None, self._ended + 1
-            found += [None] * (len(portion) - len(found))
-            # Read the whole portion before yielding, since the caller may stop early and leave output in the pipe.
-            yield from zip(portion, found, strict=True)
+        # To ask for one at a time takes no longer, and memory never has more than one content that may be large.
+        for digest in digests:
+            yield digest, self._content(digest) if self._ended < _PATIENCE else None
 
-    def _answers(self, digests: Sequence[str]) -> list[bytes | None]:
-        """Return the contents that git prints before it has answered everything or exits."""
+    def _content(self, digest: str) -> bytes | None:
+        """Return the content of one file; None if it is missing, or if git exits."""
         if self._git is None:
             self._git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],
@@ -351,20 +340,19 @@ class BlobReader:
         assert self._git.stdin is not None
         assert self._git.stdout is not None
         with suppress(BrokenPipeError):
-            self._git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
+            self._git.stdin.write(f"{digest}\n".encode())
             self._git.stdin.flush()
-        found: list[bytes | None] = []
-        for _ in digests:
-            header = self._git.stdout.readline()
-            if header.endswith(b" missing\n"):
-                found.append(None)
-                continue
-            size = int(header.split(b" ")[2]) if header.endswith(b"\n") else 0
-            content = self._git.stdout.read(size + 1)
-            if not header or len(content) <= size:
-                break
-            found.append(content[:-1])
-        return found
+        header = self._git.stdout.readline()
+        if header.endswith(b" missing\n"):
+            return None
+        size = int(header.split(b" ")[2]) if header.endswith(b"\n") else 0
+        content = self._git.stdout.read(size + 1)
+        if len(content) <= size:
+            # git exits at a damaged object, or one that a partial clone cannot fetch. The next file starts it again.
+            self.close()
+            self._git, self._ended = None, self._ended + 1
+            return None
+        return content[:-1]
 
     def close(self) -> None:
         """End the `git cat-file` process if it is running."""
@@ -372,12 +360,11 @@ class BlobReader:
             self._closing()
 
 
-_PORTION = 256
 # The number of times that git may exit before the rest is given up, since each may be a fetch that timed out.
 _PATIENCE = 20
 
 
-def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+def read_blobs(repository: Repository, digests: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
     """Yield each hash with the content of that file, as `BlobReader.read` does."""
     with closing(BlobReader(repository)) as reader:
         yield from reader.read(digests)
