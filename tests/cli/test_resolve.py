@@ -340,6 +340,11 @@ def test_wing_that_both_sides_moved_is_kept_at_one_place_by_the_commands_that_ar
         assert run("mv", "nav", wing, cwd=root).code == 0
         commit_all(tmp_path)
     git(tmp_path, "merge", "-q", "theirs", ends=1)
+    twice = run("check", "--select", "merge-conflict", cwd=root).out
+    # The third entry has markers.
+    assert twice.count("both sides of the merge moved this entry, and it is also at `boat/") == 2
+    hooked.run(tmp_path, sys.executable, "-m", "mdmem", "hooks", "install")
+    assert hooked.run(tmp_path, "git", "commit", "-qam", "both").returncode == 1
     for name in (OLD, "nav/README", RULE, NEW):
         ran = run("resolve", name.replace("nav/", "boat/"), "--take", "theirs", cwd=tmp_path)
         assert ran.code == 0, ran.err

@@ -273,6 +273,20 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
         yield Finding("", f"{where} no longer current, and the {how} alters {what}", place, help_, address)
 
 
+def _at_two_addresses(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each entry of which a merge in progress keeps two copies, since both sides moved it."""
+    if case.base is None or not case.merged:
+        return
+    sides, alike = [one.catalog.addresses for one in (case.base, *case.merged)], dict[str, set[str]]()
+    for path, digest in case.catalog.file_digests.items():
+        alike.setdefault(digest, set()).add(path.removesuffix(".md"))
+    for some in alike.values():
+        if len(some) == 2 and all(len(some & side) == 1 for side in sides):
+            other, address = sorted(some)
+            message = f"both sides of the merge moved this entry, and it is also at `{other}`"
+            yield at_path(f"{address}.md", message, "run `mdmem resolve` to keep one of them, or remove one")
+
+
 _STORIES = {
     "content": "both sides change the same lines",
     "contents": "both sides change the same lines",
@@ -297,10 +311,12 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         theirs:    app/rules/b.md    supersedes: [app/rules/old]
 
     Fix: merge the other branch into yours and run `mdmem resolve`, so that the decision is reviewed. If two entries
-    have one address, rename one with `mdmem mv` before the merge, or remove it.
+    have one address, rename one with `mdmem mv` before the merge, or remove it. If both sides moved one entry, keep
+    it at one address.
     """
     merge = case.merge
     if merge is None:
+        yield from _at_two_addresses(case)
         return
     forked = merge.forked()
     for old, (ours, theirs) in forked.items():
