@@ -1,4 +1,4 @@
-"""The two repositories that each test here starts from."""
+"""Fixture: two repositories."""
 
 from pathlib import Path
 

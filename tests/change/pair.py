@@ -14,7 +14,7 @@ RULE = "A callback must not block its executor.\n\nRationale: the robot stops.\n
 
 @dataclass(frozen=True)
 class Two:
-    """The repository that shares a wing, and the one that reads it."""
+    """The repository that shares a wing, and the repository that reads it."""
 
     lib: Path
     app: Path

@@ -1,4 +1,4 @@
-"""Reviews of two trees that no file system need hold."""
+"""Reviews of two trees in memory."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -17,7 +17,7 @@ ARTICLE = "Times are stored in UTC, to the second, and shown in the reader's zon
 
 
 def side(name: str, texts: Mapping[str, str | None]) -> TreeSide:
-    """Return one side; a name without a slash stands for an address in `app/rules`, and None for an unreadable file."""
+    """Return one side; a name without a slash is in `app/rules`, and None is an unreadable file."""
     placed = {address if "/" in address else f"app/rules/{address}": text for address, text in texts.items()}
     unread = Unreadable("it refuses")
     contents = {f"{one}.md": unread if text is None else text.encode() for one, text in placed.items()}
@@ -31,11 +31,11 @@ def reviewed(
 
 
 def superseded(by: str, **more: object) -> str:
-    """Return the text of an entry that another one of `app/rules` replaced."""
+    """Return the text of an entry that an entry of `app/rules` superseded."""
     ended = {"status": "deprecated", "deprecated_at": "2026-11-20", "superseded_by": [f"app/rules/{by}"]}
     return entry_text("The old words.\n", **(ended | more))
 
 
 def successor(of: str, **more: object) -> str:
-    """Return the text of an entry that replaces another one of `app/rules`."""
+    """Return the text of an entry that supersedes an entry of `app/rules`."""
     return entry_text("The new words.\n", **({"supersedes": [f"app/rules/{of}"], "reason": "it was slow"} | more))

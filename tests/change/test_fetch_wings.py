@@ -1,4 +1,4 @@
-"""`mdmem sync --wings`, which alone fetches; and a wing of another repository in checks, questions and writes."""
+"""Test `mdmem sync --wings`, and a wing of another repository in checks, answers and writes."""
 
 import re
 from pathlib import Path
@@ -136,7 +136,7 @@ def test_pinned_fetches_what_others_pinned_and_writes_nothing(two: Two, capsys: 
 def test_pinned_finds_a_commit_without_a_branch(two: Two, tmp_path: Path) -> None:
     fetch_wings(two.opened(), commit=True)
     two.share("ros2/rules/new", title="New")
-    # The first protocol gives only what a branch or tag names.
+    # With the first protocol, git fetches only commits that have a branch or tag.
     git(two.lib, "config", "uploadpack.allowAnySHA1InWant", "false")
     write(tmp_path, "home/.gitconfig", "[protocol]\n\tversion = 0\n")
     git(two.app.parent, "clone", "-q", "--template=", str(two.app), "clone")
@@ -189,7 +189,7 @@ def test_helper_that_runs_a_program_is_refused_by_git_itself(tmp_path: Path) -> 
     with pytest.raises(Exception, match="transport 'ext' not allowed"):
         fetch_tip(store, f"ext::touch {tmp_path}/ran", None)
     assert not (tmp_path / "ran").exists()
-    # A helper that does not end is ended.
+    # A helper that does not end is killed.
     write(tmp_path, "slow", "#!/bin/sh\nsleep 60\n").chmod(0o755)
     slow = f"--upload-pack={tmp_path}/slow"
     with pytest.raises(Exception, match=r"git fetch took more than 0\.1 s"):
@@ -224,7 +224,7 @@ def test_unfetched_wing_is_a_problem_in_checks_and_answers(two: Two, capsys: Cap
 
 
 def test_fetched_wing_is_checked_with_the_rest(pinned: Two) -> None:
-    # What is ignored or not tracked is not asked of a wing of another repository.
+    # A wing of another repository is not checked for ignored and untracked files.
     write(pinned.app, ".gitignore", "ros2/\n")
     commit_all(pinned.app)
     assert codes(pinned) == []

@@ -1,4 +1,4 @@
-"""Hygiene as clients of the contract ask for it: what needs maintenance on one day."""
+"""Test hygiene: the entries that need maintenance, as in the contract."""
 
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -130,7 +130,7 @@ def test_entities_of_one_name_drift_within_wing_and_focus(root: Path) -> None:
 
 
 def examined_after(root: Path, days: dict[str, date], monkeypatch: pytest.MonkeyPatch) -> tuple[Finding, ...]:
-    """Return the findings if git says when files changed last."""
+    """Return the findings for given days of the last changes of files."""
     activity = SimpleNamespace(days=days, is_cut=False)
     monkeypatch.setattr("mdmem.change.hygiene.last_changes", lambda *_, **__: activity)
     return examined(root).findings

@@ -1,4 +1,4 @@
-"""The merge driver in real merges, rebases, cherry-picks and worktrees of git, and how it is set up."""
+"""Test the merge driver in real merges, rebases, cherry-picks and worktrees, and its installation."""
 
 import json
 import os
@@ -83,7 +83,7 @@ def changed(text: str, changes: dict[str, str]) -> str:
 
 @made_once
 def driven(folder: Path, text: str = ENTRY) -> Path:
-    """Return a committed memory with one lived-in entry, in a repository that merges with mdmem."""
+    """Return a committed memory with one edited entry, in a repository with the merge driver."""
     memory(folder)
     write(folder, FILE, text)
     write_entry(folder / "memory", "nav/rules/other", title="Other")
@@ -109,7 +109,7 @@ def branches(folder: Path, ours: str | bytes, theirs: str | bytes, path: str = F
 
 
 def quiet(folder: Path, *command: str, ends: int = 0) -> str:
-    """Run a git command that commits by itself and return all it said."""
+    """Run a git command that may commit, and return its output."""
     done = run(folder, "git", *command, GIT_EDITOR="true")
     assert done.returncode == ends, said(done)
     return said(done)

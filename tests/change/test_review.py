@@ -1,4 +1,4 @@
-"""What a review says of a change, part by part."""
+"""Test each part of a review."""
 
 import pytest
 from builders import entry_text
@@ -55,7 +55,7 @@ def test_supersession_pairs_the_old_and_the_new_entry(*, was_there: bool) -> Non
     [
         ({"a": OLD}, entry_text("Old.\n", status="deprecated", deprecated_reason="nobody needs it"), "nobody needs it"),
         ({}, entry_text("Use UTC.\n\nRationale: `now()` lies.\n\n# More\n\nNothing.\n"), "`now()` lies."),
-        # Of a list, the first item is the reason.
+        # If the rationale is a list, its first item is the reason.
         ({}, entry_text("Use UTC.\n\n## Rationale\n\n* **It\n  sorts.**\n* It is one.\n"), "**It sorts.**"),
     ],
 )
@@ -65,7 +65,7 @@ def test_new_or_deprecated_rule_has_its_reason(before: dict[str, str], text: str
 
 
 def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
-    """Return who says what of whom, and whether it is new."""
+    """Return each relation as (entry, relation, other entry, is new)."""
     return [(short(one.entry.address), one.says, short(one.on.address), one.is_new) for one in found.bearings]
 
 

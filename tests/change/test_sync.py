@@ -1,4 +1,4 @@
-"""Two and more clones that work on one memory: what is pulled, checked and pushed, and what stops it."""
+"""Test the sync of several clones of one memory: pull, check, push, and the errors."""
 
 import random
 import subprocess
@@ -35,7 +35,7 @@ from mdmem.write.write import WriteOptions
 
 
 def origin(tmp_path: Path) -> Path:
-    """Return a bare repository that holds a memory."""
+    """Return a bare repository with a memory."""
     first = memory(tmp_path / "first")
     git(tmp_path, "clone", "-q", "--bare", "--template=", str(first), "origin.git")
     return tmp_path / "origin.git"
@@ -89,18 +89,18 @@ def head(folder: Path, ref: str = "HEAD") -> str:
 
 
 def pushed(folder: Path) -> str:
-    """Return what the others have now."""
+    """Return the commit of the remote branch."""
     return git(folder, "ls-remote", "origin", "main").split("\t")[0]
 
 
 def untouched(folder: Path) -> tuple[object, ...]:
-    """Return all that a sync which stops must leave as it was."""
+    """Return everything that a stopped sync must not change."""
     files = {path: said for path, said in snapshot(folder).items() if not path.startswith(".git/")}
     return files, head(folder), git(folder, "status", "--porcelain"), git(folder, "worktree", "list"), pushed(folder)
 
 
 def assert_stops(folder: Path, error: type[Exception], said: str) -> None:
-    """Assert that a sync ends with an error and leaves everything as it was."""
+    """Assert that a sync fails and changes nothing."""
     before = untouched(folder)
     with pytest.raises(error, match=said):
         sync(folder)
@@ -122,7 +122,7 @@ def test_sync_brings_both_branches_to_one_commit(ours: Path, theirs: Path, pulle
     done = sync(ours)
     assert (done.pulled, done.pushed, done.attempts) == (pulled, pushes, 1)
     assert pushed(ours) == head(ours) == done.commit
-    # Ours are on top of theirs.
+    # Our commits are on top of theirs.
     assert git(ours, "rev-parse", f"HEAD~{pushes}") == head(theirs)
     assert (ours / "memory/nav/rules/theirs.md").exists() == bool(pulled)
     assert git(ours, "status", "--porcelain") == ""
@@ -224,7 +224,7 @@ def test_finding_of_the_remote_branch_stops_nobody(ours: Path, theirs: Path, cap
 
 
 def racing_hook(ours: Path, theirs: Path, rounds: int) -> None:
-    """Let somebody else push while we do, so many times."""
+    """Let somebody else push during our first pushes."""
     hook = write(
         ours,
         ".git/hooks/pre-push",
@@ -378,7 +378,7 @@ def test_names_of_wings_need_the_option(ours: Path, capsys: Capture) -> None:
 
 
 def write_and_sync(number: int, folder: str, entries: int) -> list[int]:
-    """Write entries, each in a commit, sync after every second one, and return what was answered."""
+    """Write entries, each in a commit, sync after every second one, and return the results."""
     root = Path(folder) / f"writer-{number}" / "memory"
     chance, answers = random.Random(number), []
     for turn in range(entries):

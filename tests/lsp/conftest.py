@@ -1,4 +1,4 @@
-"""Memories in repositories, and editors of them."""
+"""Fixtures: memories in repositories, and editors for them."""
 
 from pathlib import Path
 
@@ -19,5 +19,5 @@ def hand(tmp_path: Path) -> Hand:
 
 @pytest.fixture(scope="session")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Hand:
-    """An editor of a memory with a chain, a draft, a shared wing and code, whose files no test writes."""
+    """An editor for a read-only memory with a chain, a draft, a shared wing and code."""
     return Hand(lived_in(tmp_path_factory.mktemp("reader").resolve() / "project"))

@@ -1,4 +1,4 @@
-"""An editor for the tests, in this process, that asks features at once."""
+"""An editor in this process, which calls the features of the server directly."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from mdmem.lsp.memory import Document, Memories
 class Hand:
     """The open documents of an editor without a process; a feature is called with `hand.document(path)` and its params.
 
-    A position is told by the text itself: `hand.at("a/b/c.md", "supers|edes")` is where the bar is.
+    A bar in a text marks a position, as in `hand.at("a/b/c.md", "supers|edes")`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,7 +32,7 @@ class Hand:
         return types.TextDocumentIdentifier(self.uri(path))
 
     def open(self, path: str, text: str | None = None) -> Document:
-        """Open a file, with another text than it has where one is given."""
+        """Open a file, with the given text if there is one."""
         read = (self.folder / path).read_bytes().decode("utf-8", "replace") if text is None else text
         return self._put(path, read, 1)
 
@@ -43,7 +43,7 @@ class Hand:
         return self.document(path)
 
     def ask(self, feature: Callable[..., Any], params: Callable[..., Any], path: str, marked: str) -> Any:
-        """Return what a feature answers at the bar in a text, which is open in a file meanwhile."""
+        """Return the answer of a feature at the bar in a text, which is opened as a file."""
         before, _, after = marked.partition("|")
         document = self.open(path, before + after)
         found = feature(document, params(self.named(path), document.position_at(len(before))))
@@ -60,13 +60,13 @@ class Hand:
         return self._put(path, before.text.replace(old, new, 1), (before.version or 0) + 1)
 
     def document(self, path: str) -> Document:
-        """Return a file of a memory, be it open or not."""
+        """Return a file of a memory, open or not."""
         found = self.memories.document(self.uri(path))
         assert found is not None, f"{path} belongs to no memory"
         return found
 
     def at(self, path: str, marked: str) -> types.Position:
-        """Return the position of the bar in a piece of a file's text."""
+        """Return the position of the bar in a part of a file's text."""
         before, _, after = marked.partition("|")
         document = self.document(path)
         return document.position_at(document.text.index(before + after) + len(before))
@@ -74,14 +74,14 @@ class Hand:
     def actions(
         self, path: str, where: int | str = 0, *, only: str | None = None, by_itself: bool = False
     ) -> list[types.CodeAction]:
-        """Return what is offered on a line, or at the bar; `by_itself` the editor asks at each move of the cursor."""
+        """Return the actions on a line or at the bar; `by_itself` is a request after a move of the cursor."""
         at = types.Position(where, 0) if isinstance(where, int) else self.at(path, where)
         trigger = types.CodeActionTriggerKind.Automatic if by_itself else types.CodeActionTriggerKind.Invoked
         context = types.CodeActionContext([], only=[only] if only else None, trigger_kind=trigger)
         return code_actions(self.document(path), types.CodeActionParams(self.named(path), types.Range(at, at), context))
 
     def apply(self, edit: types.WorkspaceEdit | None) -> None:
-        """Carry out an edit as an editor does: texts that are not open are opened, files that move are saved before."""
+        """Apply an edit as an editor does: open the other files first, and save files before they move."""
         assert edit is not None
         for one in edit.document_changes or ():
             if isinstance(one, types.TextDocumentEdit):
@@ -112,7 +112,7 @@ class Hand:
         return uri.removeprefix(f"{self.folder.as_uri()}/")
 
     def save(self, *paths: str) -> None:
-        """Write open documents, all where none is named, and read the disk again."""
+        """Save open documents (default: all), and read the disk again."""
         for memory in self.memories.opened.values():
             for document in memory.documents.values():
                 if not paths or self._path(document.uri) in paths:
@@ -125,7 +125,7 @@ class Hand:
 
 
 def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
-    """Return a text after edits that do not meet, in UTF-16 as the protocol has it."""
+    """Return a text after edits that do not overlap, in UTF-16 as in the protocol."""
     lines = [0, *(found.end() for found in re.finditer("\r\n|\n|\r", text))]
     units = text.encode("utf-16-le", "surrogatepass")
 

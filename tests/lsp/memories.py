@@ -1,4 +1,4 @@
-"""A memory that was lived in, for what an editor shows of it."""
+"""A memory with several kinds of entries, to show in an editor."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ EVIL = "```\n[run](command:rm) <img src=x onerror=alert(1)> ![i](http://e.exampl
 
 
 def lived_in(folder: Path) -> Path:
-    """Return a repository with code and a memory of three wings: a project's, a shared one, and another project's."""
+    """Return a repository with code and a memory of three wings: a project, a shared wing and another project."""
     root = memory(folder) / "memory"
     write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\nshared_wings: [ros]\n---\n\n# nav\n")
     write(root, "ros/README.md", "---\nkind: shared\nowners: [Ada]\ndescription: What robots share\n---\n")

@@ -1,4 +1,4 @@
-"""What is offered at a place; and the server as pygls calls it: who is answered, what is shown, and faults."""
+"""Test completions, and the server as pygls calls it: commands, settings, other files and bugs."""
 
 import logging
 import re
@@ -21,7 +21,7 @@ FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n{}\n---\n\
 
 
 def offered(hand: Hand, text: str, path: str = NEW) -> Sequence[types.CompletionItem]:
-    """Return what is offered at the bar in a text."""
+    """Return the completions at the bar in a text."""
     found = hand.ask(complete, types.CompletionParams, path, text)
     return [] if found is None else sorted(found.items, key=lambda item: item.sort_text or "")
 
@@ -31,7 +31,7 @@ def labels(hand: Hand, text: str, path: str = NEW) -> list[str]:
 
 
 def taken(hand: Hand, text: str, label: str) -> str:
-    """Return a text once one of the offers was taken."""
+    """Return a text after one of the completions was chosen."""
     item = next(item for item in offered(hand, text) if item.label == label)
     whole = text.replace("|", "")
     document = hand.open(NEW, whole)
@@ -65,7 +65,7 @@ def test_keys_are_offered_by_need_unless_they_exist(reader: Hand) -> None:
 )
 def test_values(reader: Hand, line: str, expected: list[str]) -> None:
     assert labels(reader, FRONT.format(line)) == expected
-    # A value is parted from its colon.
+    # A space is added after the colon.
     assert "\nowner: Ada\n" in taken(reader, FRONT.format("owner:|"), "Ada")
 
 
@@ -108,14 +108,14 @@ def test_filled_in_template_has_no_finding(reader: Hand) -> None:
         codes = {one.code for one in check(document.memory.workspace, CheckRequest()).findings if one.place.path in NEW}
         reader.close(NEW)
         assert codes == set(), text
-    # It takes the place of a word that was begun.
+    # The template replaces the typed word.
     text = taken(reader, "dec|\n", "decision")
     assert (text.startswith("---\ntype: decision\n"), text.endswith("turned down.>}\n")) == (True, True)
     assert labels(reader, "two words|\n") == []
 
 
 def filled(item: types.CompletionItem) -> str:
-    """Return what a person makes of a snippet: words in place of what is in angles."""
+    """Return a filled-in snippet, with words in place of the placeholders."""
     assert isinstance(item.text_edit, types.TextEdit)
     words = "A callback must return within 10 ms, because the robot stops otherwise"
     return re.sub(r"\$\{\d:([^}]*)\}", lambda found: words if "<" in found[1] else found[1], item.text_edit.new_text)
@@ -131,7 +131,7 @@ Ask = Callable[..., Any]
 
 @pytest.fixture
 def server(reader: Hand) -> Server:
-    """The server of an editor that can open files, beside the reader's open documents."""
+    """The server of an editor that can open files, with the reader's documents."""
     found = Server(reader.memories)
     window = types.WindowClientCapabilities(show_document=types.ShowDocumentClientCapabilities(support=True))
     found.protocol.client_capabilities = types.ClientCapabilities(window=window)
@@ -140,7 +140,7 @@ def server(reader: Hand) -> Server:
 
 @pytest.fixture
 def ask(server: Server) -> Ask:
-    """Return what answers a request or takes a notification."""
+    """Return a function that sends a request or notification to the server."""
     return lambda method, params: server.protocol.fm.features[method](params)
 
 
@@ -162,7 +162,7 @@ def test_a_click_on_the_rules_of_code_lets_the_user_choose_one(
     assert asked[0].message == "1 invariant, 1 decision apply to this file"
     titles = ["invariant: Callbacks do not block", "decision: Use two threads"]
     assert ([one.title for one in asked[0].actions or ()], opened) == (titles, [reader.uri(THREADS)])
-    # An editor that cannot open files is told the names.
+    # An editor that cannot open files shows the names.
     server.protocol.client_capabilities = types.ClientCapabilities()
     show(server, *lens.command.arguments)
     assert [one.message for one in told] == [f"{asked[0].message}: {'; '.join(titles)}"]

@@ -1,4 +1,4 @@
-"""Open documents: positions, tokens and bytes, the findings of `mdmem check`, and fixes as an editor's actions."""
+"""Test open documents: positions, tokens and bytes, the findings of `mdmem check`, and fixes as actions."""
 
 from datetime import date, timedelta
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_open_document_replaces_its_file_even_if_it_cannot_be_parsed(hand: Hand)
 def test_code_belongs_to_the_memory_of_its_project_and_other_files_to_none(hand: Hand) -> None:
     document = hand.open("src/nav.py", "print()\n")
     assert (document.memory.location.root.name, document.path, document.code_path) == ("memory", None, "src/nav.py")
-    # This machine may be named in a URI.
+    # A URI may contain the name of this machine.
     assert hand.memories.document(hand.uri(RULE).replace("file://", "file://localhost")) is not None
     here, other = hand.uri("memory/nav"), (hand.folder.parent / "other.md").as_uri()
     others = (other, "untitled:Untitled-1", "file://[/x.md", f"file:///{'a' * 300}/x.md", "file://else/x.md")
@@ -198,7 +198,7 @@ def test_place_without_a_width_is_the_rest_of_its_line() -> None:
 def test_lines_end_where_an_editor_ends_them() -> None:
     found = document("a\u2028b\fc\rd\r\ne\n")
     assert [found.line(number) for number in range(4)] == ["a\u2028b\fc", "d", "e", ""]
-    # The lines of a place end at line feeds alone.
+    # Lines of a place end only at line feeds.
     assert found.range_of_place(Place("a.md", 1, 7, 1)).start == Position(1, 0)
     assert found.range_of_place(Place("a.md", 2, 2, 1)).start == Position(2, 1)
 
@@ -244,7 +244,7 @@ def test_broken_and_odd_texts_are_parsed(text: str, expected: str) -> None:
 
 OTHER = "memory/nav/rules/other.md"
 FIX_ALL = "source.fixAll.mdmem"
-# No editor shows the mark, or lets it be taken away by an edit.
+# No editor shows the mark or lets an edit remove it.
 UNSEEN = "utf8-bom"
 
 

@@ -1,4 +1,4 @@
-"""Real editors, each with the real server and the lines that the guide has for it."""
+"""Test real editors with the real server and the settings in the guide."""
 
 import json
 import os
@@ -21,7 +21,7 @@ NOTE = "memory/nav/notes/queue.md"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A repository with a note, beside a folder in which `mdmem` is found."""
+    """A repository with a note, and a folder with the program `mdmem`."""
     found = memory(tmp_path.resolve() / "project")
     write_entry(found / "memory", "nav/notes/list", type="note", title="A list")
     write_entry(found / "memory", "nav/notes/queue", type="note", title="A queue", see=["nav/notes/list"])
@@ -35,7 +35,7 @@ def program(name: str, path: str | None = None) -> str:
 
 
 def lines_for(language: str, folder: Path, *, below: str = "") -> str:
-    """Write the guide's first lines in a language, below some words, to a file, and return its path."""
+    """Write the first code block of a language below some words of the guide to a file, and return its path."""
     found = re.search(rf"{below}.*?```{language}\n(.+?)```", page("editors"), re.DOTALL)
     assert found is not None
     return str(write(folder.parent, f"lines.{language}", found[1]))
@@ -52,7 +52,7 @@ def run(line: list[str], folder: Path, **more: str) -> subprocess.CompletedProce
 
 
 def assert_saved(folder: Path, other_end: str = "") -> None:
-    """Check that the note has its reason, that the other end has its line, and that nothing is found."""
+    """Check that the note has its reason and the other end its link, and that there are no findings."""
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
     assert other_end in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0

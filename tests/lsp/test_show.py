@@ -1,4 +1,4 @@
-"""Hover, lines above an entry and above code, definitions and references: what an entry says is shown as data."""
+"""Test hover texts, code lenses, definitions and references; texts of entries are shown as data."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ NEW = "memory/nav/rules/new-rule.md"
 
 
 def told(hand: Hand, text: str, path: str = NEW) -> str:
-    """Return what is told at the bar in a text."""
+    """Return the hover text at the bar in a text."""
     found = hand.ask(hover, types.HoverParams, path, text)
     return "" if found is None or not isinstance(found.contents, types.MarkupContent) else found.contents.value
 
@@ -171,7 +171,7 @@ def test_implementation_is_the_current_successor(reader: Hand) -> None:
 
 
 def named(hand: Hand, path: str, marked: str, *, declared: bool = False) -> list[tuple[str, str]]:
-    """Return the places that name what stands at a bar: the file, and what is written there."""
+    """Return the references to the entry at the bar, each with its file and its text."""
     document = hand.document(path)
     where = document.position_at(document.text.index(marked.replace("|", "")) + marked.index("|"))
     context = types.ReferenceContext(include_declaration=declared)

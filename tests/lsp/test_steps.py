@@ -1,4 +1,4 @@
-"""What people do to entries from an editor: edits over both ends, offered where they can be, and a new name."""
+"""Test the steps that an editor offers for entries, such as approving, and renames."""
 
 import json
 
@@ -20,7 +20,7 @@ WHOLE = ["Verify: still true today", "Put under review", "Supersede with a new d
 
 @pytest.fixture
 def lived(hand: Hand) -> Hand:
-    """An editor of a memory with a decision that names another, and a draft."""
+    """An editor for a memory with a decision that links another, and a draft."""
     root = hand.folder / "memory"
     write_entry(root, "nav/architecture/pool", title="A pool", see=["nav/architecture/threads"], approved_by="Ada")
     drafted = {"supersedes": ["nav/architecture/pool"], "reason": "it is late"}
@@ -34,7 +34,7 @@ def offered(hand: Hand, path: str, where: int | str = 0) -> dict[str, types.Code
 
 
 def codes(capsys: pytest.CaptureFixture[str], hand: Hand) -> list[str]:
-    """Return the codes of the errors that the command finds in what is saved."""
+    """Return the codes of the errors that `mdmem check` finds in the saved files."""
     ran = run_here(capsys, "check", "--format", "json", cwd=hand.folder)
     return sorted({one["code"] for one in json.loads(ran.out)["findings"] if one["severity"] == "error"})
 
@@ -160,7 +160,7 @@ NEAR = "memory/nav/rules/near.md"
 
 @pytest.fixture
 def linked(hand: Hand) -> Hand:
-    """An editor of a memory in which an entry is named in a field, in short, by its path, and in the settings."""
+    """An editor for a memory with an entry that a field, a short link, a path and a baseline mention."""
     root = hand.folder / "memory"
     body = "Siehe 😀 [[callbacks]], [see: nav/rules/callbacks] and [it](../rules/callbacks.md#why).\n"
     write_entry(root, "nav/rules/near", body, title="Near", see=["nav/rules/callbacks"])

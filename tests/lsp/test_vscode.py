@@ -1,6 +1,6 @@
-"""VS Code in a browser, with the extension as it is packed: what a person sees of the memory, and changes.
+"""Test VS Code in a browser, with the packed extension.
 
-Its 600 MB are installed once: below the folder that `$CODE_SERVER_CACHE` names, or the one for what is temporary.
+Its 600 MB are installed once, in the folder `$CODE_SERVER_CACHE` or the folder for temporary files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 EXTENSION = Path(mdmem.__file__).parent / "lsp/vscode"
 _CODE = "code-server"
-# A page of 30 MB, on a machine that does other things too.
+# The page has 30 MB, and the machine may be busy.
 _PATIENCE = 60_000
 _SETTINGS = {"chat.disableAIFeatures": True, "workbench.enableExperiments": False}
 _QUIET = ("--disable-telemetry", "--disable-update-check", "--disable-workspace-trust", "--auth=none")
@@ -74,12 +74,12 @@ def packed(folder: Path) -> Path:
 
 @contextmanager
 def serving(node: Node, folder: Path) -> Iterator[str]:
-    """Give the address of an editor that has the extension, and end it with all that it started."""
+    """Yield the address of an editor with the extension, and stop all its processes at the end."""
     command = write(folder, "bin/mdmem", f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n')
     command.chmod(0o755)
     write(folder, "user/Machine/settings.json", json.dumps({"mdmem.command": str(command)}))
     write(folder, "user/User/settings.json", json.dumps(_SETTINGS))
-    # No market: nothing is asked of the world.
+    # Without a marketplace, nothing is requested from the network.
     said = environment(HOME=str(folder), EXTENSIONS_GALLERY='{"serviceUrl": ""}')
     places = (f"--user-data-dir={folder / 'user'}", f"--extensions-dir={folder / 'extensions'}")
     line = [node.binary, node.modules / _CODE / "out/node/entry.js", f"--config={folder / 'config.yaml'}", *places]
@@ -117,7 +117,7 @@ def choose(page: Page, file: str) -> None:
 
 
 def press_until(page: Page, key: str, shown: str) -> None:
-    """Press a key until something is shown: what was pressed before an editor is ready is lost."""
+    """Press a key until something is shown, since an editor that is not ready ignores keys."""
     end = time.monotonic() + _PATIENCE / 1000
     while not page.locator(shown).first.is_visible():
         assert time.monotonic() < end, f"{key} shows nothing"
@@ -126,7 +126,7 @@ def press_until(page: Page, key: str, shown: str) -> None:
 
 
 def rename(page: Page, line: int, column: int, name: str) -> None:
-    """Give what stands at a place of the file at hand another name."""
+    """Rename the symbol at a place in the open file."""
     page.keyboard.press("Control+g")
     page.locator(".quick-input-widget").wait_for()
     page.keyboard.type(f"{line}:{column}")

@@ -1,4 +1,4 @@
-"""Real clients of the server for the tests: in memory and over pipes, in both eras of the protocol."""
+"""Real clients of the server, in memory and over pipes, with both versions of the protocol."""
 
 import asyncio
 import json
@@ -20,15 +20,15 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.workspace import Workspace
 
-# No call of a test takes as long, except where it is to be late.
+# In seconds. No call takes as long unless the test makes it late.
 PATIENCE = 60
 _DEFAULT = Settings().timeout_seconds
-# The handshake of 2025, and what a client of 2026 finds by `server/discover`.
+# The handshake of the protocol of 2025, and `server/discover` of 2026.
 ERAS = ("legacy", "auto")
 
 
 class StillLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock stands still but for what a test lets go by: none waits, and none is too slow."""
+    """An event loop whose clock only the test moves, so that nothing waits and nothing is too slow."""
 
     now = 0.0
 
@@ -37,15 +37,15 @@ class StillLoop(asyncio.SelectorEventLoop):
 
 
 class OpenedProvider(Provider):
-    """Gives out workspaces of a folder, the variables and the day of one that is open already."""
+    """Provides workspaces with the folder, the variables and the day of an open one."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Take the workspace, of which the files are read anew at each call."""
+        """Store the workspace, whose files are read again at each call."""
         super().__init__(None, environment=workspace.environment, cwd=workspace.cwd, today=lambda: workspace.today)
         self._first = workspace
 
     def settings(self) -> Settings:
-        """Return the settings, by which no call is late unless they say more of that: a machine may have much to do."""
+        """Return the settings, with a long time limit unless they state one, since the machine may be busy."""
         stated = super().settings()
         return replace(stated, timeout_seconds=PATIENCE) if stated.timeout_seconds == _DEFAULT else stated
 
@@ -57,20 +57,20 @@ def server_over(
     access: Access = EVERYTHING,
     remembers: bool = False,
 ) -> MemoryServer:
-    """Return the server over a root, which keeps its full text in the cache as a user's does."""
+    """Return a server for a root; its index is in the cache, as a user's index is."""
     opened = opened_apart(root) if isinstance(root, Path) else root
     provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
     return MemoryServer(provider, profile=profile, access=lambda: access, remembers=remembers)
 
 
 def opened_apart(root: Path) -> Workspace:
-    """Return the workspace of a root, whose caller's own memory lies beside it, not in the user's data folder."""
+    """Return the workspace of a root, with the private memory next to it instead of the user's data folder."""
     opened = open_root(root)
     return replace(opened, environment={**opened.environment, "XDG_DATA_HOME": str(root.parent / "data")})
 
 
 def with_client(server: Any, work: Callable[[Client], Awaitable[Any]], *, mode: str = "auto", **options: Any) -> Any:
-    """Return what some work with a client of a server comes to; no test waits for longer than a minute."""
+    """Return the result of a function of a client; fail after a minute."""
 
     async def run() -> Any:
         with anyio.fail_after(60):
@@ -90,13 +90,13 @@ def call(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> Cal
 
 
 def facts(result: CallToolResult) -> Mapping[str, Any]:
-    """Return the structure of an answer that is no error: a contract's, or the one that was asked for as text."""
+    """Return the JSON values of an answer, from its structure or its text; fail for an error."""
     assert not result.is_error, text(result)
     return result.structured_content if result.structured_content is not None else json.loads(text(result))
 
 
 def asked(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> Mapping[str, Any]:
-    """Return the structure of an answer of a tool that sends text alone unless it is asked for it."""
+    """Return the JSON values of an answer of a tool that sends text by default."""
     return facts(call(server, tool, mode=mode, format="json", **arguments))
 
 
@@ -106,7 +106,7 @@ def text(result: CallToolResult) -> str:
 
 
 def error(result: CallToolResult) -> str:
-    """Return what an answer that is an error says."""
+    """Return the message of an error."""
     assert result.is_error
     return text(result)
 

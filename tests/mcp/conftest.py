@@ -1,4 +1,4 @@
-"""A memory in a repository, and no memory at all."""
+"""Fixtures: a memory in a repository, and a folder without a memory."""
 
 from datetime import date
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The server over HTTP: real clients, tokens that open wings, what is refused, and clients that mean it ill."""
+"""Test the server over HTTP: real clients, tokens and their wings, refused requests, and hostile clients."""
 
 import select
 import signal
@@ -42,7 +42,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
 
 
 async def _everything(client: Client) -> str:
-    """Return what the reading tools answer."""
+    """Return the answers of the reading tools."""
     asked: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "granite holds"}),
         ("retrieve", {}),
@@ -99,7 +99,7 @@ async def _save(client: Client, project: str, title: str) -> dict[str, Any]:
 def test_token_writes_only_to_its_own_wing(guarded: Guarded, project: str) -> None:
     token = guarded.reader if project == "app" else guarded.writer
     said = talk(guarded.server.url, lambda client: _save(client, project, "When it is other"), token=token)
-    # A wing that is there is refused in the same words as one that is not.
+    # The message is the same for existing and missing wings.
     assert (said["status"], said["message"]) == ("failed", f"Project access denied: {project}")
     assert not (guarded.root / "nowhere").exists()
     said = talk(guarded.server.url, lambda client: _save(client, "app", "When it is written"), token=guarded.writer)
@@ -186,7 +186,7 @@ def test_without_tokens_this_machine_reads_everything_until_one_is_added(tmp_pat
         assert server.ask().status == 401
         assert server.ask(authorization=f"Bearer {token}").status == 200
         BearerTokens(tmp_path / ".git/mdmem/state/memory").remove("first")
-        # The last token's end opens nothing.
+        # A token stays necessary after the last one was removed.
         assert server.ask().status == 401
         assert server.stop() == 0
 
@@ -240,7 +240,7 @@ def test_server_that_cannot_start_prints_one_sentence(
         token_for(root, "ci", "app")
     elif "bearers" in said:
         write(tmp_path, ".git/mdmem/state/memory/bearers.json", b"{")
-    # Where it is not refused, it does not serve for ever.
+    # If it is not refused, it must not serve forever.
     monkeypatch.setattr("mdmem.mcp.http.anyio.run", None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = address.format(taken=taken.getsockname()[1])
@@ -254,7 +254,7 @@ ANSWERED = HALF + "Content-Length: 2\r\n\r\n{}"
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, str]]:
-    """A server that waits a second for a request, and a token that opens it."""
+    """A server that waits one second for a request, and a valid token."""
     root = two_wings(tmp_path_factory.mktemp("strangers"))
     token = token_for(root, "reader", "app")
     with serving(root, limits="h._REQUEST_SECONDS, h._CONNECTIONS = 1, 16") as server:

@@ -1,4 +1,4 @@
-"""The server as a real client in memory sees it, in both eras of the protocol."""
+"""Test the server with a real client in memory, with both versions of the protocol."""
 
 import asyncio
 import json
@@ -251,7 +251,7 @@ def test_without_a_memory_retrieve_uses_other_files_and_other_tools_fail(nowhere
 
 
 class _Waiting(OpenedProvider):
-    """Lets something happen before it opens its first workspace for a call, and then waits for it."""
+    """Calls a function before it opens the first workspace for a call, and then waits."""
 
     def __init__(self, root: Path, happen: Callable[[], object]) -> None:
         super().__init__(opened_apart(root))
@@ -296,7 +296,7 @@ def test_timed_out_answer_has_lines_from_outside_the_memory(tmp_path: Path, monk
 
 
 class _Failing(OpenedProvider):
-    """Fails at every call of a tool."""
+    """Raises an exception at every call of a tool."""
 
     def __init__(self, root: Path, fault: Exception) -> None:
         super().__init__(opened_apart(root))
@@ -322,7 +322,7 @@ def test_bug_is_one_sentence_without_the_text_of_the_exception(root: Path) -> No
     server = server_over(_Failing(root, KeyError("the secret path /home/ada")))
     said = error(call(server, "why", address="x"))
     assert said == "why: a fault of mdmem itself (KeyError); the server's log on stderr has it"
-    # It is a result of the tool's own form where the tool never raises.
+    # A tool whose contract has no errors returns a result.
     answer = call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav")
     assert answer.structured_content["status"] == "failed"
     assert "secret" not in text(answer)
@@ -337,7 +337,7 @@ def test_progress_of_the_index_is_reported_to_a_call_that_asks_for_it(
     server = MemoryServer(waiting, profile="all", is_warming=True)
     warming = server._warming
     assert warming is not None
-    # As if a long build were under way.
+    # This looks like a long build.
     monkeypatch.setattr(warming, "start", lambda: None)
     warming.done, warming.total = 3, 10
 

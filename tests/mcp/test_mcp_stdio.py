@@ -1,8 +1,4 @@
-"""The server as a process over pipes: both eras, an orderly end, and nothing but the protocol on standard output.
-
-Some clients do not behave: they die, or never read what they asked for; and what one saved, whose connection ended
-before the answer, is one entry when it is sent again.
-"""
+"""Test the server as a process over pipes: its output, its end, and clients that die or never read an answer."""
 
 import http.client
 import json
@@ -33,7 +29,7 @@ def repository(tmp_path: Path) -> Path:
 
 @contextmanager
 def running(cwd: Path, program: str = "") -> Iterator[subprocess.Popen[bytes]]:
-    """Start the server, or a program that starts it, and see that it is gone at the end."""
+    """Start the server, or a program that starts it, and kill it at the end."""
     command = [sys.executable, *(["-c", program] if program else ["-m", "mdmem", "mcp"])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=cwd, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe) as started:
@@ -123,7 +119,7 @@ def test_time_limit_is_kept_on_a_cold_memory(tmp_path: Path) -> None:
         facts(await client.call_tool("retrieve_context", {"project_id": "nav", "topic": "word75"}))
         return time.monotonic() - began
 
-    # Half of it for the index, two attempts, one for lines from outside the memory, and a second for all else.
+    # Half the limit for the index, two attempts, one for lines from outside the memory, and a second for the rest.
     assert with_client(process(root.parent, "--profile", "test"), work) < 0.5 + 2 * 1 + 1 + 1
 
 
@@ -140,7 +136,7 @@ def test_request_before_the_end_of_input_is_answered(server: Any) -> None:
 
 
 def with_why(*lines: str) -> str:
-    """Return a program that starts the server, in which these lines run in place of the function `why`."""
+    """Return a program that starts the server with these lines as the body of the function `why`."""
     body = "".join(f"    {line}\n" for line in lines)
     return (
         "import os, subprocess, sys, time\n"

@@ -1,4 +1,4 @@
-"""What real clients demand of every tool, and how what they send becomes arguments: forgiving about form alone."""
+"""Test the tools: their descriptions and schemas for real clients, and how arguments are parsed."""
 
 import json
 import re
@@ -107,7 +107,7 @@ def test_tool_mentions_only_tools_of_its_profile(profile: str) -> None:
 
 
 def subschemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a schema and every one inside it."""
+    """Yield a schema and all schemas in it."""
     yield schema
     for inner in schema.get("properties", {}).values():
         yield from subschemas(inner)
@@ -233,7 +233,7 @@ _FITTING = {
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """Return a tool with arguments, of which about half fit."""
+    """Return a tool with arguments; about half of them are valid."""
     tool = TOOLS[draw(st.sampled_from(sorted(TOOLS)))]
     arguments = {}
     schema = tool.input_schema

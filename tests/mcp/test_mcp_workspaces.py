@@ -1,4 +1,4 @@
-"""What is shared between the calls of a server is never older than the files, and a memory that is gone is said."""
+"""Test what the calls of a server share: it is never older than the files. A deleted memory is reported."""
 
 import re
 import shutil
@@ -167,7 +167,7 @@ def test_entry_is_shown_again_with_fresh_after_a_change_and_in_a_context(root: P
     assert [RULE in retrieved(server, fresh=fresh) for fresh in (False, True, False)] == [True, True, False]
     without_session = server_over(root)
     assert [RULE in retrieved(without_session) for _ in range(2)] == [True, True]
-    # A context is handed on, so it is whole each time.
+    # An agent passes a context on, so it is complete each time.
     assert [RULE in text(call(server, "context", goal="threads")) for _ in range(2)] == [True, True]
     write_entry(root, "nav/rules/callbacks", "Callbacks never block.\n\nRationale: x.\n", type="invariant")
     assert "> Callbacks never block." in retrieved(server)
@@ -216,7 +216,7 @@ def test_shown_entries_are_counted_and_no_question_is_stored(repo: Path) -> None
     assert len(log.read_bytes().splitlines()) == 1
 
 
-# Seven decisions that have no words in common.
+# Seven decisions without common words.
 WORDS = ("axle", "bolt", "chain", "disc", "edge", "fork", "gear")
 
 

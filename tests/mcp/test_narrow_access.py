@@ -1,4 +1,4 @@
-"""Who sees one wing is answered the same without the other."""
+"""Test that a caller who sees one wing gets the same answers without the other wings."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +26,7 @@ _VALUES: dict[str, list[Any]] = {
 
 
 def _calls() -> list[tuple[str, dict[str, Any]]]:
-    """Return calls of every tool that reads: what is needed, and one argument more at a time."""
+    """Return calls of every reading tool: with the required arguments, and with one more at a time."""
     calls = []
     for name, tool in TOOLS.items():
         if tool.writes:
@@ -62,7 +62,7 @@ def test_hidden_wing_changes_no_answer(tmp_path: Path) -> None:
     assert "app/rules/granite" in with_it["retrieve {'wing': 'app'}"]
     assert "there is no wing `vault`" in with_it["retrieve {'wing': 'vault'}"]
     shutil.rmtree(root / "vault")
-    # When hygiene ran is kept there, and told.
+    # This folder has the time of the last hygiene, which answers mention.
     shutil.rmtree(tmp_path / ".git/mdmem")
     without_it = _answers(root)
     assert {call: said for call, said in with_it.items() if without_it[call] != said} == {}

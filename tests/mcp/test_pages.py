@@ -1,4 +1,4 @@
-"""An answer page by page, with what binds first, and no line of an entry, a file name or a client passes for ours."""
+"""Test the pages of answers: rules come first, and no text of an entry, file name or client looks like the server's."""
 
 import json
 import logging

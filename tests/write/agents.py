@@ -1,4 +1,4 @@
-"""A memory with one project, an agent that saves there, and the records it hands over."""
+"""A memory with one project, an agent that saves there, and its records."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from mdmem.write.records import BatchSaveResult, SaveResult
 from mdmem.write.save import Saver, get_save_status, request_approval
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-# The content of one decision in the tests, of twenty words that no other holds.
+# The text of a decision: twenty words that no other entry contains.
 WORDS = tuple(f"word{letter}" for letter in "abcdefghijklmnopqrst")
 
 
@@ -27,7 +27,7 @@ def project(folder: Path, settings: str = "") -> Path:
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent that saves in a workspace, with the names and the order of arguments that its tools have."""
+    """An agent that saves in a workspace, with the names and arguments of the tools."""
 
     workspace: Workspace
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

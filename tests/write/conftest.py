@@ -1,4 +1,4 @@
-"""A memory with one project, and an agent that saves there."""
+"""Fixtures: a memory with one project, and an agent that saves there."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What agents may write: the status of their entries, and the token for a shared wing."""
+"""Test what agents may write: the status of their entries, and tokens for shared wings."""
 
 from datetime import UTC, datetime
 from functools import partial

@@ -1,4 +1,4 @@
-"""Writing a plan: all files compared first, written in order, never through a link, never over what others save."""
+"""Test writing a plan: files are compared first, and texts that others save are never overwritten."""
 
 import errno
 import os
@@ -39,7 +39,7 @@ def applied(root: Path, *changes: Change) -> None:
 
 
 def refused(root: Path, *changes: Change, says: str, kind: type[Exception] = LostRaceError) -> str:
-    """Hold that a plan is refused, and return what is said."""
+    """Assert that a plan is refused, and return the message."""
     with pytest.raises(kind, match=says) as told:
         applied(root, *changes)
     return str(told.value)
@@ -83,7 +83,7 @@ def test_plan_keeps_the_mode_of_a_file(root: Path, mode: int) -> None:
 
 
 def full_disk(patch: Patch, name: str) -> None:
-    """Let one step of `FileTransaction` fail at the second file."""
+    """Make one step of `FileTransaction` fail at the second file."""
     whole = getattr(FileTransaction, name)
 
     def failing(self: FileTransaction, path: str, *arguments: object) -> None:
@@ -139,14 +139,14 @@ def names(folder: Path) -> list[str]:
 
 
 def save(path: Path, text: str) -> None:
-    """Save as editors do: written beside, renamed over."""
+    """Save as editors do: write a new file and rename it over the old one."""
     beside = path.with_name(".swp")
     beside.write_text(text)
     beside.replace(path)
 
 
 def meanwhile(patch: Patch, where: Any, name: str, at: int, *do: Callable[[], object]) -> None:
-    """Do something right before one call of a function, counted from 1, and more before each of those after it."""
+    """Call functions right before the calls of a function, from call number `at` on."""
     whole, calls = getattr(where, name), iter([*[None] * (at - 1), *do])
 
     def called(*given: Any, **named: Any) -> Any:
@@ -157,7 +157,7 @@ def meanwhile(patch: Patch, where: Any, name: str, at: int, *do: Callable[[], ob
 
 
 SAVED = r"`app/rules/b.md` changed while it was written; nothing was written"
-# Each is called after all files were compared, the last one between the last look and the step itself.
+# Each runs after all files were compared; the last one runs between the last comparison and the swap.
 SEAMS = {"disk": (os, "fsync", 2), "look": (writing, "swap", 2), "swap": (swap, "exchange", 2)}
 
 
@@ -243,7 +243,7 @@ def test_room_is_renamed_as_a_whole_unless_a_file_stays(root: Path, hidden: str)
         write(root, hidden, "mine")
     found = [(one.old, one.new) for one in group_renames(root, ROOM)]
     assert found == (list(ROOM.items()) if hidden else [("app/rules", "app/laws")])
-    # What a killed writer left does not hold a folder back.
+    # A temporary file of a killed writer does not prevent the rename of the folder.
     write(root, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
     applied(root, *moving(root, ROOM))
     assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md", *([hidden] if hidden else [])]

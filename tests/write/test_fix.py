@@ -1,4 +1,4 @@
-"""Mending: which fixes are chosen together, which are left out since they bring a finding, and what the plan holds."""
+"""Test fixes: which are applied together, which are left out because they cause a finding, and the plan."""
 
 from collections.abc import Callable, Iterable
 from datetime import date
@@ -26,19 +26,19 @@ TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\
 
 
 def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], CheckReport]:
-    """Return what asks some checks about a tree."""
+    """Return a function that runs some checks on a tree."""
     today, chosen = date.fromisoformat(TODAY), tuple(codes)
     return lambda tree: CheckReport(tree.name, 0, tuple(run_checks(Case(load(tree), Settings(), today), chosen)))
 
 
 def planned(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
-    """Return what comes of mending what some checks find, or all of them."""
+    """Return the result of fixing the findings of some checks (default: all)."""
     check = checker()
     return fix_all(WorkingTree(root), checker(codes) if codes else check, with_unsafe=with_unsafe, prove=check)
 
 
 def mended(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
-    """Do the same, and write it."""
+    """Fix the findings of some checks, and write the files."""
     result = planned(root, *codes, with_unsafe=with_unsafe)
     with writers_lock(root / ".state"):
         put(root, result.plan.changes)
@@ -140,9 +140,9 @@ def test_fix_that_causes_a_finding_is_left_out_and_reported(tmp_path: Path) -> N
     write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
     ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
     write_entry(tmp_path, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
-    # Once it is spelled right, the link leads to what was superseded.
+    # With the right spelling, the link leads to a superseded entry.
     write_entry(tmp_path, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
-    # A selection narrows what is mended, and not what is proved.
+    # A selection limits the fixes, but new findings of all checks count.
     selected = planned(tmp_path, "body-link-broken", with_unsafe=False)
     assert (selected.fixed, len(selected.refused)) == ((), 1)
     write(

@@ -1,4 +1,4 @@
-"""Superseding, approving, verifying, doubting, deprecating: what changes, what is refused, what people are told."""
+"""Test superseding, approving, verifying, doubting and deprecating: changes, refusals and messages."""
 
 from datetime import date
 from pathlib import Path
@@ -43,7 +43,7 @@ def superseding(root: Path, old: str = OLD, new: str = NEW) -> ChangeSet:
 
 
 def after(intent: ChangeSet) -> dict[str, list[str]]:
-    """Return the lines that an intent changes, by path, in the order of writing."""
+    """Return the lines that a plan changes, by path, in the order of writing."""
     return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.changes}
 
 
@@ -214,9 +214,9 @@ def test_new_entry_copies_the_scope_of_the_old_one(tmp_path: Path) -> None:
     assert f"{held}{GLOBS}supersedes: " in composed(root)
     stated = composed(root, applies_to=("src/dock/**",), type=EntryType.INVARIANT)
     assert (GLOBS in stated, 'applies_to: ["src/dock/**"]\n' in stated, "label:" in stated) == (False, True, False)
-    # What binds at once is nobody's who has not seen it.
+    # The owner has not seen a new active entry yet.
     assert "owner" not in composed(root, status=Status.ACTIVE)
-    # An empty glob says that it is about no files in particular.
+    # An empty glob means that the entry is about no files in particular.
     assert "applies_to" not in composed(root, applies_to=("",))
 
 

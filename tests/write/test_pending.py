@@ -1,4 +1,4 @@
-"""Writes that fail on the way, kept and tried again, and saves that are sent again: nothing is written twice."""
+"""Test writes that fail and are tried again, and repeated saves: nothing is written twice."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def busy(folder: Path) -> AbstractContextManager[None]:
 
 @contextmanager
 def no_room(root: Path, room: str) -> Iterator[None]:
-    """Leave a file where a room would be, so that nothing can be written there."""
+    """Put a file in the place of a room, so that nothing can be written there."""
     path = write(root, room, "no room")
     yield
     path.unlink()
@@ -359,7 +359,7 @@ def test_entry_that_was_edited_meanwhile_is_the_same_and_one_that_was_removed_is
 def test_file_of_another_writer_at_the_address_is_not_the_answer(root: Path, tmp_path: Path) -> None:
     first = saved(root)
     (record,) = (tmp_path / ".git/mdmem/state/memory/intents").iterdir()
-    # As it is left by a process that died before it wrote.
+    # A process that died before it wrote leaves such a receipt.
     record.write_text(json.dumps({**json.loads(record.read_text()), "is_written": False, "digest": "0"}))
     assert saved(root) not in (None, first)
 

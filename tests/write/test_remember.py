@@ -1,4 +1,4 @@
-"""`remember`: word for word, where it belongs, and never an exception."""
+"""Test `remember`: word for word, in the right place, and without exceptions."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +18,12 @@ KEY = "The key is AKIA" + "IOSFODNN7EXAMPLA."
 
 
 def kept(root: Path, /, *, access: Access | None = None, **stated: object) -> RememberResult:
-    """Remember something at a certain time."""
+    """Remember something at the time `NOW`."""
     return remember(workspace(root, access=access), stated, now=lambda: NOW)
 
 
 def text_of(root: Path, result: RememberResult) -> str:
-    """Return the file of what was remembered."""
+    """Return the text of the file with a memory."""
     assert result.id is not None, result.message
     if result.id.startswith("private:"):
         return (root.parent / OWN / f"{result.id.removeprefix('private:')}.md").read_bytes().decode()
@@ -96,7 +96,7 @@ def test_content_is_kept_word_for_word(root: Path, content: str) -> None:
 
 
 def own(root: Path, /, *, access: Access | None = None, **stated: object) -> RememberResult:
-    """Remember something of the caller's own."""
+    """Remember something in the caller's private memory."""
     return kept(root, access=access, project="private", **stated)
 
 
@@ -115,7 +115,7 @@ def test_memory_without_a_project_is_private(
     (kept_in,) = (tmp_path / "data/mdmem/private").iterdir()
     assert (kept_in / "private/context/a-zebra.md").is_file()
     assert kept_in.stat().st_mode & 0o077 == 0
-    # Who sees some wings alone is not who sees all of them, and the other way round.
+    # A caller who sees only some wings has another private memory than one who sees all.
     everybody = [Access(), Access.to_wings(["app"]), Access.to_wings(["lib"]), Access.to_wings(["app", "lib"])]
     assert [result.id in ids(context(root, "zebra", access=one)) for one in everybody] == [
         one.readable == access.readable if access else not one.is_narrow for one in everybody
@@ -239,7 +239,7 @@ def test_similar_entry_is_reported_and_does_not_stop_the_save(root: Path) -> Non
     )
     assert conflict["why"] == "it says nearly the same"
     assert conflict["similarity"] > 0.5
-    # What was replaced is none.
+    # A deprecated entry is no conflict.
     write_entry(root, "app/a/old", "Zebras are striped.\n", title="Zebras", status="deprecated", deprecated_reason="no")
     assert kept(root, title="Zebras", content="Zebras are striped.", project="app").conflicts == ()
 

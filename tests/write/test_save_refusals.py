@@ -1,4 +1,4 @@
-"""`mdmem save` and its exit codes; where a record may go, and refusals: one sentence, and nothing is written."""
+"""Test `mdmem save`: exit codes, scopes, and refusals, which are one sentence and write nothing."""
 
 import json
 from pathlib import Path
@@ -103,7 +103,7 @@ RELATED: list[tuple[object, str]] = [
     (related(properties={"a": float("inf")}), NO_OBJECT),
     (related(properties={"a": "\ud800"}), NO_OBJECT),
     (related("Bsae"), "there is no entity `Bsae` to relate to; save that entity first"),
-    # By name, nothing of another project is found.
+    # Entities of other projects are not found by name.
     (related("Zq"), "there is no entity `Zq` to relate to; save that entity first"),
 ]
 PROJECTS = [
@@ -217,7 +217,7 @@ ODD_RECORDS = {
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """Draw a verb with its arguments, of which one or two are odd."""
+    """Draw a kind of record and its arguments; one or two of them are odd."""
     kind = draw(st.sampled_from(sorted(ODD_RECORDS)))
     record = dict(ODD_RECORDS[kind])
     arguments: dict[str, Any] = {
@@ -275,7 +275,7 @@ def test_no_argument_raises_and_the_memory_stays_readable(
 
 
 def said(root: Path, capsys: Capture, kind: str, stated: object, *options: str) -> tuple[int, dict[str, Any]]:
-    """Save what a file holds and return the exit code with the answer."""
+    """Save the record in a file, and return the exit code and the answer."""
     write(root.parent, "stated.json", json.dumps(stated))
     ran = run_here(capsys, "save", kind, "--json", str(root.parent / "stated.json"), *options, cwd=root)
     assert ran.err == ""
@@ -375,7 +375,7 @@ def test_unknown_argument_is_refused_by_name(
 
 
 def waiting(root: Path, *titles: str) -> list[str]:
-    """Leave writes that wait, and return their ids."""
+    """Create waiting writes, and return their ids."""
     state = root.parent / ".git/mdmem/state/memory"
     with write_lock(state / "saving"):
         for title in titles:

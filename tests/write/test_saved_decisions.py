@@ -1,4 +1,4 @@
-"""Whether a decision is new, a duplicate, a successor, or for a person; and patterns, context and sessions."""
+"""Test whether a saved decision is new, a duplicate, a successor or for a person; and other records."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def review(candidate: str) -> tuple[str, str, str]:
 
 
 def with_words(root: Path, count: int = 20, address: str = "nav/architecture/known", **fields: object) -> str:
-    """Write a decision in force that holds so many of the twenty words."""
+    """Write a current decision with the first of the twenty words."""
     first, *others = WORDS[:count]
     write_entry(root, address, f"Rationale: {' '.join(others)}\n", title=first, **fields)
     return address
@@ -72,7 +72,7 @@ def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
     ("shared", "expected"), [(14, "supersede"), (13, "manual_review"), (10, "manual_review"), (9, "new")]
 )
 def test_share_of_words_decides_at_its_edges(root: Path, shared: int, expected: str) -> None:
-    # Twenty words in both together: 14 are exactly .70, 10 exactly .50.
+    # Both texts together have twenty words, so 14 are exactly .70, and 10 exactly .50.
     address = with_words(root, shared)
     result = agent(root).save_decision(of_words(20), "nav")
     assert result.dedup_outcome == expected

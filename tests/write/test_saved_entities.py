@@ -1,4 +1,4 @@
-"""Entities: one a name within a scope, brought up to date byte by byte; and sessions with what they taught."""
+"""Test entities, one for each name in a scope, and sessions with their decisions and patterns."""
 
 from pathlib import Path
 from typing import Any
@@ -212,7 +212,7 @@ def test_part_that_fails_stops_no_other(saves: Agent, root: Path) -> None:
     assert statuses(batch) == ("saved", ["failed", "saved", "failed"], ["saved", "failed"], "partial")
     batch = saves.store_session_with_learnings(session(), [decision()], [{}], "no-project", focus=3)
     assert statuses(batch) == ("failed", ["failed"], ["failed"], "failed")
-    # Neither what is for a person nor what is blocked is saved.
+    # A save for a person or with an unclear scope is not saved.
     saves.save_decision(of_words(13), "nav")
     batch = saves.store_session_with_learnings({}, [of_words(20)], [], "nav")
     assert statuses(batch) == ("failed", ["pending_retry"], [], "failed")

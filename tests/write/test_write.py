@@ -1,4 +1,4 @@
-"""Two writers at once whose plans rest on one another, and what agents propose."""
+"""Test two writers at once whose plans depend on each other, and proposals of agents."""
 
 import shutil
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def add_draft(root: Workspace) -> WriteResult:
 
 
 def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
-    """Let somebody else write after the next plan is made, and before its writer has the lock."""
+    """Let somebody else write after the next plan is made and before its writer has the lock."""
     whole, others = writing.writers_lock, [other]
 
     def locked(state: Path) -> AbstractContextManager[None]:
@@ -191,7 +191,7 @@ def test_proposal_with_the_title_of_another_entry_is_refused(root: Path) -> None
 def test_proposal_lists_entries_on_its_subject(root: Path) -> None:
     write_entry(root, "nav/rules/slow", "Slow sensors are polled by a thread of their own.\n", title="Slow ones")
     assert proposed(root)["on_subject"] == ["nav/rules/slow"]
-    # A paraphrase under another title.
+    # The text is a paraphrase with another title.
     said = "A slow sensor is polled by its own thread.\n\nRationale: the bus blocks while it waits for an answer."
     assert proposed(root, "No waiting for sensors", body=said)["on_subject"] == ["nav/rules/slow"]
 
