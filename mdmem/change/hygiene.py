@@ -99,10 +99,6 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
         """Return the number of redundant entries: one less than the size of each group, summed up."""
         return sum(len(group) - 1 for group in self.duplicates)
 
-    def stale(self, label: NodeLabel) -> list[str]:
-        """Return the sorted addresses of the stale entries with a label."""
-        return sorted(one.id for one in self.stale_items if one.label is label)
-
     @property
     def is_clean(self) -> bool:
         """Return whether nothing needs maintenance."""
@@ -329,12 +325,13 @@ def _record_in_manifests(
 
 def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
     """Return the keys of the tool `run_hygiene` as JSON, then the groups behind its counts, and the findings."""
-    outdated, obsolete = hygiene.stale(NodeLabel.DECISION), hygiene.stale(NodeLabel.PATTERN)
+    outdated, obsolete = (
+        sorted(one.id for one in hygiene.stale_items if one.label is label)
+        for label in (NodeLabel.DECISION, NodeLabel.PATTERN)
+    )
     waiting = [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked]
     fields = {
-        "project_id": hygiene.project_id,
-        "scope": hygiene.scope,
-        "duplicates_found": hygiene.duplicates_found,
+        **record_json(hygiene, "project_id", "scope", "duplicates_found"),
         "outdated_decisions": len(outdated),
         "obsolete_patterns": len(obsolete),
         "entity_drift_count": len(hygiene.drifted),
@@ -376,4 +373,4 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
             "read the `candidate_id` of a blocked save, then save it again with `supersedes` or `distinct_from`; let a "
             "person keep one entry of a group: `mdmem supersede ADDRESS --by KEPT --reason WHY` for each of the others"
         )
-    return fields | {"recorded": list(hygiene.recorded), "commit": hygiene.commit, "remarks": list(hygiene.remarks)}
+    return fields | record_json(hygiene, "recorded", "commit", "remarks")

@@ -155,8 +155,7 @@ def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.Wo
     with _refusing():
         for one in params.files:
             old, new = file_of(one.old_uri), file_of(one.new_uri)
-            memory = memories.memory_of(old) if old is not None else None
-            if memory is not None and old is not None and new is not None:
+            if old is not None and new is not None and (memory := memories.memory_of(old)) is not None:
                 found.setdefault(memory, {}).update(_moved_names(memory, old, new))
         moved = {memory: names for memory, names in found.items() if names}
         if len(moved) > 1:

@@ -133,9 +133,9 @@ class Calls:
     async def call(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> Page:
         """Run a tool and return the requested page of its answer, or a page with an error message."""
         try:
-            asked = await self.in_thread(partial(self._parse, tool, sent, access))
+            call = await self.in_thread(partial(self._parse, tool, sent, access))
             async with self._writers if tool.writes else self._readers:
-                page = await self._answer(asked)
+                page = await self._answer(call)
         except (MdmemError, OSError) as error:
             is_of_call = isinstance(error, (UsageError, NotFoundError)) and not isinstance(error, RootNotFoundError)
             return _refusal(tool, _message_of(error), _MEND_CALL if is_of_call else _MEND_MEMORY)
@@ -145,7 +145,6 @@ class Calls:
 
     def _parse(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> ToolCall:
         arguments = tool.parse(sent)
-        is_fresh = arguments.pop("fresh", False)
         return ToolCall(
             tool=tool,
             cursor=arguments.pop("cursor", None),
@@ -153,25 +152,25 @@ class Calls:
             arguments=arguments,
             access=access,
             settings=self._provider.settings(),
-            shown={} if is_fresh else self._shown,
+            shown={} if arguments.pop("fresh", False) else self._shown,
         )
 
-    async def _answer(self, asked: ToolCall) -> Page:
+    async def _answer(self, call: ToolCall) -> Page:
         """Return the page of a tool's answer, or a reading tool's fallback if the files cannot be read in time."""
-        tool, limit = asked.tool, asked.settings.timeout_seconds
+        tool, limit = call.tool, call.settings.timeout_seconds
         if tool.fall_back is None:
-            return await self.in_thread(partial(self._page, asked))
+            return await self.in_thread(partial(self._page, call))
         tries, seconds = (1, _TRIES * limit + 1) if tool.keeps_time else (_TRIES, limit)
         for _ in range(tries):
             with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
-                return await self.in_thread(partial(self._page, asked))
+                return await self.in_thread(partial(self._page, call))
 
         def find_outside() -> list[Facts]:
             """Return a few lines from outside the memory, for an agent that has to go on without it."""
-            stated = (asked.arguments.get(name) for name in tool.asks)
+            stated = (call.arguments.get(name) for name in tool.asks)
             words = " ".join(word for one in stated for word in ([one] if isinstance(one, str) else one or ()))
             with contextlib.suppress(MdmemError, OSError):
-                workspace = self._provider.workspace(asked.access)
+                workspace = self._provider.workspace(call.access)
                 # If the memory is the repository's top folder, its wings are unknown without reading the memory.
                 return [asdict(one) for one in outside(workspace, words)] if workspace.location.under else []
             return []
@@ -181,8 +180,8 @@ class Calls:
             found = await self.in_thread(find_outside)
         message = f"no answer within {limit:g} s, tried {_TRIES} times; go on without the memory, or call again"
         message += "; the lines under `fallback` are from outside the memory, and are no rules" if found else ""
-        facts = {**tool.fall_back("timed_out", message, asked.arguments), "fallback": found}
-        return await self.in_thread(partial(asked.page, facts))
+        facts = {**tool.fall_back("timed_out", message, call.arguments), "fallback": found}
+        return await self.in_thread(partial(call.page, facts))
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
         """Run a function that may block in a thread, and return its result; an unexpected exception is a FaultError.
@@ -211,30 +210,30 @@ class Calls:
         threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
         return await asyncio.wrap_future(future)
 
-    def _page(self, asked: ToolCall) -> Page:
-        tool = asked.tool
+    def _page(self, call: ToolCall) -> Page:
+        tool = call.tool
         try:
             if self._of_hub is not None and tool.asks_hub:
-                return asked.page(self._of_hub(asked, self._answer_of_root))
-            return asked.page(self._answer_of_root(asked))
+                return call.page(self._of_hub(call, self._answer_of_root))
+            return call.page(self._answer_of_root(call))
         except (EnvironmentFaultError, SettingsError, RootNotFoundError, OSError) as error:
             if tool.fall_back is None:
                 raise
             # The agent gets an answer with the status `failed`, and can go on without the memory.
-            return asked.page(tool.fall_back("failed", _message_of(error), asked.arguments))
+            return call.page(tool.fall_back("failed", _message_of(error), call.arguments))
 
-    def _answer_of_root(self, asked: ToolCall) -> ToolResult:
+    def _answer_of_root(self, call: ToolCall) -> ToolResult:
         """Return a tool's answer from the local memory."""
-        tool = asked.tool
+        tool = call.tool
         try:
-            workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT))
+            workspace = self._provider.workspace(call.access).as_of(call.arguments.get(AT))
         except RootNotFoundError as error:
             if tool.rootless is None or self._provider.is_named:
                 raise
-            return as_result(tool.rootless(self._provider.cwd, str(error), **asked.tool_arguments))
+            return as_result(tool.rootless(self._provider.cwd, str(error), **call.tool_arguments))
         if tool.fall_back is not None and not tool.keeps_time:
-            workspace = workspace.within(asked.settings.timeout_seconds, clock=monotonic)
-        answer = asked.run(workspace)
+            workspace = workspace.within(call.settings.timeout_seconds, clock=monotonic)
+        answer = call.run(workspace)
         # Recorded for the usage count in `mdmem status`.
         record_given(workspace, "server", tuple(one for one in answer.shown if one != "/"))
         return with_remarks(answer, workspace.snapshot.remarks)

@@ -133,19 +133,19 @@ class HubAnswers:
         ]
         return (*tools, *(_ONLY_OF_HUB if Profile(profile) in (Profile.CORE, Profile.TEST) else ()))
 
-    def answer(self, asked: ToolCall, of_clone: AnswerOfRoot) -> ToolResult:
+    def answer(self, call: ToolCall, of_clone: AnswerOfRoot) -> ToolResult:
         """Return a tool's answer, for calls without a repository that of the local clone (`of_clone`).
 
         Raises NotFoundError if the caller may not see the repository or the hub does not have it, and UsageError for a
         call that only the clone can answer.
         """
-        asked, named = _with_repository(asked)
-        is_over_all = asked.tool.name in _OVER_ALL
+        call, named = _with_repository(call)
+        is_over_all = call.tool.name in _OVER_ALL
         if named is None and not is_over_all:
-            return of_clone(asked)
-        if asked.access.is_narrow:
+            return of_clone(call)
+        if call.access.is_narrow:
             raise UsageError("the hub answers only callers whose token opens every wing of this memory")
-        if asked.arguments.get(AT) is not None:
+        if call.arguments.get(AT) is not None:
             raise UsageError("the hub has only one commit of each repository; leave out `at`")
         # All statements of the transaction read the same moment.
         with (
@@ -153,7 +153,7 @@ class HubAnswers:
             transaction(connection, is_snapshot=True) as cursor,
         ):
             if named is None or is_over_all:
-                return asked.run(OpenedHub(cursor, (named,) if named else ()))
+                return call.run(OpenedHub(cursor, (named,) if named else ()))
             key = (copy_key(cursor, named), self._today())
             # The copy of an earlier call is used again if the rows are the same.
             copy = self._copies.get(key)
@@ -168,21 +168,21 @@ class HubAnswers:
             while len(self._copies) > _MOST_COPIES:
                 self._copies.pop(next(iter(self._copies)))
         # The session remembers shown entries of the local memory. The repository may have the same addresses.
-        answer = replace(asked, shown={}).run(copy)
+        answer = replace(call, shown={}).run(copy)
         return replace(with_remarks(answer, copy.snapshot.remarks), shown={})
 
 
-def _with_repository(asked: ToolCall) -> tuple[ToolCall, str | None]:
+def _with_repository(call: ToolCall) -> tuple[ToolCall, str | None]:
     """Return a call with plain addresses, and its one repository: an argument, or a part of its addresses."""
-    named = asked.arguments.get(REPOSITORY)
-    stated = asked.arguments.get("address")
+    named = call.arguments.get(REPOSITORY)
+    stated = call.arguments.get("address")
     addresses = [stated] if isinstance(stated, str) else list(stated or ())
     split = [one.strip().rpartition(":") for one in addresses]
     names = {name for name, colon, _ in split if colon}
     if not names:
-        return asked, named
+        return call, named
     if len(names | ({named} - {None})) > 1 or not all(colon for _, colon, _ in split):
         raise UsageError("the addresses belong to several repositories; ask about one repository at a time")
     plain: Any = [address for *_, address in split]
-    arguments = {**asked.arguments, "address": plain[0] if isinstance(stated, str) else plain}
-    return replace(asked, arguments=arguments), names.pop()
+    arguments = {**call.arguments, "address": plain[0] if isinstance(stated, str) else plain}
+    return replace(call, arguments=arguments), names.pop()

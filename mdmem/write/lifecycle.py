@@ -315,15 +315,14 @@ def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
 def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
     """Return the change that deprecates an entry; raises UsageError if it is deprecated or superseded."""
     catalog, address = workspace.catalog, resolve_name(workspace, name)
-    entry = catalog.entries[address]
-    required_reason(reason, "say why it is deprecated")
+    entry, why = catalog.entries[address], required_reason(reason, "say why it is deprecated")
     _refuse_deprecated(entry)
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes the fields that it lacks"
         raise UsageError(f"{address} is superseded by {join_addresses(heads)} already; {help_}")
-    values = ended_fields(entry, workspace.today) | {"deprecated_reason": reason.strip()}
+    values = ended_fields(entry, workspace.today) | {"deprecated_reason": why}
     change, action = patched(catalog, entry.path, values), WriteAction(Verb.DEPRECATE, address)
-    return ChangeSet((change,), actions=(action,), reason=reason.strip())
+    return ChangeSet((change,), actions=(action,), reason=why)
 
 
 def open_entry(workspace: Workspace, name: str) -> tuple[str, bytes]:

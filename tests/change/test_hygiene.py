@@ -10,7 +10,6 @@ from builders import make_repository, make_root, open_root, write, write_entry
 
 from mdmem.change.hygiene import HygieneReport, hygiene_fields, run, run_hygiene
 from mdmem.markdown.similarity import NearPair
-from mdmem.model.entry import NodeLabel
 from mdmem.model.finding import Finding
 from mdmem.store.state.local_records import PendingWrite, PendingWrites, Times, read_times
 from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
@@ -56,7 +55,7 @@ def test_decisions_are_stale_after_180_days_and_patterns_from_90_on(
 def test_decision_listed_only_by_its_predecessor_is_not_stale(root: Path) -> None:
     write_entry(root, "app/rules/old", status="deprecated", superseded_by="app/rules/retry")
     write_entry(root, "app/rules/retry", created_at="2020-01-01")
-    assert examined(root).stale(NodeLabel.DECISION) == []
+    assert examined(root).stale_items == ()
 
 
 def test_entries_of_one_type_and_wing_that_say_the_same_are_duplicates(root: Path) -> None:
