@@ -23,7 +23,7 @@ from mdmem.hub.search import search_hub, who
 from mdmem.mcp.calls import AnswerOfRoot, ToolCall, with_remarks
 from mdmem.mcp.tools import tools_of
 from mdmem.mcp.tools.core import Widened, question_of
-from mdmem.mcp.tools.tool import AT, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
+from mdmem.mcp.tools.tool import AT, REPOSITORY, Listed, Text, Tool, ToolResult, Type, optional, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.entries import entry_list
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
@@ -72,7 +72,7 @@ def _hub_search(
     *,
     query: Annotated[Text, Field(description="Plain words.")],
     limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
-    types: Annotated[tuple[Type, ...] | None, Listed, Field(default=None, description="Only these.")],
+    types: Annotated[tuple[Type, ...] | None, Listed, optional("Only these.")],
 ) -> ToolResult:
     """Find other repositories of the organisation that have a rule or a decision on a subject. For what is binding
     there, call `retrieve` with that `repository`.

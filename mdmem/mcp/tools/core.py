@@ -42,6 +42,7 @@ from mdmem.mcp.tools.tool import (
     ToolResult,
     Type,
     Wing,
+    optional,
     tool,
     without_memory,
 )
@@ -66,18 +67,18 @@ class Narrowed(TypedDict):
     """The arguments that narrow a question; `question_of` reads them."""
 
     wing: Wing
-    rooms: Annotated[Texts | None, Field(default=None, description="Only these.")]
-    types: Annotated[tuple[Type, ...] | None, Listed, Field(default=None, description="Only these.")]
-    tags: Annotated[Texts | None, Field(default=None, description="Only with one of these.")]
+    rooms: Annotated[Texts | None, optional("Only these.")]
+    types: Annotated[tuple[Type, ...] | None, Listed, optional("Only these.")]
+    tags: Annotated[Texts | None, optional("Only with one of these.")]
     focus: Focus
 
 
 class Widened(Narrowed):
     """The arguments of `Narrowed`, and arguments that add other wings, deprecated entries and drafts."""
 
-    all_wings: Annotated[bool, Field(default=False, description="Read every wing.")]
-    include_deprecated: Annotated[bool, Field(default=False, description="Also deprecated ones.")]
-    include_drafts: Annotated[bool, Field(default=False, description="Also drafts.")]
+    all_wings: Annotated[bool, optional("Read every wing.", default=False)]
+    include_deprecated: Annotated[bool, optional("Also deprecated ones.", default=False)]
+    include_drafts: Annotated[bool, optional("Also drafts.", default=False)]
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
@@ -124,14 +125,10 @@ def _retrieve_elsewhere(
 def _retrieve(
     workspace: Workspace,
     *,
-    query: Annotated[
-        Text | None, Field(description="What you are about to do. Without it: everything current.")
-    ] = None,
-    queries: Annotated[Prose | None, Field(description="All your questions, in whole sentences.")] = None,
-    paths: Paths = None,
-    budget: Annotated[
-        int | None, Field(ge=0, le=1_000_000, description="Tokens (of 4 bytes) for all but invariants.")
-    ] = None,
+    query: Annotated[Text | None, optional("What you are about to do. Without it: everything current.")],
+    queries: Annotated[Prose | None, optional("All your questions, in whole sentences.")],
+    paths: Paths,
+    budget: Annotated[int | None, optional("Tokens (of 4 bytes) for all but invariants.", ge=0, le=1_000_000)],
     shown: Shown,
     **filters: Unpack[Narrowed],
 ) -> ToolResult:
@@ -163,7 +160,7 @@ def _search(
     workspace: Workspace,
     *,
     query: Annotated[Text, Field(description="Plain words.")],
-    limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
+    limit: Annotated[int, optional("Maximum results.", default=10, ge=1, le=100)],
     **filters: Unpack[Widened],
 ) -> ToolResult:
     """Find entries by words when you look for a known subject. A result is similar, not necessarily binding. In place
@@ -181,8 +178,7 @@ def _search(
         return "\n\n".join(part for part in (found, *nothing, *missing) if part)
 
     return ToolResult(
-        text=text,
-        facts=lambda: {"retrieval_status": status, **search_json(result, best, named=VIA_NAMED)},
+        text=text, facts=lambda: {"retrieval_status": status, **search_json(result, best, named=VIA_NAMED)}
     )
 
 
@@ -195,9 +191,8 @@ def _get_entry(
         Texts, Field(validation_alias=AliasChoices("address", "addresses"), description="Their addresses.")
     ],
     about: Annotated[
-        Prose | None,
-        Field(description="Only the passages most relevant to these words: one text for all, or one per address."),
-    ] = None,
+        Prose | None, optional("Only the passages most relevant to these words: one text for all, or one per address.")
+    ],
     shown: Shown,
 ) -> ToolResult:
     """Full text of entries whose addresses you have: `wing/room/entry-id`, `entry-id` if it is unique, or `wing/room/`
@@ -236,10 +231,10 @@ def _why(
 def _check(
     workspace: Workspace,
     *,
-    paths: Annotated[Texts, Field(description="Only these files and folders.")] = (),
-    base: Annotated[Name | None, Field(description="A branch, tag or commit to compare with.")] = None,
-    select: Annotated[Texts, Field(description="Only these checks, by code.")] = (),
-    ignore: Annotated[Texts, Field(description="Not these.")] = (),
+    paths: Annotated[Texts, optional("Only these files and folders.", default=())],
+    base: Annotated[Name | None, optional("A branch, tag or commit to compare with.")],
+    select: Annotated[Texts, optional("Only these checks, by code.", default=())],
+    ignore: Annotated[Texts, optional("Not these.", default=())],
 ) -> ToolResult:
     """After writing entries, before a commit: errors and warnings in the memory's files, and how to fix them. Not for
     code. An `error` blocks the commit. With `base`, only newer findings are listed; `old` counts the others.
@@ -260,22 +255,16 @@ def _check(
 class _ProposeArguments(TypedDict):
     title: Annotated[Name, Field(description="Short; the id is made from it.")]
     body: Annotated[LongText, Field(description="Text in Markdown.")]
-    type: Annotated[Type | None, Field(default=None, description="Default: decision, or that of the superseded entry.")]
+    type: Annotated[Type | None, optional("Default: decision, or that of the superseded entry.")]
     wing: Wing
     room: Room
-    supersedes: Annotated[
-        str | None,
-        Field(default=None, max_length=300, description="Full address of the entry that it supersedes."),
-        AsText,
-    ]
-    reason: Annotated[Text | None, Field(default=None, description="Why it supersedes that entry.")]
-    applies_to: Annotated[Texts | None, Field(default=None, description="Globs of code, as `src/nav/**`.")]
-    tags: Annotated[Texts | None, Field(default=None, description="Tags.")]
+    supersedes: Annotated[str | None, optional("Full address of the entry that it supersedes.", max_length=300), AsText]
+    reason: Annotated[Text | None, optional("Why it supersedes that entry.")]
+    applies_to: Annotated[Texts | None, optional("Globs of code, as `src/nav/**`.")]
+    tags: Annotated[Texts | None, optional("Tags.")]
     focus: Focus
     agent: Agent
-    governance_token: Annotated[
-        Name | None, Field(default=None, description="From a person who ran `mdmem token`; needed for a shared wing.")
-    ]
+    governance_token: Annotated[Name | None, optional("From a person who ran `mdmem token`; needed for a shared wing.")]
 
 
 @tool("Propose an entry", writes=True)
@@ -291,23 +280,21 @@ def _propose(workspace: Workspace, **stated: Unpack[_ProposeArguments]) -> Facts
 _Intent = Literal["build", "plan", "ideate", "research", "debug", "decide", "learn", "general"]
 _Layer = Literal["wake", "recall", "deep_search"]
 _Output = Literal["documentation", "report", "briefing", "roadmap", "release_notes", "audit_packet", "custom"]
-_Domain = Annotated[Name | None, Field(default=None, description="Only this tag, topic, label, room or focus.")]
+_Domain = Annotated[Name | None, optional("Only this tag, topic, label, room or focus.")]
 _QUALITY = ("origin", "source", "url", "created_at", "updated_at", "valid_at", "project_id")
 _ITEM = ("id", "type", "name", "content", "score", "facet", "title", "reason", "source", "metadata", "related")
 
 
 class _ContextArguments(TypedDict):
     goal: Annotated[Text, Field(description="What you want to accomplish.")]
-    intent: Annotated[_Intent, Choice, Field(default="build", description="What the goal is about.")]
-    layer: Annotated[
-        _Layer, Choice, Field(default="recall", description="`wake`: compact. `deep_search`: for research.")
-    ]
+    intent: Annotated[_Intent, Choice, optional("What the goal is about.", default="build")]
+    layer: Annotated[_Layer, Choice, optional("`wake`: compact. `deep_search`: for research.", default="recall")]
     domain: _Domain
     project: Project
-    agent_id: Annotated[Name | None, Field(default=None, description="Include this agent's diary.")]
-    limit: Annotated[int, Field(default=24, description="Maximum items, 1 to 50.")]
-    include_related: Annotated[bool, Field(default=True, description="Add linked entries.")]
-    related_limit: Annotated[int, Field(default=3, description="Linked entries for each item.")]
+    agent_id: Annotated[Name | None, optional("Include this agent's diary.")]
+    limit: Annotated[int, optional("Maximum items, 1 to 50.", default=24)]
+    include_related: Annotated[bool, optional("Add linked entries.", default=True)]
+    related_limit: Annotated[int, optional("Linked entries for each item.", default=3)]
 
 
 class _ContextPack(TypedDict):
@@ -348,12 +335,12 @@ def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annot
 class _RememberArguments(TypedDict):
     title: Annotated[str, Field(max_length=300, description="Short."), AsText]
     content: Annotated[str, Field(max_length=100_000, description="Text in Markdown."), AsText]
-    kind: Annotated[Kind, Choice, Field(default="episode", description="What kind of memory it is.")]
-    domain: Annotated[Name | None, Field(default=None, description="The subject area.")]
+    kind: Annotated[Kind, Choice, optional("What kind of memory it is.", default="episode")]
+    domain: Annotated[Name | None, optional("The subject area.")]
     project: Project
-    tags: Annotated[Texts | None, Field(default=None, description="Tags.")]
-    related_to: Annotated[Texts | None, Field(default=None, description="Ids of entries.")]
-    metadata: Annotated[Record | None, Field(default=None, description="Anything else, by name.")]
+    tags: Annotated[Texts | None, optional("Tags.")]
+    related_to: Annotated[Texts | None, optional("Ids of entries.")]
+    metadata: Annotated[Record | None, optional("Anything else, by name.")]
     agent: Agent
     room: Room
 
@@ -381,24 +368,18 @@ def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Ann
 
 class _PlanArguments(TypedDict):
     goal: Annotated[Text, Field(description="What the text is to achieve.")]
-    output_type: Annotated[_Output, Choice, Field(default="documentation", description="What kind of text it is.")]
-    audience: Annotated[Text | None, Field(default=None, description="Who reads it.")]
-    depth: Annotated[
-        Literal["brief", "standard", "deep"], Choice, Field(default="standard", description="How detailed it is.")
-    ]
-    seed_query: Annotated[
-        Text | None, Field(default=None, description="What to search for, if the goal does not say it.")
-    ]
+    output_type: Annotated[_Output, Choice, optional("What kind of text it is.", default="documentation")]
+    audience: Annotated[Text | None, optional("Who reads it.")]
+    depth: Annotated[Literal["brief", "standard", "deep"], Choice, optional("How detailed it is.", default="standard")]
+    seed_query: Annotated[Text | None, optional("What to search for, if the goal does not say it.")]
     project: Project
     domain: _Domain
-    entity_ids: Annotated[Texts | None, Field(default=None, description="Entities that must be sources.")]
-    decision_ids: Annotated[Texts | None, Field(default=None, description="Decisions that must be sources.")]
-    required_sections: Annotated[
-        Texts | None, Field(default=None, description="Each a title or `Title::what it should say`.")
-    ]
-    constraints: Annotated[Texts | None, Field(default=None, description="What the text must comply with.")]
-    max_sections: Annotated[int, Field(default=6, description="Maximum sections.")]
-    include_neighborhoods: Annotated[bool, Field(default=True, description="Add linked entries.")]
+    entity_ids: Annotated[Texts | None, optional("Entities that must be sources.")]
+    decision_ids: Annotated[Texts | None, optional("Decisions that must be sources.")]
+    required_sections: Annotated[Texts | None, optional("Each a title or `Title::what it should say`.")]
+    constraints: Annotated[Texts | None, optional("What the text must comply with.")]
+    max_sections: Annotated[int, optional("Maximum sections.", default=6)]
+    include_neighborhoods: Annotated[bool, optional("Add linked entries.", default=True)]
 
 
 class _Plan(TypedDict):

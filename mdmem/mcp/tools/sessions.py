@@ -29,6 +29,7 @@ from mdmem.mcp.tools.tool import (
     Record,
     Room,
     Text,
+    optional,
     tool,
     without_memory,
 )
@@ -50,13 +51,11 @@ def _unknown_state(_: str, arguments: Mapping[str, Any]) -> str:
 class _ContextArguments(TypedDict):
     project_id: NeededProject
     scope: Annotated[
-        Scope, Choice, Field(default="project", description="`global`: the shared wings alone, if there is no focus.")
+        Scope, Choice, optional("`global`: the shared wings alone, if there is no focus.", default="project")
     ]
     focus: Focus
-    categories: Annotated[
-        tuple[Annotated[_Label, Choice], ...] | None, Listed, Field(default=None, description="Only items of these.")
-    ]
-    topic: Annotated[Text | None, Field(default=None, description="Words that items must contain.")]
+    categories: Annotated[tuple[Annotated[_Label, Choice], ...] | None, Listed, optional("Only items of these.")]
+    topic: Annotated[Text | None, optional("Words that items must contain.")]
     agent: Agent
     paths: Paths
 
@@ -98,9 +97,7 @@ class _ScopeAnswer(TypedDict):
     "Whether a project exists",
     fall_back=without_memory(scope_state=_unknown_state, project_exists=False, write_permitted=False),
 )
-def _get_scope_state(
-    workspace: Workspace, *, project_id: Project = None, focus: Focus = None
-) -> Annotated[Facts, _ScopeAnswer]:
+def _get_scope_state(workspace: Workspace, *, project_id: Project, focus: Focus) -> Annotated[Facts, _ScopeAnswer]:
     """Call it at the start of every session, before you load or save memory: does the project exist here, and may you
     write? `uncertain`: `save_session` has to create it first. `unresolved`: no project is named.
     """
@@ -126,8 +123,8 @@ def _memory_surface(
     workspace: Workspace,
     *,
     query: Annotated[Text, Field(description="Plain words.")],
-    project_id: Project = None,
-    limit: Annotated[int, Field(description="Maximum matches.")] = 5,
+    project_id: Project,
+    limit: Annotated[int, optional("Maximum matches.", default=5)],
 ) -> Annotated[Facts, _Matches]:
     """Find out quickly whether the memory knows something. It ranks by words alone, and does not merge scopes."""
     return memory_surface(workspace, query=query, project_id=project_id, limit=limit)
@@ -150,9 +147,9 @@ class _HygieneReport(TypedDict):
 def _run_hygiene(
     workspace: Workspace,
     *,
-    project_id: Annotated[Name | None, Field(description="Default: everything.")] = None,
-    scope: Annotated[Annotated[Scope, Choice] | None, Field(description="Only this scope.")] = None,
-    check_pending_only: Annotated[bool, Field(description="Only pending writes.")] = False,
+    project_id: Annotated[Name | None, optional("Default: everything.")],
+    scope: Annotated[Annotated[Scope, Choice] | None, optional("Only this scope.")],
+    check_pending_only: Annotated[bool, optional("Only pending writes.", default=False)],
 ) -> Annotated[Facts, _HygieneReport]:
     """When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, patterns
     not validated for long, several entities of one name, pending writes. People decide what to merge.
@@ -169,7 +166,7 @@ class _SaveStatus(TypedDict):
 
 @tool("Pending writes of a project")
 def _get_save_status(
-    workspace: Workspace, *, project_id: Annotated[Name | None, Field(description="Default: all projects.")] = None
+    workspace: Workspace, *, project_id: Annotated[Name | None, optional("Default: all projects.")]
 ) -> Annotated[Facts, _SaveStatus]:
     """After a save answered `pending_retry`: how many writes of a project still wait. The next write tries again."""
     return get_save_status(workspace, project_id)
@@ -230,9 +227,7 @@ class _Whose(TypedDict):
 
 
 class _Where(_Whose):
-    governance_token: Annotated[
-        Name | None, Field(default=None, description="For a shared wing or global scope: from `mdmem token`.")
-    ]
+    governance_token: Annotated[Name | None, optional("For a shared wing or global scope: from `mdmem token`.")]
     room: Room
 
 
@@ -258,12 +253,8 @@ def _store_session_with_learnings(
     workspace: Workspace,
     *,
     session: _Session,
-    decisions: Annotated[
-        list[_Decision] | None, Objects, Field(description="The decisions made, as for `save_decision`.")
-    ] = None,
-    patterns: Annotated[
-        list[_Pattern] | None, Objects, Field(description="The patterns found, as for `save_pattern`.")
-    ] = None,
+    decisions: Annotated[list[_Decision] | None, Objects, optional("The decisions made, as for `save_decision`.")],
+    patterns: Annotated[list[_Pattern] | None, Objects, optional("The patterns found, as for `save_pattern`.")],
     **whose: Unpack[_Whose],
 ) -> Annotated[Facts, _BatchResult]:
     """Instead of `save_session` where a session made decisions or found patterns: saves and links them in one call,
@@ -305,7 +296,7 @@ def _upsert_entity_with_deps(
     workspace: Workspace,
     *,
     entity: _Entity,
-    related_entities: Annotated[list[_Related] | None, Objects, Field(description="Its relations.")] = None,
+    related_entities: Annotated[list[_Related] | None, Objects, optional("Its relations.")],
     **where: Unpack[_Where],
 ) -> _Saved:
     """Store a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same

@@ -83,6 +83,11 @@ def _single(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
+def optional(about: str, *, default: Any = None, **limits: Any) -> Any:
+    """Return the pydantic field of an optional argument with a description; `limits` are options such as `ge`."""
+    return Field(default=default, description=about, **limits)
+
+
 class _Choice:
     """Makes a Literal accept its values in any case, and with hyphens instead of underscores."""
 
@@ -112,23 +117,23 @@ Record = Annotated[dict[str, Any], BeforeValidator(_parse_json)]
 Objects = BeforeValidator(lambda value: [one] if isinstance(one := _parse_json(value), dict) else one)
 
 Type = Annotated[Literal["invariant", "decision", "pattern", "note"], Choice]
-Wing = Annotated[Name | None, Field(default=None, description="Default: the active one.")]
-Focus = Annotated[Name | None, Field(default=None, description="The focus area.")]
-Agent = Annotated[Name | None, Field(default=None, description="Your name.")]
-Room = Annotated[Text | None, Field(default=None, description="Default: the one for its kind.")]
+Wing = Annotated[Name | None, optional("Default: the active one.")]
+Focus = Annotated[Name | None, optional("The focus area.")]
+Agent = Annotated[Name | None, optional("Your name.")]
+Room = Annotated[Text | None, optional("Default: the one for its kind.")]
 PROJECT = "Its `project_id` or wing's name."
-Project = Annotated[Name | None, Field(default=None, description=PROJECT)]
+Project = Annotated[Name | None, optional(PROJECT)]
 Paths = Annotated[
     tuple[Annotated[str, Field(max_length=1_000), AsText], ...] | None,
     Listed,
-    Field(default=None, description="Code files, relative to the repository's top; they need not exist."),
+    optional("Code files, relative to the repository's top; they need not exist."),
 ]
-_CURSOR = Annotated[str | None, Field(default=None, max_length=100, description="From a cut answer."), AsText]
-_FRESH = Annotated[bool, Field(default=False, description="Show entries again that were shown before.")]
-_FORMAT = Annotated[Literal["text", "json"], Choice, Field(default="text", description="Form of the answer.")]
-_AT = Annotated[Name | None, Field(default=None, description="A commit, tag or date.")]
+_CURSOR = Annotated[str | None, optional("From a cut answer.", max_length=100), AsText]
+_FRESH = Annotated[bool, optional("Show entries again that were shown before.", default=False)]
+_FORMAT = Annotated[Literal["text", "json"], Choice, optional("Form of the answer.", default="text")]
+_AT = Annotated[Name | None, optional("A commit, tag or date.")]
 _ELSEWHERE = "Another repository of the organisation, by name. Default: this one."
-_REPOSITORY = Annotated[Name | None, Field(default=None, description=_ELSEWHERE)]
+_REPOSITORY = Annotated[Name | None, optional(_ELSEWHERE)]
 
 
 class _Model(BaseModel):
