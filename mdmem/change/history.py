@@ -128,8 +128,10 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
     """
     access, prefix, changes = workspace.access, workspace.location.prefix, list[FileRevision]()
     for one in file_changes(repository, f"{prefix}{address}.md", until=workspace.snapshot.revision):
-        changes.append(replace(one, subject="") if access.is_narrow else one)
-        if one.moved_from is not None and not access.sees(one.moved_from.removeprefix(prefix)):
+        to, old = one.moved_to, one.moved_from
+        to = to if to is not None and access.sees(to.removeprefix(prefix)) else None
+        changes.append(replace(one, subject="", moved_to=to) if access.is_narrow else one)
+        if old is not None and not access.sees(old.removeprefix(prefix)):
             changes[-1] = replace(changes[-1], before=None, moved_from=None)
             break
     first = changes[-1] if changes and not access.is_narrow else None
@@ -168,7 +170,7 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
         yield "cannot be read"
     elif after is None:
         to = (change.moved_to or "").removeprefix(prefix)
-        yield f"moved to {to.removesuffix('.md')}" if to and workspace.access.sees(to) else "deleted"
+        yield f"moved to {to.removesuffix('.md')}" if to else "deleted"
     elif before is not None:
         old, new = workspace.catalog.shown_fields(before), workspace.catalog.shown_fields(after)
         for name in dict.fromkeys((*old, *new)):
