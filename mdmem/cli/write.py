@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import click
@@ -24,7 +23,7 @@ from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft, new_text, place_of, plan_entry, plan_new, plan_supersession
+from mdmem.write.create import Draft, new_text, place_of, plan_new, plan_supersession
 from mdmem.write.lifecycle import (
     open_entry,
     plan_applies_to,
@@ -83,8 +82,8 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     type; a wing alone is enough. On a terminal without --body, git's editor opens with the template.
     """
     workspace, piped = given.open(), piped_text(options["body"])
-    draft = _draft(workspace, options, piped)
-    address, text = new_text(workspace, draft, today=today(), wing=wing)
+    draft = _draft(workspace, options, piped, wing)
+    address, text = new_text(workspace, draft, today=today())
     near: tuple[SimilarEntry, ...] = ()
     on_subject: tuple[Entry, ...] = ()
 
@@ -93,7 +92,7 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
         left = with_own_approval(workspace, address, without_hints(typed))
         near = find_near(workspace, address, left) if draft.body.strip() or without_hints(typed) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
-        return write(workspace, lambda one: plan_entry(one, address, left, wing=wing), wanted)
+        return write(workspace, lambda one: plan_new(one, draft, address, left), wanted)
 
     # A dry run does not open the editor, since it would discard the typed text.
     is_typed = piped is None and not wanted.is_dry
@@ -123,7 +122,7 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
             _remark_on_proposed(given, written)
 
 
-def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> Draft:
+def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None, wing: WingKind | None) -> Draft:
     typed, heading, stated = options["place"], options["heading"], options["title"]
     if heading is not None and stated is not None:
         raise click.UsageError("a title is given twice; leave out TITLE or --title")
@@ -146,6 +145,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
         body=piped or "",
         applies_to=options["applies_to"],
         fields={"amends": amended} if amended else {},
+        new_wing=wing,
     )
 
 
@@ -190,13 +190,15 @@ def supersede_command(
         status=Status(options["status"] or "draft"),
         body=piped or "",
         applies_to=options["applies_to"],
+        old=address,
+        reason=reason,
+        new_wing=wing,
     )
-    new, start = new_text(workspace, draft, today=workspace.today, wing=wing, old=old.address, reason=reason)
+    new, start = new_text(workspace, draft, today=workspace.today)
 
     def write_new(left: str) -> WriteResult:
         text = with_own_approval(workspace, new, left)
-        plan = partial(plan_new, address=new, text=text, old=address, reason=reason, wing=wing)
-        return write(workspace, plan, wanted)
+        return write(workspace, lambda one: plan_new(one, draft, new, text), wanted)
 
     written = edited(workspace, new, start, write_new) if piped is None and not wanted.is_dry else write_new(start)
     if piped is not None and not piped.strip():

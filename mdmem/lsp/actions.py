@@ -104,9 +104,8 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
     def plan_draft() -> ChangeSet:
         """Plan a draft that supersedes the entry, with its title, and its address with a number."""
         place = next(one for number in count(2) if (one := f"{address}-{number}") not in workspace.catalog.addresses)
-        draft = Draft(type=entry.type, place=place, title=entry.title)
-        new, text = new_text(workspace, draft, today=document.memory.today(), old=address, reason=REASON)
-        return plan_new(workspace, new, text, old=address, reason=REASON)
+        draft = Draft(type=entry.type, place=place, title=entry.title, old=address, reason=REASON)
+        return plan_new(workspace, draft, *new_text(workspace, draft, today=document.memory.today()))
 
     named = document.resolve(token) if token is not None and token.kind is TokenKind.ADDRESS else None
     if named is not None and named != address:

@@ -64,7 +64,10 @@ ROOM_KINDS = {
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """The values for a new entry. An empty body means the body of the template. `fields` are more fields."""
+    """The values for a new entry. An empty body means the body of the template. `fields` are more fields.
+
+    `old` is the name of the superseded entry, if any, and `reason` says why. `new_wing` is the kind of a wing to make.
+    """
 
     type: EntryType
     place: str
@@ -73,6 +76,9 @@ class Draft(Struct, frozen=True, kw_only=True):
     body: str = ""
     applies_to: tuple[str, ...] = ()
     fields: Mapping[str, Value] = {}
+    old: str | None = None
+    reason: str = ""
+    new_wing: WingKind | None = None
 
 
 def address_of(draft: Draft) -> str:
@@ -391,30 +397,20 @@ _INSTEAD = (
 )
 
 
-def new_text(
-    workspace: Workspace,
-    draft: Draft,
-    *,
-    today: date,
-    wing: WingKind | None = None,
-    old: str | None = None,
-    reason: str = "",
-) -> tuple[str, str]:
-    """Return address and text of a new entry, for a person to edit; the entry may supersede `old`.
+def new_text(workspace: Workspace, draft: Draft, *, today: date) -> tuple[str, str]:
+    """Return address and text of a new entry, for a person to edit.
 
     A successor copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner` if
     the successor is active at once. Raises the errors of `plan_new` that can be found before the text is edited.
     """
-    address = address_of(draft)
-    catalog = catalog_after(workspace, require_wing(workspace, address, wing))
+    address, old = address_of(draft), resolve_name(workspace, draft.old) if draft.old is not None else None
+    catalog = catalog_after(workspace, require_wing(workspace, address, draft.new_wing))
     if address == old:
-        raise UsageError(
-            f"the new entry would have the address of the old one, {old}; give it another --title or --place"
-        )
+        raise UsageError(f"the new entry would have the address of the old one, {old}; use another --title or --place")
     refuse_taken(workspace, address)
     more = dict[str, Value]()
     if old is not None:
-        entry, why = catalog.entries[old], required_reason(reason, "say why it is superseded")
+        entry, why = catalog.entries[old], required_reason(draft.reason, "say why it is superseded")
         meant = Entry(address=address, type=draft.type, status=draft.status, title=draft.title)
         refuse_unfit(catalog, entry, meant, instead=_INSTEAD)
         more = inherited_fields(entry, draft.type) | {"supersedes": [old], "reason": why}
@@ -432,27 +428,19 @@ def new_text(
     return address, apply_edits(document.data, set_fields(document, more)).decode()
 
 
-def plan_new(
-    workspace: Workspace,
-    address: str,
-    text: str,
-    *,
-    old: str | None = None,
-    reason: str = "",
-    wing: WingKind | None = None,
-) -> ChangeSet:
-    """Return the changes that write a new entry, which supersedes the entry `old` and all others that its text lists.
+def plan_new(workspace: Workspace, draft: Draft, address: str, text: str) -> ChangeSet:
+    """Return the changes that write a draft's text, which supersedes `old` and all other entries that the text lists.
 
-    With `wing`, a missing wing of this kind is made, too. Without `old`, no other entry changes. Raises LostRaceError
-    if one of the others is already superseded, or if the address is taken. Raises UsageError if the text cannot be
-    parsed, or if the new entry may not supersede one of the others.
+    If the draft has no `old`, no other entry changes. Raises LostRaceError if one of the others is already superseded,
+    or if the address is taken. Raises UsageError if the text cannot be parsed, or if the new entry may not supersede
+    one of the others.
     """
-    replaced = resolve_name(workspace, old) if old is not None else None
-    planned = plan_entry(workspace, address, text, wing=wing)
+    replaced = resolve_name(workspace, draft.old) if draft.old is not None else None
+    planned = plan_entry(workspace, address, text, wing=draft.new_wing)
     if replaced is None:
         return planned
     *made, created = planned.changes
-    catalog, why = catalog_after(workspace, made), required_reason(reason, "say why it is superseded")
+    catalog, why = catalog_after(workspace, made), required_reason(draft.reason, "say why it is superseded")
     document = parse_document(created.to, created.after or b"")
     status = fields_of(document).get("status")
     if status not in (Status.DRAFT.value, Status.ACTIVE.value):

@@ -65,9 +65,11 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     stated: dict[str, Value] = {"tags": tuple(proposal.tags), "applies_to": tuple(proposal.applies_to)}
     stated |= {"focus": proposal.focus, "agent": " ".join(proposal.agent.split())}
     fields = {name: value for name, value in stated.items() if value}
-    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body, fields=fields)
     replaced = old.address if old is not None else None
-    address, text = new_text(workspace, draft, today=moment_on(workspace.today, now), old=replaced, reason=reason)
+    draft = Draft(
+        type=type_, place=place, title=proposal.title, body=proposal.body, fields=fields, old=replaced, reason=reason
+    )
+    address, text = new_text(workspace, draft, today=moment_on(workspace.today, now))
     wing, path = address.split("/")[0], f"{address}.md"
     is_guarded = needs_token(catalog, wing)
     if is_guarded:
@@ -75,7 +77,7 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     refuse_text_faults(workspace, [Change(path, path, None, text.encode())])
     near = find_near(workspace, address, text)
     on_subject = find_on_subject(workspace, address, text, near)
-    plan = partial(plan_new, address=address, text=text, old=replaced, reason=reason)
+    plan = partial(plan_new, draft=draft, address=address, text=text)
     if is_guarded:
         write(workspace, plan, WriteOptions(is_dry=True))
         use_token(workspace.state_folder, proposal.governance_token or "", now)

@@ -19,6 +19,7 @@ from builders import (
     write_entry,
 )
 from lives import NEW, OLD, RULE, changed_lines, editor, two_entries
+from msgspec.structs import replace
 
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.model.entry import EntryType, Status
@@ -193,14 +194,22 @@ THREE = "nav/architecture/use-three-threads"
 TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
 
 
+DRAFTED = Draft(
+    type=EntryType.DECISION,
+    place="nav/architecture",
+    title="Use three threads",
+    body=TEXT,
+    old=OLD,
+    reason="two are too few",
+)
+
+
 def composed(root: Path, /, **stated: object) -> str:
-    usual: dict[str, Any] = {"title": "Use three threads", "body": TEXT, "place": "nav/architecture"}
-    draft = Draft(**{**usual, "type": EntryType.DECISION, **stated})
-    return new_text(open_root(root), draft, old=OLD, reason="two are too few", today=TODAY)[1]
+    return new_text(open_root(root), replace(DRAFTED, **stated), today=TODAY)[1]
 
 
 def with_text(root: Path, text: str) -> ChangeSet:
-    return plan_new(open_root(root), THREE, text, old=OLD, reason="two are too few")
+    return plan_new(open_root(root), DRAFTED, THREE, text)
 
 
 GLOBS = 'applies_to: ["src/nav/**"]\n'

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +36,9 @@ def review(root: Workspace, name: str = OLD) -> WriteResult:
 
 
 def add_draft(root: Workspace) -> WriteResult:
-    draft = Draft(type=EntryType.DECISION, title="Next", place=DRAFT, body=TEXT)
-    address, text = new_text(root, draft, today=root.today, old=OLD, reason="Better.")
-    return writing.write(root, partial(plan_new, address=address, text=text, old=OLD, reason="Better."), PLAIN)
+    draft = Draft(type=EntryType.DECISION, title="Next", place=DRAFT, body=TEXT, old=OLD, reason="Better.")
+    address, text = new_text(root, draft, today=root.today)
+    return writing.write(root, lambda one: plan_new(one, draft, address, text), PLAIN)
 
 
 def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
