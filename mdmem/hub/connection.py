@@ -42,10 +42,6 @@ class HubError(EnvironmentFaultError):
     """The hub did not answer, or it refused. The hub has all of the change or none of it."""
 
 
-class HubRaceError(LostRaceError):
-    """Another process changed the same data at the same time. Nothing was changed, and a second attempt may succeed."""
-
-
 class Limits(Struct, frozen=True):
     """Timeouts in seconds: for the connection, for one statement, and for all statements of the connection together."""
 
@@ -107,19 +103,30 @@ def open_hub(
         raise UsageError("no hub is set: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
     with connected(dsn, token=token or None, limits=limits) as connection:
         if not may_lack:
-            require(connection)
-        if token and not may_lack:
-            is_known, is_owner = one_row(connection.execute("SELECT is_known_token(), is_owner()"))
-            if is_owner:
-                raise HubError(
-                    "this database role owns the hub and sees everything, so the token has no effect:"
-                    " unset MDMEM_HUB_TOKEN, or use another role"
-                )
-            if not is_known:
-                raise HubError(
-                    "the hub does not know this token; the hub's owner makes a new one with `mdmem hub token NAME`"
-                )
+            _require_tables(connection)
+            if token:
+                _require_token(connection)
         yield connection
+
+
+def _require_tables(connection: HubConnection) -> None:
+    (found,) = one_row(connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)))
+    if found is None:
+        raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
+    version = _version(connection)
+    if version != EXPECTED:
+        raise _other_version(version)
+
+
+def _require_token(connection: HubConnection) -> None:
+    is_known, is_owner = one_row(connection.execute("SELECT is_known_token(), is_owner()"))
+    if is_owner:
+        raise HubError(
+            "this database role owns the hub and sees everything, so the token has no effect:"
+            " unset MDMEM_HUB_TOKEN, or use another role"
+        )
+    if not is_known:
+        raise HubError("the hub does not know this token; the hub's owner makes a new one with `mdmem hub token NAME`")
 
 
 def _hang_up(connection: HubConnection) -> None:
@@ -200,16 +207,6 @@ def init(connection: HubConnection) -> tuple[int, int]:
     return before, EXPECTED
 
 
-def require(connection: HubConnection) -> None:
-    """Raise HubError if there are no tables, or if they have another version."""
-    (found,) = one_row(connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)))
-    if found is None:
-        raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
-    version = _version(connection)
-    if version != EXPECTED:
-        raise _other_version(version)
-
-
 def _other_version(version: int) -> HubError:
     advice = "install a newer mdmem" if version > EXPECTED else "`mdmem hub init` migrates them"
     return HubError(f"the hub has version {version} of its tables, this mdmem needs {EXPECTED}; {advice}")
@@ -235,7 +232,7 @@ def _explained(psycopg: Any) -> Iterator[None]:
         # A conflict of two transactions, or a row that another transaction has locked for too long.
         if state in ("40001", "40P01", "55P03"):
             again = "another process writes the same rows of the hub; nothing was changed, try again"
-            raise HubRaceError(again) from error
+            raise LostRaceError(again) from error
         words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
         message = f"the hub refuses: {words}"
         if state is None and isinstance(error, psycopg.ProgrammingError):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.repositories import remote_place, remote_url
+from mdmem.hub.repositories import remote_place
 from mdmem.markdown.parse import body_links, may_have_links, parse_document, without_code
 from mdmem.model.access import EVERYTHING
 from mdmem.model.entry import Entry, Searched, Wing
@@ -35,6 +35,7 @@ from mdmem.store.catalog.addresses import (
 )
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.model import known_addresses
+from mdmem.store.git.process import setting
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import text_terms
 from mdmem.store.settings import WingSettings
@@ -135,7 +136,7 @@ class Contents:
     @cached_property
     def remote(self) -> str | None:
         """Return the URL of the repository's remote, or None if there is no remote."""
-        return remote_url(self.workspace.location.get_repository())
+        return setting(self.workspace.location.get_repository(), "remote.origin.url")
 
     @property
     def settings(self) -> bytes:

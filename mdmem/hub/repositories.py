@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import EXPECTED, SCHEMA, named_rows, one_row, transaction
-from mdmem.store.git.process import Repository, setting
+from mdmem.store.git.process import setting
 from mdmem.store.index.analysis import VERSION
 from mdmem.store.settings import is_path
 from mdmem.store.workspace.location import Location
@@ -77,11 +77,6 @@ def place_name(url: str) -> str:
         host, _, path = url.partition(":")
         host = host.rpartition("@")[2]
     return f"{host.lower()}/{path.strip('/').removesuffix('.git')}"
-
-
-def remote_url(repository: Repository) -> str | None:
-    """Return the URL of the remote `origin` from git's configuration, or None."""
-    return setting(repository, "remote.origin.url")
 
 
 def remote_place(remote: str | None) -> str | None:
@@ -150,7 +145,8 @@ def not_to_push(name: str) -> UsageError:
 
 def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
     """Return a memory's repository, by the given or a default name; raises NotFoundError if it was never pushed."""
-    names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
+    remote = setting(location.get_repository(), "remote.origin.url")
+    names = [given] if given is not None else own_names(location, remote)
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
         raise NotFoundError(f"the hub has no copy of `{names[0]}`; `mdmem hub push` sends one")
@@ -217,22 +213,16 @@ def status(connection: HubConnection) -> HubReport:
     with transaction(connection, is_snapshot=True) as cursor:
         rows = named_rows(cursor.execute(_REPOSITORIES, (FORMAT,), binary=True))
         # Only the owner may see the size, because it tells how much other repositories have.
-        (size,) = one_row(
-            cursor.execute(
-                "SELECT CASE WHEN pg_has_role(nspowner, 'MEMBER') THEN (SELECT sum(pg_total_relation_size(one.oid))"
-                " FROM pg_class AS one WHERE relnamespace = pg_namespace.oid AND relkind = 'r') END"
-                " FROM pg_namespace WHERE nspname = %s",
-                (SCHEMA,),
-            )
-        )
+        sized = "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = %s::regnamespace"
+        (size,) = one_row(cursor.execute(f"{sized} AND relkind = 'r' AND is_owner()", (SCHEMA,)))
     return HubReport(EXPECTED, tuple(RepositoryState(**row) for row in rows), None if size is None else int(size))
 
 
 _REPOSITORIES = """
 SELECT repository.name, root, url, commit, committed_at, pushed_at,
     -- A clock may be set back, but nothing was pushed in the future.
-    CASE WHEN pushed_at <= now() THEN floor(extract(epoch FROM now() - pushed_at))::bigint
-        WHEN pushed_at > now() THEN 0 END AS age_seconds,
+    CASE WHEN pushed_at IS NOT NULL THEN greatest(0, floor(extract(epoch FROM now() - pushed_at)))::bigint END
+        AS age_seconds,
     serial AS pushes, coalesce(wings, 0) AS wings, coalesce(entries, 0)::bigint AS entries,
     coalesce(pins, '{}') AS pins, coalesce(former, '{}') AS former_names,
     format = %s AS is_ours
