@@ -1,7 +1,7 @@
--- Whoever may push a repository can write its rows with any program, so that checks stand here and not in our client.
+-- The tables check each row, because a caller who may push a repository can write its rows with any program.
 
--- One row for each memory that is pushed. `serial` counts its pushes. `root` is the memory's folder from the repository's
--- top. `tracked` are files that show which shared wings apply to its code. `roots` is no longer read or written.
+-- One row for each pushed memory. `serial` counts its pushes. `root` is the memory's folder from the top of the
+-- repository. `tracked` are files that show which shared wings apply to its code. `roots` is no longer used.
 CREATE TABLE repository (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
@@ -21,8 +21,8 @@ CREATE TABLE repository (
     CHECK (pushed_at BETWEEN '0001-01-02 00:00Z' AND '9999-12-30 00:00Z'),
     CHECK (commit IS NULL OR (pushed_at IS NOT NULL AND commit ~ '^[0-9a-f]{1,64}$'))
 );
--- Unique by the hash of the name, here and below: EXPLAIN ANALYZE shows the work of an index that a query with a name
--- can use, and so whether a hidden row exists. No query uses an index on a function by accident.
+-- Here and below, the index is on a hash of the name, so that a query by name does not use it. EXPLAIN ANALYZE would
+-- show from the work of the index whether a hidden row exists.
 CREATE UNIQUE INDEX repository_name ON repository (md5(name));
 
 -- Names that a repository had before.
@@ -32,7 +32,7 @@ CREATE TABLE former_name (
 );
 CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 
--- The commits that the hub had of a repository, so that it never goes back to one. `is_left` is no longer read or written.
+-- The commits that the hub had of a repository, so that it never goes back to one. `is_left` is no longer used.
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
@@ -42,8 +42,8 @@ CREATE TABLE push (
     PRIMARY KEY (repository_id, serial)
 );
 
--- A wing of a repository, or a pinned wing of another one. For a pinned wing `repository_id` is null, `source`,
--- `source_path` and `commit` say where it lives, and `tree` is a hash of its files. `format` says how its words were made.
+-- A wing of a repository, or a pinned wing of another one. For a pinned wing, `repository_id` is null, `source`,
+-- `source_path` and `commit` are its origin, and `tree` is a hash of its files. `format` is the version of its words.
 CREATE TABLE wing (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository_id integer REFERENCES repository ON DELETE CASCADE,
@@ -76,8 +76,8 @@ CREATE TABLE pin (
 CREATE INDEX pin_wing ON pin (wing_id);
 
 -- A file of a wing: an entry, a manifest, a file that cannot be parsed, or one that is only listed (`content` is null).
--- `path` counts from the wing's folder. `words` finds an entry; the columns of an entry are null in other files.
--- `has_short_links` says that the meaning of its links may depend on which other files exist.
+-- `path` is relative to the wing's folder. The columns from `type` to `tags`, and `words` for the search, are null unless
+-- the file is an entry. `has_short_links` says that the targets of its links may depend on which other files exist.
 CREATE TABLE file (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
@@ -100,12 +100,12 @@ CREATE TABLE file (
     CHECK (kind IN ('file', 'symlink', 'submodule', 'unreadable', 'unmerged')),
     CHECK (type IS NULL OR (kind = 'file' AND num_nulls(blob, content, status, title) = 0))
 );
--- A search visits thousands of rows and reads few of them, so that long values are stored out of line.
+-- Long values are stored out of line, because a search visits thousands of rows and reads few of them.
 ALTER TABLE file SET (toast_tuple_target = 128), ALTER path SET STORAGE MAIN, ALTER blob SET STORAGE MAIN,
     ALTER title SET STORAGE MAIN, ALTER room SET STORAGE MAIN, ALTER owner SET STORAGE MAIN, ALTER tags SET STORAGE MAIN;
--- Without the list of pending entries, which each search would have to scan.
+-- Without `fastupdate`, because each search would have to scan the list of pending entries.
 CREATE INDEX file_words ON file USING gin (words) WITH (fastupdate = off);
--- The entries of a sample: one of 64 tells how common a word is.
+-- The sample of one in 64 entries, which tells how common a word is.
 CREATE INDEX file_sample ON file USING gin (words) WITH (fastupdate = off) WHERE words @@ ''' sample'''::tsquery;
 CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 

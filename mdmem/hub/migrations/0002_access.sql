@@ -7,8 +7,8 @@ CREATE TABLE principal (
     CHECK (num_nonnulls(role, name) = 1 AND (name IS NULL) = (token_hash IS NULL))
 );
 
--- What a caller sees: every repository, future ones as well (`repository_id` is null), a repository with its pinned
--- wings (`wing` is null), or one wing of it.
+-- What a caller sees: every repository, also future ones (`repository_id` is null), one repository with its pinned wings
+-- (`wing` is null), or one wing.
 CREATE TABLE permission (
     principal_id integer NOT NULL REFERENCES principal ON DELETE CASCADE,
     repository_id integer REFERENCES repository ON DELETE CASCADE,
@@ -22,10 +22,10 @@ CREATE UNIQUE INDEX permission_whole ON permission (principal_id, repository_id)
 CREATE UNIQUE INDEX permission_wing ON permission (principal_id, repository_id, wing) WHERE wing IS NOT NULL;
 
 -- The functions below run as the hub's owner, whom no policy limits, and return only what the caller may know. The
--- caller is the session's role, or that of SET ROLE (`role` is `none` before), which checks the membership. Functions
+-- caller is the role of SET ROLE, which checks the membership, or else that of the session (`role` is `none`). Functions
 -- that policies call are in PL/pgSQL, which caches their plans.
 
--- Whether the caller owns the hub, so that PostgreSQL applies no policies either.
+-- Whether the caller owns the hub. PostgreSQL applies no policies to the owner.
 CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 BEGIN
@@ -35,7 +35,7 @@ BEGIN
     );
 END $$;
 
--- The principals that the caller is. Anybody can set the token to any text, but not to one with a given hash.
+-- The principals of the caller. Anybody can set the token to any text, but not to one with a given hash.
 CREATE FUNCTION caller_principal() RETURNS SETOF integer LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 DECLARE
@@ -77,13 +77,13 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT repository_id FROM visible_scope() WHERE may_push
 $$;
 
--- Whether the caller sees every wing of a repository; otherwise links into the others are left out of answers.
+-- Whether the caller sees every wing of a repository. Otherwise, answers omit the links to its hidden wings.
 CREATE FUNCTION reads_whole(repository integer) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT EXISTS (SELECT FROM visible_scope() WHERE repository_id = repository AND wing IS NULL)
 $$;
 
--- The visible pins. The table itself is not readable: the pins of one wing name all repositories that read it.
+-- The visible pins. The table itself is not readable, because the pins of a wing list all repositories that read it.
 CREATE FUNCTION visible_pin() RETURNS TABLE (repository_id integer, wing_id integer, name text)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT repository_id, wing_id, name FROM pin
@@ -110,7 +110,7 @@ BEGIN
     RETURN QUERY SELECT DISTINCT wing_id FROM visible_pin();
 END $$;
 
--- A pinned wing is written by the transaction that adds it and never again, since others read it, too.
+-- Only the transaction that adds a pinned wing writes it, because other repositories may read it, too.
 CREATE FUNCTION pushable_wing() RETURNS SETOF integer LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT id FROM wing WHERE repository_id = ANY (ARRAY(SELECT pushable_repository()))
@@ -128,14 +128,14 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     ) AS found WHERE id IN (SELECT visible_repository()) ORDER BY place LIMIT 1
 $$;
 
--- The settings mention wings and their places, so that a caller who does not see all wings gets the rest of the file.
+-- The settings. They mention wings and their origins, so a caller who does not see all wings gets only the rest.
 CREATE FUNCTION settings_of(repository integer) RETURNS bytea LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT CASE WHEN reads_whole(repository) THEN settings ELSE narrow_settings END FROM repository AS one
     WHERE id = repository AND id IN (SELECT visible_repository())
 $$;
 
--- Whether the session shows no token, or one that is known.
+-- Whether the session has no token, or a known one.
 CREATE FUNCTION is_known_token() RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT coalesce(current_setting('mdmem.token', true), '') = '' OR EXISTS (
@@ -143,9 +143,9 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     )
 $$;
 
--- Pin a wing of another repository, and return its id and whether it is new, so that its rows are still to be sent.
--- Only somebody who has the files knows the hash of their contents: nobody comes to see a wing by naming it, and a forged
--- wing never replaces the true one.
+-- Pin a wing of another repository. Return its id, and whether it is new, so that the caller must send its rows. Only
+-- somebody who has the files knows the hash of their contents. So nobody can pin a wing to see it, and a forged wing
+-- never replaces the true one.
 CREATE FUNCTION pinned_wing(
     reader integer, called text, origin text, folder text, at text, content text, packed text
 ) RETURNS TABLE (id integer, is_new boolean) LANGUAGE plpgsql SECURITY DEFINER
@@ -171,8 +171,8 @@ BEGIN
     RETURN NEXT;
 END $$;
 
--- Delete a pinned wing with its last pin. The row is locked first, so that another transaction that pins it now is either
--- visible here, or waits and finds it gone.
+-- Delete a pinned wing with its last pin. The row is locked first. So another transaction that pins it now is either
+-- visible here, or it waits and finds the wing deleted.
 CREATE FUNCTION drop_unpinned() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 BEGIN
@@ -189,9 +189,9 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
         AND repository_id IN (SELECT pushable_repository())
 $$;
 
--- A policy states twice what is visible: as a set, which PostgreSQL checks for each row before any condition of a query,
--- and as an array, which an index can use (each begins with the wing). Either way a hidden row is skipped before anything
--- of it is read, and EXPLAIN ANALYZE counts the same whatever it contains.
+-- A policy has the visible ids twice: as a set, which PostgreSQL checks for each row before any condition of a query, and
+-- as an array, which an index can use (each begins with the wing). Both skip a hidden row before anything of it is read,
+-- so EXPLAIN ANALYZE shows the same counts whatever the row contains.
 ALTER TABLE principal ENABLE ROW LEVEL SECURITY;
 ALTER TABLE permission ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pin ENABLE ROW LEVEL SECURITY;
@@ -213,47 +213,42 @@ CREATE POLICY seen ON wing FOR SELECT USING (id IN (SELECT visible_wing()));
 CREATE POLICY put ON wing FOR INSERT WITH CHECK (repository_id IN (SELECT pushable_repository()));
 CREATE POLICY changed ON wing FOR UPDATE USING (id IN (SELECT pushable_wing()));
 CREATE POLICY taken ON wing FOR DELETE USING (id IN (SELECT pushable_wing()));
+CREATE POLICY seen ON file FOR SELECT USING (wing_id IN (SELECT visible_wing())
+    AND wing_id = ANY (ARRAY(SELECT visible_wing())));
+CREATE POLICY put ON file FOR INSERT WITH CHECK (wing_id = ANY (ARRAY(SELECT pushable_wing())));
+CREATE POLICY taken ON file FOR DELETE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())));
+CREATE POLICY seen ON link FOR SELECT USING (wing_id IN (SELECT visible_wing())
+    AND wing_id = ANY (ARRAY(SELECT visible_wing())));
+CREATE POLICY put ON link FOR INSERT WITH CHECK (wing_id = ANY (ARRAY(SELECT pushable_wing())));
+CREATE POLICY taken ON link FOR DELETE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())));
 
-DO $$
-DECLARE
-    one text;
-    columns text;
-BEGIN
-    FOREACH one IN ARRAY ARRAY['file', 'link'] LOOP
-        EXECUTE format('CREATE POLICY seen ON %I FOR SELECT USING (wing_id IN (SELECT visible_wing())'
-            ' AND wing_id = ANY (ARRAY(SELECT visible_wing())))', one);
-        EXECUTE format('CREATE POLICY put ON %I FOR INSERT WITH CHECK (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
-        EXECUTE format('CREATE POLICY changed ON %I FOR UPDATE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
-        EXECUTE format('CREATE POLICY taken ON %I FOR DELETE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
-    END LOOP;
-    -- Nobody sets a number that the database assigns, or moves a row to another wing or repository.
-    FOREACH one IN ARRAY ARRAY['wing', 'file', 'link'] LOOP
-        SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
-            WHERE attrelid = one::regclass AND attnum > 0 AND attidentity = '';
-        EXECUTE format('GRANT SELECT, DELETE, INSERT (%s) ON %I TO PUBLIC', columns, one);
-        SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
-            WHERE attrelid = one::regclass AND attnum > 0 AND attidentity = '' AND attname <> ALL (
-                ARRAY['wing_id', 'file_id', 'repository_id', 'source', 'source_path', 'commit', 'tree']);
-        EXECUTE format('GRANT UPDATE (%s) ON %I TO PUBLIC', columns, one);
-    END LOOP;
-    SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
-        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> 'settings';
-    EXECUTE format('GRANT SELECT (%s) ON repository TO PUBLIC', columns);
-    SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
-        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['id', 'name']);
-    EXECUTE format('GRANT UPDATE (%s) ON repository TO PUBLIC', columns);
-    -- The planner estimates from statistics of all rows, and EXPLAIN shows the estimates.
-    FOR one, columns IN SELECT attrelid::regclass, attname FROM pg_attribute
-        WHERE attrelid = ANY (ARRAY['repository', 'former_name', 'push', 'wing', 'file', 'link']::regclass[])
-            AND attnum > 0
-    LOOP
-        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', one, columns);
-    END LOOP;
-END $$;
-
+-- Nobody sets an id that the database assigns, or moves a row to another wing or repository.
+GRANT SELECT, DELETE ON wing, file, link TO PUBLIC;
+GRANT INSERT ON link TO PUBLIC;
+GRANT INSERT (wing_id, path, kind, blob, content, type, status, title, room, label, owner, focus, tags, has_short_links,
+    words) ON file TO PUBLIC;
+GRANT INSERT (repository_id, name, source, source_path, commit, tree, format, is_shared, owners, documents),
+    UPDATE (name, format, is_shared, owners, documents) ON wing TO PUBLIC;
+GRANT SELECT (id, name, tracked, root, url, roots, commit, committed_at, pushed_at, serial, format, narrow_settings),
+    UPDATE (tracked, root, url, roots, commit, committed_at, pushed_at, serial, format, narrow_settings, settings)
+    ON repository TO PUBLIC;
 GRANT SELECT ON former_name, push, migration TO PUBLIC;
 GRANT INSERT, UPDATE (is_left) ON push TO PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA mdmem_hub FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION visible_scope, visible_repository, pushable_repository, reads_whole, visible_pin, visible_wing,
     pushable_wing, repository_named, settings_of, is_known_token, is_owner, pinned_wing, unpin TO PUBLIC;
 GRANT USAGE ON SCHEMA mdmem_hub TO PUBLIC;
+
+-- The planner estimates from statistics of all rows, and EXPLAIN shows the estimates. So there are no statistics.
+DO $$
+DECLARE
+    one text;
+    called text;
+BEGIN
+    FOR one, called IN SELECT attrelid::regclass, attname FROM pg_attribute
+        WHERE attrelid = ANY (ARRAY['repository', 'former_name', 'push', 'wing', 'file', 'link']::regclass[])
+            AND attnum > 0
+    LOOP
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', one, called);
+    END LOOP;
+END $$;

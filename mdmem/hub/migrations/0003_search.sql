@@ -1,12 +1,11 @@
--- The hub finds entries by their words. How an entry stands to others is asked of its repository. A hub that an earlier
--- version made has packed entries, passages and their lengths, which go. What was pushed is found by its words.
+-- Search entries by their words alone. Drop the packed entries and passages, which only hubs of an earlier version have.
 DROP FUNCTION IF EXISTS candidate(tsquery, integer[], integer, boolean);
 ALTER TABLE file DROP COLUMN IF EXISTS record, DROP COLUMN IF EXISTS terms, DROP COLUMN IF EXISTS lengths;
 ALTER TABLE wing DROP COLUMN IF EXISTS passages, DROP COLUMN IF EXISTS lengths,
     ADD CHECK (documents BETWEEN 0 AND 10000000);
 
--- Count the visible entries that hold a word, at most 4000. In a large hub a sample tells how common a common word is: the
--- mark ' sample' is in one entry of 64. `+ 0` keeps PostgreSQL from the index of wings.
+-- Count the visible entries that contain a word, at most 4000. In a large hub, common words are counted in a sample: one
+-- in 64 entries has the mark ' sample'. Because of `+ 0`, PostgreSQL does not use the index of wings.
 CREATE FUNCTION count_entries(asked tsquery, visible integer[], is_large boolean) RETURNS bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp
@@ -28,20 +27,19 @@ BEGIN
     RETURN counted;
 END $$;
 
--- Find the entries that hold the rarest of some words, the best first.
+-- Find the entries that contain the rarest of some words, the best first.
 --
--- The policy of `file` would keep PostgreSQL from the index of words, so this runs as the owner and leaves out itself
--- what the caller does not see. All figures follow from visible entries alone, so that neither the order nor the count
--- tells of others.
+-- With the policy of `file`, PostgreSQL would not use the index of words. So this runs as the owner, and omits hidden
+-- entries itself. Order and counts depend only on visible entries, so that they reveal nothing about others.
 --
--- `needed` and `more` are words in the quotes of a `tsquery`: those of the question, and identifiers that stand for
--- several of them. A word that no entry holds counts as the beginning of one. `wings` narrows the question, and each
--- filter after it; NULL means all. A small part of the hub is ranked whole; in a large one the entries that hold all words
--- are looked for first, then any four of the five rarest words, and so on, until there are enough. At most 2,000 are ranked,
--- by the sum of their words' rarity; a word in a title, which has a mark of its own, counts nearly twice.
+-- `needed` are the words of the question, and `more` are identifiers that consist of several of them, all in the quotes
+-- of a `tsquery`. A word that no entry contains counts as the beginning of a word. `wings` and the parameters after
+-- `most` are filters; NULL means all. In a small part of the hub, all matches are ranked. In a large one, search first
+-- for entries with all words, then with any four of the five rarest words, and so on, until there are enough. At most
+-- 2,000 are ranked, by the sum of the rarities of their words; a word in a title, which has its own mark, counts more.
 --
--- Returned are the best entries, with how many were ranked, whether these are all that match, and which words (by number)
--- were taken as beginnings.
+-- Return the best entries, each with the number of ranked entries, whether these are all matches, and the numbers of the
+-- words that were searched as beginnings.
 CREATE FUNCTION search_entries(
     needed text[], more text[], wings integer[], most integer, types text[] DEFAULT NULL, statuses text[] DEFAULT NULL,
     rooms text[] DEFAULT NULL, labels text[] DEFAULT NULL, owned_by text[] DEFAULT NULL, focuses text[] DEFAULT NULL,
@@ -53,7 +51,7 @@ SET enable_seqscan = off SET plan_cache_mode = force_custom_plan SET work_mem = 
 DECLARE
     visible integer[] := ARRAY(SELECT one FROM visible_wing() AS one WHERE wings IS NULL OR one = ANY (wings));
     entries double precision := (SELECT coalesce(sum(documents), 0) FROM wing WHERE wing.id = ANY (visible));
-    -- A few wings are a part of what the index is asked for, by the mark that each entry has of its wing.
+    -- The words of each entry include a mark of its wing. So the index can find the entries of a few wings.
     narrow tsquery := CASE WHEN cardinality(visible) <= 32 THEN
         (SELECT string_agg(quote_literal(' w' || one), ' | ') FROM unnest(visible) AS one) ELSE '' END;
     word text;
