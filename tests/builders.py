@@ -70,6 +70,12 @@ def make_root(folder: Path, settings: str = "") -> Path:
     return folder
 
 
+def app_memory(folder: Path) -> Path:
+    """Return the root of an empty memory in a folder, with the wing `app`."""
+    write(folder, "memory/app/README.md", "---\nkind: project\n---\n\n# app\n")
+    return make_root(folder / "memory", 'default_wing = "app"\n')
+
+
 @dataclass(frozen=True)
 class _Template:
     """A folder to be made again and again: its folders in order, its files with bytes and `stat`, and what is given.

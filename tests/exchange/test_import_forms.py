@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from builders import TODAY, environment, make_root, run_here, run_mdmem, write
+from builders import TODAY, app_memory, environment, run_here, run_mdmem, write
 from golden import DATA
 
 from mdmem.cli.main import load_command
@@ -216,8 +216,7 @@ TITLES = {
 def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """Return the fields of each entry, by the name of its record."""
     folder = tmp_path_factory.mktemp("forms")
-    root = make_root(folder / "memory", 'default_wing = "app"\n')
-    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    root = app_memory(folder)
     for name, (text, _) in FORMS.items():
         write(folder, f"services/shop/Decision Records/{name}.md", text)
     for number, title in enumerate(TITLES):
@@ -268,8 +267,7 @@ _RULE = '---\nglobs: "{globs}"\n---\n\nA rule.\n'
 
 
 def test_sources_are_read_once(tmp_path: Path) -> None:
-    root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
-    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    root = app_memory(tmp_path)
     for number, (name, text) in enumerate(_RECORDS.items()):
         write(tmp_path, f"docs/adr/{number:04}-{name}.md", text)
     for name, globs in {"commas": "," * 10_000 + "{", "braces": 3 * f"{{{2_000 * 'a,'}}}"}.items():
@@ -298,8 +296,7 @@ NAMED = {
 def project(case: Path, folder: Path) -> Path:
     """Return a copy of a case's project with an empty memory in it."""
     shutil.copytree(case / "before", folder, dirs_exist_ok=True)
-    root = make_root(folder / "memory", 'default_wing = "app"\n')
-    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    app_memory(folder)
     return folder
 
 

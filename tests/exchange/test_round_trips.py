@@ -5,15 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Capture, commit_all, git, make_root, memory, open_root, run_here, write, write_entry
+from builders import Capture, app_memory, commit_all, git, make_root, memory, open_root, run_here, write, write_entry
 
-from mdmem.exchange.export import FORMS
-from mdmem.exchange.importer import import_records
-from mdmem.exchange.intake import ImportRequest
 from mdmem.model.entry import Entry, EntryType, Status, day_of
 from mdmem.model.fields import ORIGIN
 from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, agents_lines
-from mdmem.write.write import WriteOptions
 
 EXAMPLES = Path(__file__).parents[2] / "example-wings"
 
@@ -22,45 +18,36 @@ def texts(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("*/*/*.md")}
 
 
-def imported(source: Path, into: Path, form: str) -> Path:
-    """Return a new memory of what an export of another one gives."""
-    opened = open_root(source)
-    files, _ = FORMS[form].make(opened, tuple(opened.catalog.wings))
-    for one in files:
-        write(into, f"records/{one.path}", one.text)
-    root = make_root(into / "memory", 'default_wing = "app"\n')
-    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
-    paths = tuple(str(into / "records" / one.path) for one in files)
-    import_records(open_root(root), ImportRequest(paths=paths), WriteOptions())
+def imported(source: Path, into: Path, form: str, capsys: Capture) -> Path:
+    """Return a new memory with what an export of all wings of another one gives."""
+    root = app_memory(into)
+    wings = [f"--wing={manifest.parent.name}" for manifest in source.glob("*/README.md")]
+    run_here(capsys, "export", form, "--root", str(source), "--out", "records", *wings, cwd=into)
+    ran = run_here(capsys, "import", "--root", "memory", *map(str, (into / "records").iterdir()), cwd=into)
+    assert ran.code == 0, ran.err
     return root
 
 
-def test_whole_memory_comes_back_byte_for_byte(tmp_path: Path) -> None:
-    root = imported(EXAMPLES, tmp_path, "json")
+def test_whole_memory_comes_back_byte_for_byte(tmp_path: Path, capsys: Capture) -> None:
+    root = imported(EXAMPLES, tmp_path, "json", capsys)
     assert texts(root) == texts(EXAMPLES)
     for manifest in EXAMPLES.glob("*/README.md"):
         assert (root / manifest.relative_to(EXAMPLES)).read_bytes() == manifest.read_bytes()
 
 
-def test_record_does_not_take_the_place_of_an_entry_of_a_whole_memory(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_record_does_not_take_the_place_of_an_entry_of_a_whole_memory(tmp_path: Path, capsys: Capture) -> None:
     source = make_root(tmp_path / "source")
     write_entry(source, "app/architecture/0001-one", "Of the memory.\n")
-    (document,), _ = FORMS["json"].make(open_root(source), ())
-    write(tmp_path, "whole.json", document.text)
+    run_here(capsys, "export", "json", "--out", "whole.json", "--root", "source", cwd=tmp_path)
     write(tmp_path, "adr/0001-one.md", "# 1. One\n\n## Decision\n\nOf the record.\n")
-    root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
-    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    root = app_memory(tmp_path)
     ran = run_here(capsys, "import", "whole.json", "adr", "--root", "memory", cwd=tmp_path)
     assert "but app/architecture/0001-one.md exists already and is not overwritten" in ran.out
     assert "Of the memory." in (root / "app/architecture/0001-one.md").read_text()
 
 
-def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    root = imported(EXAMPLES, tmp_path, "json")
+def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(tmp_path: Path, capsys: Capture) -> None:
+    root = imported(EXAMPLES, tmp_path, "json", capsys)
     one = next(root.glob("ros2/*/*.md"))
     one.write_bytes(one.read_bytes() + b"More.\n")
     held = (tmp_path / "records/mdmem.json").read_text()
@@ -98,7 +85,7 @@ def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def test_decisions_come_back_with_what_records_hold(tmp_path: Path) -> None:
+def test_decisions_come_back_with_what_records_hold(tmp_path: Path, capsys: Capture) -> None:
     source = make_root(tmp_path / "source/memory")
     old, new = "app/rules/old", "app/rules/new"
     write_entry(
@@ -111,27 +98,24 @@ def test_decisions_come_back_with_what_records_hold(tmp_path: Path) -> None:
     write_entry(source, "app/rules/claim", title="Use a claim", supersedes=[new], created_at="2024-06-01")
     write_entry(source, "app/rules/doubt", title="Doubt it", status="under_review", created_at="2024-06-02")
     for folder in (source, EXAMPLES):
-        root = imported(folder, tmp_path / folder.name, "madr")
+        root = imported(folder, tmp_path / folder.name, "madr", capsys)
         assert held(dict(open_root(root).catalog.entries)) == held(dict(open_root(folder).catalog.entries))
 
 
-def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = make_root(tmp_path / "memory", 'default_wing = "app"\n')
-    write(source, "app/README.md", "---\nkind: project\n---\n\n# app\n")
-    write_entry(source, "app/rules/one", title="Use one")
-    files, _ = FORMS["madr"].make(open_root(source), ())
-    write(tmp_path, "docs/adr/0001-one.md", files[0].text)
+def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, capsys: Capture) -> None:
+    root = app_memory(tmp_path)
+    write_entry(root, "app/rules/one", title="Use one")
+    run_here(capsys, "export", "madr", "--root", "memory", "--out", "docs/adr", cwd=tmp_path)
     write(tmp_path, "docs/adr/0000-start.rst", "Start\n=====\n")
     write(tmp_path, "docs/adr/index.rst", "Decisions\n=========\n")
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
     assert "  was exported by mdmem from app/rules/one, so it needs no import\n" in ran.out
     assert ("docs/adr/0000-start.rst" in ran.out, "index.rst" in ran.out) == (True, False)
-    assert set(texts(source)) == {"app/rules/one.md"}
+    assert set(texts(root)) == {"app/rules/one.md"}
 
 
-def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
-    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: Capture) -> None:
+    root = app_memory(tmp_path)
     old = write(tmp_path, "docs/adr/0001-one.md", "# 1. One\n\n## Decision\n\nOf the record.\n")
     assert run_here(capsys, "import", "--root", "memory", cwd=tmp_path).out.startswith("imported 1 entry ")
     old.rename(old.with_name("0001-only-one.md"))
@@ -146,14 +130,13 @@ def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: p
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("with_server", [False, True])
 def test_lines_for_agents_of_this_and_earlier_versions_are_not_imported(
-    newline: str, with_server: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    newline: str, with_server: bool, tmp_path: Path, capsys: Capture
 ) -> None:
     ours = agents_lines("core") if with_server else COMMAND_LINES + WINGS_LINE
     earlier = ours.replace("the answer has every rule for", "the answer has every rule that names")
     earlier = earlier.replace("The answer has every rule for", "The answer has every rule that names")
     earlier = earlier.replace("without a file, `retrieve` takes", "a `retrieve` that names no file takes")
-    root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
-    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    root = app_memory(tmp_path)
     text = f"{ours}\n{earlier}\n# Rules\n\nUse tabs; people approve it.\n"
     (tmp_path / "AGENTS.md").write_bytes(text.replace("\n", newline).encode())
     ran = run_here(capsys, "import", "AGENTS.md", "--root", "memory", cwd=tmp_path)
