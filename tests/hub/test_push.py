@@ -32,7 +32,7 @@ from mdmem.hub import contents
 from mdmem.hub.connection import connected
 from mdmem.hub.contents import narrow_settings
 from mdmem.hub.push import PushResult, Succession, push
-from mdmem.hub.repositories import grant, make_token, own_names, place_name, remote_place
+from mdmem.hub.repositories import grant, make_token, own_names, remote_place
 from mdmem.hub.search import search_hub
 from mdmem.store.settings import parse_settings
 from mdmem.store.workspace.location import located
@@ -158,27 +158,26 @@ def test_a_commit_is_what_it_is_to_everybody(dsn: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("remote", "name", "place"),
     [
-        "https://git.example.org/acme/shop.git",
-        "https://somebody:secret@Git.Example.org/acme/shop/",
-        "ssh://git@git.example.org:2222/acme/shop.git",
-        "git@git.example.org:acme/shop.git",
-        "git.example.org:/acme/shop",
-        "https://git.example.org/acme/shop.git?private_token=secret#more",
+        ("https://git.example.org/acme/shop.git", "acme/shop", "git.example.org/acme/shop"),
+        ("https://somebody:secret@Git.Example.org/acme/shop/", "acme/shop", "git.example.org/acme/shop"),
+        ("ssh://git@git.example.org:2222/acme/shop.git", "acme/shop", "git.example.org/acme/shop"),
+        ("git.example.org:/acme/shop", "acme/shop", "git.example.org/acme/shop"),
+        ("https://git.example.org/acme/shop.git?private_token=secret#more", "acme/shop", "git.example.org/acme/shop"),
+        ("git@host:group/team/shop.git", "team/shop", "host/group/team/shop"),
+        ("/srv/git/store.git", "store", None),
+        ("file:///srv/git/store.git", "git/store", None),
+        (None, "shop", None),
     ],
 )
-def test_a_place_is_the_same_by_every_way_to_it(url: str) -> None:
-    assert place_name(url) == "git.example.org/acme/shop"
-
-
-def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path) -> None:
+def test_a_repository_is_called_after_its_remote_else_its_folder(
+    remote: str | None, name: str, place: str | None, tmp_path: Path
+) -> None:
     location = located(make_root(make_repository(tmp_path / "shop") / "docs/memory"), "a test")
-    assert own_names(location, None) == ("shop", "shop:docs/memory")
-    for url, name in (("git@host:group/team/shop.git", "team/shop"), ("/srv/git/store.git", "store")):
-        assert own_names(location, url)[0] == name
-    for url in ("/srv/git/store.git", "ext::sh -c secret", "file:///srv/git/store.git"):
-        assert remote_place(url) is None
+    assert own_names(location, remote) == (name, f"{name}:docs/memory")
+    assert remote_place(remote) == place
+    assert remote_place("ext::sh -c secret") is None
 
 
 SETTINGS = """
