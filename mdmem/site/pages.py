@@ -111,6 +111,7 @@ class SitePages(Struct, frozen=True, dict=True):
         shared = {"name": self.name, "live": self.live, "menu": menu, "facts": self.facts, "rows": self.facts.rows}
         made.globals |= {"count": count, "entries": entries, "link_to_room": link_to_room, **shared}
         made.globals["page_of_wing"] = lambda wing: quote(page_of_wing(wing))
+        made.globals["macros"] = made.get_template("macros.html").module
         return made
 
     def _start(self) -> Mapping[str, Any]:
