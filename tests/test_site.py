@@ -23,7 +23,6 @@ from builders import Run, commit_all, git, make_repository, memory, open_root, w
 from mdmem.errors import EnvironmentFaultError
 from mdmem.site.build import SiteRequest, build, site_of
 from mdmem.site.markup import render_markdown
-from mdmem.site.pages import asset_text
 from mdmem.site.serve import SiteServer
 from mdmem.store.workspace.workspace import Workspace
 
@@ -85,8 +84,8 @@ def test_every_link_leads_to_a_page_and_nothing_is_loaded_from_outside(tmp_path:
                 assert not target.netloc
                 assert normpath(here / unquote(target.path)) in site, (page, target.path)
         assert "default-src 'none'" in site[page]
-    assert len(asset_text("site.css")) <= 14_000
-    assert len(asset_text("site.js")) <= 10_000
+    assert len(site["assets/site.css"]) <= 14_000
+    assert len(site["assets/site.js"]) <= 10_000
 
 
 def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(tmp_path: Path) -> None:

@@ -311,7 +311,7 @@ def export(
         folder, root = workspace.cwd / out, location.root
         if folder.resolve() == root or (folder.resolve().is_relative_to(root) and wanted.owned):
             raise UsageError(f"{out} is in the memory, where only entries may be; give another folder with --out")
-        if len(files) == 1 and folder.suffix:
+        if len(files) == 1 and folder.suffix and not folder.is_dir():
             files, folder = [replace(files[0], path=folder.name)], folder.parent
     elif wanted.place is not None:
         folder = location.base / wanted.place

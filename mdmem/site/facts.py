@@ -233,10 +233,10 @@ class SiteFacts(Struct, frozen=True, dict=True):
     @cached_property
     def tracked(self) -> tuple[str, ...]:
         """Return the sorted paths, from the repository's top, of the files that git tracks outside the memory."""
-        under, tree = self.workspace.location.prefix, self.workspace.tree
-        hidden = tuple(f"{under}{name}/" for name in tree.hidden())
-        files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
-        return tuple(path for path in files if not (under and path.startswith(under)))
+        prefix = self.workspace.location.prefix
+        # For a memory at the top, only the wings that the caller may not see are left out.
+        others = (prefix,) if prefix else tuple(f"{name}/" for name in self.workspace.tree.hidden())
+        return tuple(path for path in sorted(self.workspace.tracked_files()) if not path.startswith(others))
 
     @cached_property
     def matched_files(self) -> Mapping[str, Sequence[str]]:

@@ -46,7 +46,7 @@ _MENU = (
     ("board.html", "Board"),
     ("all.html", "All entries"),
 )
-ASSETS = ("site.css", "site.js", "icon.svg")
+_ASSETS = ("site.css", "site.js", "icon.svg")
 _RECENT_EVENTS, _MOST_DECISIONS, _MOST_FILES, _MOST_COMMITS, _MOST_OF_CHAIN, _MOST_GROUPS = 12, 8, 40, 30, 20, 200
 # Fields that the page of an entry does not list, because it shows them in another place.
 _SHOWN_ELSEWHERE = frozenset({"type", "title", "status", "applies_to", "relations", "ignore"})
@@ -93,7 +93,8 @@ class SitePages(Struct, frozen=True, dict=True):
         data = (("assets/search.js", _search), ("assets/rules.js", _rules), ("entries.json", _entries))
         pages |= {path: partial(made, facts) for path, made in data}
         pages["feed.xml"] = self._templates.get_template("feed.xml").render
-        return pages | {f"assets/{asset}": partial(asset_text, asset) for asset in ASSETS}
+        assets = files("mdmem.site") / "assets"
+        return pages | {f"assets/{one}": partial((assets / one).read_text, encoding="utf-8") for one in _ASSETS}
 
     @cached_property
     def _templates(self) -> Environment:
@@ -181,11 +182,6 @@ class SitePages(Struct, frozen=True, dict=True):
         # `lineage_svg` escapes all texts.
         up = up_from(page)
         return Markup(lineage_svg(graph, href=lambda one: up + self.facts.rows[one].page))
-
-
-def asset_text(name: str) -> str:
-    """Return the text of a style sheet, script or icon of the package."""
-    return files("mdmem.site").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 # The most characters of the excerpt that is shown below a search result, and of a title.

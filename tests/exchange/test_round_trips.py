@@ -366,6 +366,8 @@ def test_the_whole_memory_is_one_document(tmp_path: Path, capsys: Capture) -> No
     written = json.loads((folder / "memory.json").read_text())
     assert written["entries"] == document["entries"]
     assert run_here(capsys, *export, "--check", cwd=folder).code == 0
+    (folder / "out.d").mkdir()
+    assert run_here(capsys, "export", "json", "--out", "out.d", cwd=folder).out == "wrote out.d/mdmem.json\n"
     write_entry(folder / "memory", "nav/architecture/marks", "None.", title="Marks", type="note")
     assert run_here(capsys, *export, "--check", cwd=folder).out == "memory.json is outdated\n"
     assert run_here(capsys, *export, cwd=folder).code == 0
