@@ -25,13 +25,14 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.checks.fixes import relative
+from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.exchange.record import IMPORTED_STATUS, with_whole_labels
 from mdmem.exchange.statements import read_status
 from mdmem.markdown.body import cut_at_word, sections_of
 from mdmem.markdown.parse import body_links, without_code
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
-from mdmem.setup.agents_file import END, is_exported, is_whole, opening, region_of, sealed
+from mdmem.setup.agents_file import END, is_whole, opening, region_of, sealed
 from mdmem.setup.client_config import MisfitError, appended, content_to_grow, put
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import Unreadable, read_one
@@ -350,9 +351,11 @@ def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterato
     wanted = {file.path for file in files}
     for path in sorted(folder.glob(owned)) if owned else ():
         name = path.relative_to(folder).as_posix()
-        old = _read(folder, name) if name not in wanted and path.is_file() and not path.is_symlink() else None
-        if old is not None and is_exported(old):
-            _require_ours(old, name)
+        if name in wanted or path.is_symlink() or not path.is_file():
+            continue
+        # Somebody else's file may have any encoding.
+        if is_whole(read_regular(path).decode("utf-8", "replace")) is not None:
+            _require_ours(_read(folder, name) or "", name)
             yield ExportedFile(name, None)
 
 
@@ -368,7 +371,7 @@ def _read(folder: Path, path: str) -> str | None:
 
 def _require_ours(text: str, what: str) -> None:
     """Raise UsageError if mdmem did not export a text, or if somebody changed it since."""
-    if not is_exported(text):
+    if is_whole(text) is None:
         raise UsageError(
             f"{what} already exists and was not written by mdmem; it was not replaced: give another folder with --out"
         )

@@ -74,20 +74,15 @@ def sealed(text: str) -> str:
     return _SEAL.sub(f"{BEGIN} {_digest(text)}: ", text, count=1)
 
 
-def is_whole(text: str) -> bool:
-    """Return whether a text still has the checksum that `sealed` wrote, so that nobody has changed the text."""
+def is_whole(text: str) -> bool | None:
+    """Return whether nobody changed a text since its export, by its checksum; None if mdmem did not export it."""
     seal = _SEAL.search(text)
-    return seal is not None and seal[1] == _digest(text)
+    return None if seal is None else seal[1] == _digest(text)
 
 
 def _digest(text: str) -> str:
     bare = _SEAL.sub(f"{BEGIN} : ", text.replace("\r\n", "\n"), count=1)
     return hashlib.sha256(bare.rstrip("\n").encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def is_exported(text: str) -> bool:
-    """Return whether a text contains a part that mdmem exported."""
-    return _SEAL.search(text) is not None
 
 
 def region_of(text: str, at: int = 0) -> tuple[int, int] | None:

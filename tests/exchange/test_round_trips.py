@@ -310,7 +310,8 @@ def test_what_somebody_wrote_or_changed_stays(tmp_path: Path, capsys: Capture) -
     assert "0001-one-thread.md already exists and was not written by mdmem" in refused.err
     assert [path.name for path in (folder / "docs/adr").iterdir()] == ["0001-one-thread.md"]
     theirs.unlink()
-    run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
+    write(folder, "docs/adr/0099-old.md", b"# 99. Gr\xf6\xdfe\n")
+    assert run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder).code == 0
     for name in ("docs/adr/0002-threads.md", "AGENTS.md"):
         run_here(capsys, "export", "agents-md", cwd=folder)
         changed = (folder / name).read_text().replace("Two", "Ten")
