@@ -324,7 +324,7 @@ class _Clause(Struct, frozen=True):
     """One clause of a text: a word for a status with its date, or claims about other records.
 
     `is_known` means that the clause was understood, and `doubt` is a clause that mentions a record and was not
-    understood. `rest` is the text after the word (the default is a text after which no word counts as a status).
+    understood. `is_followed` says that the text after the word is one that may follow a status.
     """
 
     word: str = ""
@@ -333,7 +333,7 @@ class _Clause(Struct, frozen=True):
     is_whole: bool = False
     is_known: bool = True
     doubt: str = ""
-    rest: str = " x"
+    is_followed: bool = False
 
 
 def read_status(written: str) -> StatusReading:
@@ -389,7 +389,7 @@ def banners_in(written: str) -> Iterator[str]:
         for unit in _units(_BANNER_MARK.sub("", paragraph)):
             clauses = list(_read_clauses([unit]))
             has_status = any(_WORDS.get(one.word, Status.ACTIVE) is not Status.ACTIVE for one in clauses)
-            is_short = all(one.is_whole for one in clauses) or _FOLLOWING.match(clauses[0].rest)
+            is_short = all(one.is_whole for one in clauses) or clauses[0].is_followed
             if any(one.claims for one in clauses) or (is_marked and has_status and is_short):
                 yield unit
 
@@ -455,6 +455,8 @@ def _read_clause(sentence: _Sentence, text: str, *, is_first: bool) -> _Clause:
     word = " ".join(known["word"].lower().split())
     if _WORDS[word] is Status.DEPRECATED and (known["before"] or known["after"]):
         return _Clause()
-    if not (is_first or _FOLLOWING.match(known["rest"])):
+    is_followed = _FOLLOWING.match(known["rest"]) is not None
+    if not (is_first or is_followed):
         return _Clause(is_known=False)
-    return _Clause(word, day, (), not known["before"] and _REMARK.match(known["rest"]) is not None, rest=known["rest"])
+    is_whole = not known["before"] and _REMARK.match(known["rest"]) is not None
+    return _Clause(word, day, (), is_whole, is_followed=is_followed)
