@@ -35,15 +35,15 @@ from mdmem.setup.agents_file import OWN_LINES, without_regions
 from mdmem.store.catalog.addresses import well_formed
 
 # mdmem's own fields by name. Other tools may use the same name with another meaning, which `synonym` knows.
-_OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
-_ASKED = frozenset({"title", "status", "type", "created_at"})
-_NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
+_OWN_KINDS = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
+_BASIC = frozenset({"title", "status", "type", "created_at"})
+_EMPTY_VALUES = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
 class Keys(Struct, frozen=True):
-    """The parsed keys of a record: values for fields that the importer handles itself, other fields, and relations."""
+    """The parsed keys of a record: the basic fields, which the importer handles itself, other fields, and relations."""
 
-    asked: dict[str, str] = field(default_factory=dict)
+    basic: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
 
@@ -52,14 +52,14 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
     """Return the fields and relations in some keys. Empty values and the keys in `without` are skipped."""
     keys = Keys()
     for key, value in pairs:
-        is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _NOTHING)
+        is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _EMPTY_VALUES)
         if key in without or is_empty:
             continue
-        name, kind = synonym(key), _OWN.get(key)
+        name, kind = synonym(key), _OWN_KINDS.get(key)
         items = [text for item in (value if isinstance(value, list) else [value]) if (text := _plain(item))]
         text = ", ".join(items)
-        if name in _ASKED and name not in keys.asked:
-            keys.asked[name] = text
+        if name in _BASIC and name not in keys.basic:
+            keys.basic[name] = text
         elif (relation := kind_of_key(key)) is not None or name == "see":
             for item in items:
                 # Without a path or number, take each name as a claim.
@@ -95,7 +95,7 @@ _DATES = (
     *("date accepted", "accepted on", "accepted", "date approved", "approved on", "approved", "adopted"),
     *("creation date", "date created", "created on", "created", "date proposed", "proposed on", "proposed"),
 )
-_OTHERS = frozenset(
+_OTHER_FACTS = frozenset(
     {"decider", "deciders", "decision maker", "decision makers", "author", "authors", "owner", "owners"}
     | {"title", "tags", "categories", "consulted", "informed"}
 )
@@ -141,7 +141,7 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
         pairs = [(" ".join(re.sub(r"[*_`-]+", " ", key).lower().split()), _value(value)) for key, value in pairs]
         # Further facts must be certain. Otherwise a status keeps the whole line.
         if not all(_is_fact(*pair) for pair in pairs[1:]):
-            pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHERS else whole)]
+            pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHER_FACTS else whole)]
         if not _is_fact(*pairs[0]):
             continue
         is_line = pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
@@ -161,13 +161,13 @@ def _is_fact(key: str, value: str) -> bool:
     is_relation = kind_of_key(key) is not None and value != ""
     # `Accepted by the board` is no date.
     is_date = key == "date" or (key in _DATES and (not value or read_date(value) is not None))
-    return key in _STATUS_FACTS or key in _OTHERS or is_relation or is_date
+    return key in _STATUS_FACTS or key in _OTHER_FACTS or is_relation or is_date
 
 
 # Headings of sections that contain facts.
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
-# Lower headings are bold lines.
+# A heading of a deeper level is a bold line.
 _LOWEST = 6
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*.+)?\Z")
 # A line that may state a status in a form that is not read, such as the title `Rejected: a queue` or struck text.
@@ -243,8 +243,8 @@ def decision_record(
     outline = Outline(source.body)
     heading = outline.title.heading if outline.title is not None else ""
     front = read_keys(source.fields.items())
-    below = read_keys((one.key, one.value) for one in outline.facts if one.key in _OTHERS)
-    stated = front.asked.get("status", "")
+    below = read_keys((one.key, one.value) for one in outline.facts if one.key in _OTHER_FACTS)
+    stated = front.basic.get("status", "")
     banners = [banner for rest in outline.head.values() for banner in banners_in(rest)]
     # A title may have a mark such as `[REJECTED]`.
     marks = map(read_status, re.findall(r"[\[(]([A-Za-z ]{4,20})[\])]", heading[:300]))
@@ -267,7 +267,7 @@ def decision_record(
         source=source,
         type=type_,
         status=Status.DRAFT,
-        title=front.asked.get("title") or plain_title(heading) or below.asked.get("title", ""),
+        title=front.basic.get("title") or plain_title(heading) or below.basic.get("title", ""),
         name=source.stem,
         body=source.body,
         fields={**below.fields, **front.fields, **kept},
@@ -284,7 +284,7 @@ def decision_record(
         hints = _HINT.findall("\n".join((heading, *(without_comments(one.text) for one in parts))))
         if hint := next((one.strip()[:60] for one in hints if not any(claims_in(one))), ""):
             record.messages.append(f"`{hint}` is not understood as a status: it counts as accepted")
-    _give_date(record, front.asked.get("created_at"), outline.facts)
+    _give_date(record, front.basic.get("created_at"), outline.facts)
     return record
 
 
@@ -314,21 +314,21 @@ def _give_status(record: ForeignRecord, unstated: Status) -> None:
         record.guesses["status"] = guess
 
 
-def _give_date(record: ForeignRecord, asked: str | None, facts: Iterable[Fact]) -> None:
+def _give_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact]) -> None:
     """Set the date of a record from its front matter, or else from the most important of its facts."""
     # Of several facts with the same key, the first counts.
     dates = {one.key: read for one in [*facts][::-1] if one.key in _DATES and (read := read_date(one.value))}
-    best = (read_date(asked) if asked else None) or next((dates[key] for key in _DATES if key in dates), None)
-    if best is None and asked is None and record.reading.began is not None:
+    best = (read_date(in_front) if in_front else None) or next((dates[key] for key in _DATES if key in dates), None)
+    if best is None and in_front is None and record.reading.began is not None:
         best = record.reading.began, "the date of its status"
     if best is not None:
         record.created_at, guess = best
         record.guesses |= {"created_at": Guess(guess)} if guess else {}
-    stated = [asked] if asked else [one.value for one in facts if one.key == "date" and one.value]
+    stated = [in_front] if in_front else [one.value for one in facts if one.key == "date" and one.value]
     if stated and read_date(stated[0]) is None:
         record.messages.append(f"`{stated[0]}` is not a date")
         # A date in the body stays in the text.
-        record.fields |= {"x-date": asked} if asked else {}
+        record.fields |= {"x-date": in_front} if in_front else {}
 
 
 def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
@@ -344,7 +344,7 @@ def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
         stated = read_status(one.statement) if one.statement or one.key in _STATUS_FACTS else None
         is_day = one.key == "date" and (not one.value or read_date(one.value) is not None)
         # A colon may begin another fact on the same line.
-        is_plain = is_day or (one.key in _OTHERS and (one.key != "title" or one.value == record.title))
+        is_plain = is_day or (one.key in _OTHER_FACTS and (one.key != "title" or one.value == record.title))
         if one.is_line and (stated.is_whole and is_certain if stated else is_plain and ":" not in one.value):
             yield Cut(one.start, one.end, stated.claims if stated else ())
     if section is not None and is_certain:
@@ -434,7 +434,7 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
     stem = well_formed("entry", "-".join(words)) or "instructions"
     names: dict[str, int] = {}
     for heading, text in _parts(sections_of(body), body):
-        title = plain_title(heading) or keys.asked.get("title") or description or stem.replace("-", " ").capitalize()
+        title = plain_title(heading) or keys.basic.get("title") or description or stem.replace("-", " ").capitalize()
         part = well_formed("entry", heading) or ""
         names[part] = names.get(part, 0) + 1
         part += f"-{names[part]}" if names[part] > 1 else ""

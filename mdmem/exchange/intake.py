@@ -72,7 +72,7 @@ class Intake:
         self.contents: dict[str, bytes] = {}
         self.remarks: dict[str, None] = {}
         # The sources of new addresses, and existing files. Keys are in lower case: some file systems ignore case.
-        self._given: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
         self._existing = {file.path.lower(): file.path for file in workspace.tree.files()}
         origins = list(iter_origins(workspace, workspace.catalog.addresses))
         self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
@@ -90,21 +90,21 @@ class Intake:
             try:
                 if one.path.lower().endswith(".json"):
                     for path, text in read_document(read_bytes(base, one.path)):
-                        self._take_file(one.path, path, text)
+                        self._add_file(one.path, path, text)
                 else:
                     sources.append(read_source(base, one))
             except UnfitError as error:
                 self._skip(one.path, error)
         for source in mark_records(sources, is_named=bool(request.paths)):
             try:
-                self._take(source)
+                self._add_source(source)
             except UnfitError as error:
                 self._skip(source.path, error)
         for wing in sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ():
             owned = workspace.catalog.wings.get(wing) or Wing(name=wing)
             options = {"option": "--approved-by", "refused": "nothing is imported"}
-            said = approval_remarks(workspace.settings, owned, request.approved_by or "", **options)
-            self.remarks |= dict.fromkeys(said)
+            remarks = approval_remarks(workspace.settings, owned, request.approved_by or "", **options)
+            self.remarks |= dict.fromkeys(remarks)
         if translations:
             some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
             self.remarks[f"{some} left out, such as {translations[0]} next to its original"] = None
@@ -113,7 +113,7 @@ class Intake:
         outcome = Outcome.SKIPPED
         self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, messages=[str(why)]))
 
-    def _take(self, source: SourceFile) -> None:
+    def _add_source(self, source: SourceFile) -> None:
         dialect = self._request.dialect or dialect_of(source)
         is_for_client = dialect == "instructions"
         if not is_for_client:
@@ -124,13 +124,13 @@ class Intake:
         records = read_records(source, dialect)
         if not records and self._request.paths:
             raise UnfitError("has nothing to import: mdmem wrote its text, or it only includes other files")
-        is_taken = bool(records)
+        is_complete = bool(records)
         for record in records:
             record.dialect, digest = dialect, content_digest(record.content)
             if (before := self.origins.get((record.path, record.part))) is not None:
                 record.address, origin = before
                 outcome = Outcome.UNCHANGED if origin.digest == digest else Outcome.CHANGED
-                is_taken = is_taken and outcome is Outcome.UNCHANGED
+                is_complete = is_complete and outcome is Outcome.UNCHANGED
                 row = ImportRow(path=record.path, outcome=outcome, part=record.part, dialect=dialect)
                 row.address, self.before[record.address] = record.address, record
                 self.rows.append(row)
@@ -142,12 +142,12 @@ class Intake:
                 self.records[record.address] = record
             except UnfitError as error:
                 self._skip(record.path, error, record.part, dialect)
-                is_taken = False
+                is_complete = False
         # Clients read their instructions at their old place, so these files are never moved.
-        if is_taken and not is_for_client:
+        if is_complete and not is_for_client:
             self.contents[source.path] = source.data
 
-    def _take_file(self, source: str, path: str, text: str) -> None:
+    def _add_file(self, source: str, path: str, text: str) -> None:
         """Add a file of a whole memory, or a row with the reason why not. No existing file is overwritten."""
         address, content = path.removesuffix(".md"), text.encode()
         row = ImportRow(path=source, outcome=Outcome.IMPORTED, part=address, dialect=WHOLE, address=address)
@@ -186,7 +186,7 @@ class Intake:
         if name is None:
             raise UnfitError("has a name that cannot become an entry-id; rename it")
         address = f"{wing}/{room}/{name}"
-        other = self._given.get(address.lower())
+        other = self._sources.get(address.lower())
         if other is not None and "/" not in (place or "") and not record.part:
             # Each part of a project may number its records from one, so entry-ids of different folders may be the same.
             folder = well_formed("room", source.folder.replace("/", "-"))
@@ -196,11 +196,11 @@ class Intake:
             require_names(address.split("/"))
         except UsageError as error:
             raise UnfitError(f"would get the address `{address}`: {error}") from error
-        if (other := self._given.get(address.lower())) is not None:
+        if (other := self._sources.get(address.lower())) is not None:
             raise UnfitError(f"would get the address `{address}`, and so would `{other}`; rename one of them")
         if (there := self._existing.get(f"{address}.md".lower())) is not None:
             raise UnfitError(f"would get the address `{address}`, but {there} exists already and is not overwritten")
-        self._given[address.lower()] = source.path
+        self._sources[address.lower()] = source.path
         return address
 
 

@@ -44,12 +44,12 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 # A number after one of these words is not the number of a record.
-_OTHERS = (
+_NOT_RECORDS = (
     r"sections?|parts?|points?|clauses?|paragraphs?|bullets?|rules?|items?|options?|versions?|phases?|steps?|chapters?"
     r"|tables?|figures?|issues?|tickets?|bugs?|stories|story|pr|mr|requests?|lines?|pages?|v"
 )
 _NAME = re.compile(
-    rf"(?P<other>(?:\b(?:{_OTHERS})|\xa7)\s*#?\d[\w.-]*)"
+    rf"(?P<other>(?:\b(?:{_NOT_RECORDS})|\xa7)\s*#?\d[\w.-]*)"
     r"|(?:(?<![\w.])(?:(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)[\s_#:.-]{0,2}(?:(?:no|nr|number)\b[\s.]*)?"
     r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
     r"\d{1,8}(?:[-_][\w-]{1,200})?(?:\.md)?(?![\w%/]|[.,]\d)"
