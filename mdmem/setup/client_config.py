@@ -222,9 +222,9 @@ def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[byt
     try:
         before = content_to_grow(base / below, base)
         grown = grow(before or b"")
-    except MisfitError as error:
+        if isinstance(grown, str):
+            return grown
+        put(base / below, grown, is_new=before is None)
+    except (MisfitError, EnvironmentFaultError) as error:
         return f"{below} was not changed: {error}; add this to the file:\n{piece}"
-    if isinstance(grown, str):
-        return grown
-    put(base / below, grown, is_new=before is None)
     return f"wrote {below}" if before is None else done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,23 +72,26 @@ def init(
     # In a memory with several projects, people choose the default wing themselves.
     is_open = own is None and len(wings) > 1
     settings = f"# default_wing: one of {', '.join(wings)}\n" if is_open else f'default_wing = "{name}"\n'
-    steps = [_write(root, SETTINGS_NAME, settings, base)]
+    files = {SETTINGS_NAME: settings}
     if not is_open:
-        steps.append(_write(root, f"{name}/README.md", manifest_text(name, repository), base))
-    hook_steps = ["not in a git repository: no hook; `git init` and run this again"]
-    if repository is not None:
-        hook_steps = list(_install_hooks(repository, root)) if hook else []
+        files[f"{name}/README.md"] = manifest_text(name, repository)
+
+    def reported(steps: Iterable[str]) -> Iterator[str]:
+        return (one for one in steps if not (is_joining and one.endswith(_STAYS)))
+
     if is_joining:
         yield f"the memory in `{shown_from(base, root)}` stays as it is"
-        steps, hook_steps = ([one for one in some if not one.endswith(_STAYS)] for some in (steps, hook_steps))
-    yield from steps
+    yield from reported(_write(root, path, text, base) for path, text in files.items())
     if clients:
         yield from _join(clients, root, base, command, has_hooks=client_hooks)
     else:
         lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
         yield _write(base, "AGENTS.md", lines, base, else_say=f"add this to it:\n{lines}")
         yield from point_to_agents(base)
-    yield from hook_steps
+    if repository is None:
+        yield "not in a git repository: no hook; `git init` and run this again"
+    elif hook:
+        yield from reported(_install_hooks(repository, root))
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
         where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
         yield _foreign_records(base, where) or (

@@ -10,7 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Run, commit_all, environment, git, make_repository, make_root, snapshot, write, write_entry
+from builders import (
+    Run,
+    commit_all,
+    environment,
+    git,
+    make_repository,
+    make_root,
+    run_mdmem,
+    snapshot,
+    without_rights,
+    write,
+    write_entry,
+)
 
 from mdmem.setup.clients import CLIENTS
 
@@ -286,6 +298,17 @@ def test_what_is_no_file_of_the_project_to_write_is_left_alone(kind: str, tmp_pa
     ran = run("init", "--client", "vscode", cwd=folder)
     assert (ran.code, said in ran.out, real.read_text()) == (0, True, "{}\n")
     assert kind != "read-only" or (folder / ".vscode/mcp.json").read_text() == "{}\n"
+
+
+def test_folder_that_cannot_be_written_holds_up_no_other_step(repo: Path) -> None:
+    for name in (".vscode", ".git/hooks"):
+        (repo / name).mkdir(exist_ok=True)
+        (repo / name).chmod(0o555)
+    ran = run_mdmem("init", "--client", "vscode", cwd=repo, first=without_rights())
+    assert "mcp.json cannot be written: permission denied; add this to the file:\n{" in ran.stdout
+    assert "wrote memory/mdmem.toml\n" in ran.stdout
+    assert "wrote AGENTS.md\n" in ran.stdout
+    assert (ran.returncode, ".git/hooks" in ran.stderr) == (3, True)
 
 
 def test_agents_file_names_the_tools_of_the_profile_that_is_set(repo: Path, run: Run) -> None:
