@@ -14,7 +14,7 @@ from mdmem.cli.common import Globals, is_confirmed, print_text, shared_options, 
 from mdmem.model.access import Access
 from mdmem.model.text import visible
 from mdmem.render import upkeep as rendered
-from mdmem.render.json import dump
+from mdmem.render.text import dump
 from mdmem.render.upkeep import ID_LENGTH
 from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of

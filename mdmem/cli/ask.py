@@ -37,7 +37,8 @@ from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
 from mdmem.render.context import pack_markdown
-from mdmem.render.json import dump, entries_json, search_json
+from mdmem.render.json import entries_json, search_json
+from mdmem.render.text import dump
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.scope import Filters, find_wing, reading_scope

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from mdmem.cli import completion as complete
 from mdmem.errors import MdmemError
 from mdmem.model.entry import EntryType, Status, WingKind
-from mdmem.render.text import Style, sent, sent_as_is
+from mdmem.render.text import Style, dump, sent, sent_as_is
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.location import Location, Snapshot
@@ -57,8 +57,6 @@ class Globals(Struct, frozen=True):
 
     def print_result(self, content: Mapping[str, Any], text: str) -> None:
         """Print `content` as JSON if the format is `json`, otherwise `text`."""
-        from mdmem.render.json import dump
-
         print_text(dump(content) if self.form == "json" else text)
 
     def print_report(self, content: Mapping[str, Any], text: str) -> None:

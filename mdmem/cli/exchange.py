@@ -28,8 +28,7 @@ from mdmem.exchange.export import FORMS, export, memory_document
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
-from mdmem.render.json import dump
-from mdmem.render.text import count
+from mdmem.render.text import count, dump
 from mdmem.setup.agents_file import COMMAND_LINES, NAME, has_lines, sealed
 from mdmem.store.git.status import list_not_added
 from mdmem.store.workspace.addresses import from_here

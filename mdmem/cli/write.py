@@ -17,7 +17,7 @@ from mdmem.model.entry import Entry, EntryType, Status, WingKind
 from mdmem.model.fields import with_hints, without_hints
 from mdmem.model.text import first_of
 from mdmem.record import record_json
-from mdmem.render.json import dump
+from mdmem.render.text import dump
 from mdmem.render.writes import written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of

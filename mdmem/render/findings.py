@@ -23,8 +23,7 @@ from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
 from mdmem.model.text import first_of, visible, visible_text
 from mdmem.record import record_json
-from mdmem.render.json import SCHEMA, dump
-from mdmem.render.text import Style, code, count, entries, fit_lines, for_xml, json_text, prose, replace_surrogates
+from mdmem.render.text import Style, code, count, dump, entries, fit_lines, for_xml, json_text, prose, valid_unicode
 
 # If there are more findings, they become a table, with the first errors in full.
 _READABLE = 50
@@ -80,7 +79,7 @@ class RootFinding(Struct, frozen=True):
     @property
     def texts(self) -> list[str]:
         """Return the message and the help, if there is one, as valid UTF-8 with control characters escaped."""
-        return [visible_text(replace_surrogates(one)) for one in (self.finding.message, self.finding.help) if one]
+        return [visible_text(valid_unicode(one)) for one in (self.finding.message, self.finding.help) if one]
 
 
 def findings_of(
@@ -254,7 +253,7 @@ def jsonl(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     records = [{"kind": "finding", **_finding(one, named=True)} for one in findings_of(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in findings_of(roots, "fixed")]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
-    return "\n".join(json_text({"schema": SCHEMA, **record}, indent=None) for record in records)
+    return "\n".join(dump(record, indent=None) for record in records)
 
 
 def _summary(checked: CheckedRoot) -> dict[str, Any]:
@@ -378,10 +377,10 @@ def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
         diagnostics.append(
             {
                 "message": "\n".join(found.texts),
-                "location": {"path": replace_surrogates(found.path), "range": span},
+                "location": {"path": valid_unicode(found.path), "range": span},
                 "severity": found.finding.weight.upper(),
                 "code": {"value": found.finding.code},
-                "original_output": visible_text(replace_surrogates(concise_line(found, found.checked.from_top))),
+                "original_output": visible_text(valid_unicode(concise_line(found, found.checked.from_top))),
             }
         )
     return json_text({"source": {"name": "mdmem"}, "diagnostics": diagnostics})
@@ -403,7 +402,7 @@ def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
             lines.append(f"::{_GITHUB[finding.weight]} {at},title={title}::{message}")
     if more := shown.total() - len(lines):
         lines.append(f"{count(more, 'more finding')} without an annotation: the job summary has them")
-    return replace_surrogates("\n".join([*lines, summary(roots)]))
+    return valid_unicode("\n".join([*lines, summary(roots)]))
 
 
 def _escaped(text: str) -> str:
@@ -425,7 +424,7 @@ def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
                 "check_name": one.finding.code,
                 "fingerprint": fingerprint,
                 "severity": _GITLAB[one.finding.weight],
-                "location": {"path": replace_surrogates(one.path), "lines": {"begin": one.finding.place.line}},
+                "location": {"path": valid_unicode(one.path), "lines": {"begin": one.finding.place.line}},
             }
             for one, fingerprint in zip(found, fingerprints(found), strict=True)
         ]

@@ -9,18 +9,10 @@ from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
 from mdmem.model.lineage import stance_json
 from mdmem.record import record_json
-from mdmem.render.text import json_text
 
 if TYPE_CHECKING:
     from mdmem.change.history import WhyReport
     from mdmem.change.status import StatusReport
-
-SCHEMA = 1
-
-
-def dump(content: Mapping[str, Any]) -> str:
-    """Return values as a JSON document, with the version of the schema as its first key."""
-    return json_text({"schema": SCHEMA, **content})
 
 
 def search_json(result: SearchResult, best: Sequence[tuple[Item, str]], *, named: int | None = None) -> dict[str, Any]:

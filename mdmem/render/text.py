@@ -81,6 +81,11 @@ def json_text(content: Any, *, indent: int | None = 2) -> str:
     return escaped(json.dumps(content, ensure_ascii=False, indent=indent, default=plain))
 
 
+def dump(content: Mapping[str, Any], *, indent: int | None = 2) -> str:
+    """Return values as a JSON document, with the version of the schema as its first key."""
+    return json_text({"schema": 1, **content}, indent=indent)
+
+
 def escaped(json_form: str) -> str:
     """Escape the characters of a JSON text that are not valid UTF-8 or that a terminal would act on."""
     acting = ACTING.sub(lambda found: found[0] if needs_joiner(found) else _escape(found), json_form)
@@ -91,7 +96,7 @@ def _escape(found: re.Match[str]) -> str:
     return re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be", "surrogatepass").hex())
 
 
-def replace_surrogates(text: str) -> str:
+def valid_unicode(text: str) -> str:
     """Replace lone surrogates by U+FFFD, since some JSON parsers refuse surrogates even as escapes."""
     return _SURROGATE.sub("\ufffd", text)
 

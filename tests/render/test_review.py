@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.render.json import dump
 from mdmem.render.review import LIMIT, MARKER, diff_page, review_json, review_markdown, review_text
-from mdmem.render.text import Style
+from mdmem.render.text import Style, dump
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
 NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}

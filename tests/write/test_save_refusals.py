@@ -10,7 +10,7 @@ from builders import Capture, entry_text, run_here, run_mdmem, snapshot, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mdmem.render.json import dump
+from mdmem.render.text import dump
 from mdmem.store.catalog.load import load
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.local_records import PendingWrites
