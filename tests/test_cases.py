@@ -10,6 +10,7 @@ repository's top, and `faults` by code.
 
 import json
 from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,9 @@ ELSEWHERE: frozenset[str] = frozenset(
 
 
 def facts_of(folder: Path) -> GitFacts | None:
-    path = folder / "facts.json"
-    if not path.exists():
+    if not (folder / "facts.json").exists():
         return None
-    said = json.loads(path.read_text(encoding="utf-8"))
+    said = said_in(folder / "facts.json")
     said["deleted"] = {path: tuple(fate) for path, fate in said.get("deleted", {}).items()}
     for name in ("tracked", "tracked_in_repository", "ignored", "not_added"):
         said[name] = frozenset(said.get(name, ()))
@@ -110,6 +110,13 @@ def test_case_gives_the_expected_findings(folder: Path) -> None:
     expected = (folder / EXPECTED).read_text(encoding="utf-8").splitlines()
     assert bool(expected) != folder.name.startswith("clean"), "a failing case expects findings, a clean one none"
     assert found_in(folder, folder.parent.name) == expected
+
+
+def test_place_of_each_field_and_item_is_that_in_the_document() -> None:
+    for case in map(case_of, cases()):
+        for (address, document), item in product(case.documents, (None, 0, 1, 9)):
+            for name in (*(document.fields or {}), "missing"):
+                assert case.place(address, name, item) == document.place(name, item)
 
 
 @pytest.mark.parametrize("code", [code for code in get_checks() if code not in ELSEWHERE])

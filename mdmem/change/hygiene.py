@@ -168,7 +168,7 @@ def _find_changed_code(workspace: Workspace, current: Iterable[Entry], remarks: 
             verb = "verified" if entry.verified_at is not None else "written"
             message = f"`{path}` changed on {days[path]}{more}, after it was {verb} on {day}"
             help_ = f"compare it with the code, then type `mdmem verify {quote(entry.address)}`, or supersede it"
-            place = workspace.whole_catalog.place(entry.address, "applies_to")
+            place = workspace.whole_catalog.document(entry.path).place("applies_to")
             yield Finding("unverified-since-change", message, place, help_, entry.address)
 
 

@@ -87,7 +87,8 @@ class Case(Struct, frozen=True, dict=True):
 
     `facts` is None outside git. `base` is the tree before the change. `merge` is set for a merge that is not made yet.
     `merged` are the trees that a merge brings into the base. `faults` are findings from preparing the case. `cached`
-    has the facts of files by path. Checks of single files look only at the paths in `focus`, unless it is None.
+    has the facts of files by path. Checks of single files look only at the paths in `focus`, unless it is None. With
+    `is_base`, the findings are only compared with those of another tree, so they get no fixes.
     """
 
     catalog: Catalog
@@ -101,6 +102,7 @@ class Case(Struct, frozen=True, dict=True):
     in_ci: bool = False
     cached: Mapping[str, FileFacts] = field(default_factory=dict)
     focus: frozenset[str] | None = None
+    is_base: bool = False
 
     def loaded(self, *kinds: str) -> Iterator[Finding]:
         """Yield the findings with these codes from loading the files; a finding counts by its former code, if any."""
@@ -263,6 +265,12 @@ class Case(Struct, frozen=True, dict=True):
         """Return whether an entry is active or under review and no current entry supersedes it."""
         return self.catalog.lineage.is_current(address)
 
+    def place(self, address: str, name: str, item: int | None = None) -> Place:
+        """Return the place of a field of an entry, or of one item of the field; without it, the opening fence."""
+        path = f"{address}.md"
+        found = self.file_facts(path).places.get(name, ((1, 1, 0),))
+        return Place(path, *found[item + 1 if item is not None and item + 1 < len(found) else 0])
+
     def on_entry(
         self,
         entry: Entry,
@@ -274,16 +282,14 @@ class Case(Struct, frozen=True, dict=True):
         **details: Unpack[Details],
     ) -> Finding:
         """Return a finding, still without code, at a field of an entry, or at the beginning of its file."""
-        place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
+        place = self.place(entry.address, field, item) if field else Place(entry.path)
         return Finding("", message, place, help_, entry.address, **details)
 
     def on_link(self, link: Link | Reference, message: str, help_: str, **details: Unpack[Details]) -> Finding:
         """Return a finding at a link in a front matter or in a body."""
-        if isinstance(link, Link):
-            place = self.catalog.place(link.address, link.field, link.item)
-        else:
-            place = self.catalog.document(f"{link.address}.md").body_place(link.link.offset, link.link.width)
-        return Finding("", message, place, help_, link.address, **details)
+        if isinstance(link, Reference):
+            return self.in_body(link.address, message, help_, offset=link.link.offset, width=link.link.width, **details)
+        return self.on_entry(link.entry, message, help_, field=link.field, item=link.item, **details)
 
     def in_body(
         self, address: str, message: str, help_: str, *, offset: int, width: int = 0, **details: Unpack[Details]
@@ -296,7 +302,7 @@ class Case(Struct, frozen=True, dict=True):
         """Return the place of a link to `target` in a field; without such a link, the beginning of the file."""
         for link in self.links_of(address):
             if link.field == field and target in (link.target, link.written):
-                return self.catalog.place(address, field, link.item)
+                return self.place(address, field, link.item)
         return Place(f"{address}.md")
 
 

@@ -73,7 +73,7 @@ class Check(Struct, frozen=True, kw_only=True):
             if isinstance(fix, LateFix):
                 key, most = ("", _MOST_RENAMES) if fix.renames else (finding.place.path, _MOST_FIXES)
                 fixes[key] += 1
-                fix = fix.make() if fixes[key] <= most else None
+                fix = fix.make() if fixes[key] <= most and not case.is_base else None
             yield replace(finding, code=self.code, fix=fix)
 
     @property

@@ -314,7 +314,7 @@ def _version() -> str:
 
 def _make_facts(whole: Case, paths: Sequence[str]) -> _Known:
     """Return the facts of the files that did not change since the listing; none if a check crashes."""
-    case = replace(whole, catalog=whole.catalog.with_own_documents(), cached={}, focus=frozenset(paths))
+    case = replace(whole, catalog=whole.catalog.with_own_documents(), cached={}, focus=frozenset(paths), is_base=False)
     findings: dict[str, list[Finding]] = {}
     for check in get_checks().values():
         found = try_check(check, case) if check.per_file else []

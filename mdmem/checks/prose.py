@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -208,16 +208,27 @@ def written_items(document: Document, name: str) -> Iterator[tuple[int, str]]:
 
 
 class FileFacts(StoredRecord, frozen=True):
-    """The facts about one file that checks need, and the findings that depend only on this file. Sizes are in bytes."""
+    """The facts about one file that checks need, and the findings that depend only on this file."""
 
+    # The line, column and width of the value of each field, followed by those of the items of a list.
+    places: Mapping[str, tuple[tuple[int, int, int], ...]] = {}
     links: tuple[WrittenLink, ...] = ()
     references: tuple[BodyLink, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     amendments: tuple[AmendmentSentence, ...] = ()
     gives_reason: bool = False
+    # In bytes.
     body_size: int = 0
-    size: int = 0
     findings: tuple[Finding, ...] = ()
+
+
+def _places_of(document: Document) -> dict[str, tuple[tuple[int, int, int], ...]]:
+    found = {}
+    for name, value in (document.fields or {}).items():
+        items = (None, *range(len(value) if isinstance(value, list) else 0))
+        places = (document.place(name, item) for item in items)
+        found[name] = tuple((one.line, one.column, one.width) for one in places)
+    return found
 
 
 def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
@@ -228,11 +239,11 @@ def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
     is_in_force = fields is not None and fields.get("status") in (Status.ACTIVE, Status.UNDER_REVIEW)
     replaces = any(one.field in ("supersedes", "overrides") for one in links)
     return FileFacts(
+        places=_places_of(document),
         links=tuple(links),
         references=references,
         suppressions=tuple(suppressions_in(document, prose)),
         amendments=tuple(amendment_sentences(body, prose)) if is_in_force else (),
         gives_reason=replaces and (_REPLACES.search(body) is not None or gives_reason(body)),
         body_size=len(body.encode("utf-8")),
-        size=len(document.data),
     )

@@ -167,6 +167,8 @@ def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...
 
 
 def _at(workspace: Workspace, revision: str, name: str | None = None) -> Base:
+    # Load the checked files first, since only the first catalog keeps the documents of files that are in both.
+    workspace.whole_catalog  # noqa: B018  # the first access loads it
     return _as_base(workspace.at(Snapshot(revision=revision)), name)
 
 
@@ -315,7 +317,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
             break
         rewritten = _rewritten_unread(case, before, moves)
         # With itself as the base, no check asks git for files of HEAD.
-        was = Case(before.catalog, before.settings, case.today, case.facts, base=before)
+        was = Case(before.catalog, before.settings, case.today, case.facts, base=before, is_base=True)
         known = [one for one in found_in(was, codes) if one.place.path not in rewritten]
         if _severities(before.settings) != _severities(case.settings):
             # Count old findings as errors, so that a higher severity in the settings makes no finding new.

@@ -62,8 +62,6 @@ MANIFESTS = (
     b"prose <!-- mdmem: ignore unknown-shared-wing it comes -->\n",
     b"---\nkind: [\n---\n",
 )
-
-
 KINDS = ("write", "write", "write", "remove", "move", "swap", "same size", "manifest")
 
 
@@ -145,19 +143,14 @@ def small(**more: bytes) -> HeldTree:
     return HeldTree({"app/README.md": MANIFESTS[0], "app/rules/a.md": entry_text("Prefer `a`.").encode()} | more)
 
 
-def stored(cache: Path) -> dict[str, FileFacts]:
-    found = unpack((cache / CACHED_IN).read_bytes(), module._version(), dict[str, FileFacts])
-    assert found
-    return found
-
-
 def cached_case(tree: HeldTree, cache: Path) -> Case:
     catalog = load(tree, EntryCache(cache / "snapshot"))
     return FileCache(cache).with_facts(Case(catalog, Settings(), DAY))
 
 
 def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = small(**{"app/README.md": MANIFESTS[1], "common/README.md": MANIFESTS[1]})
+    undated = entry_text(status="deprecated").encode()
+    tree = small(**{"app/README.md": MANIFESTS[1], "common/README.md": MANIFESTS[1], "app/rules/b.md": undated})
     found_in(cached_case(tree, tmp_path))
     read: list[str] = []
     monkeypatch.setattr(HeldTree, "read", lambda _, paths: read.extend(paths) or iter(()))
@@ -168,7 +161,8 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
 def test_cache_of_other_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = small(**{"app/rules/b.md": entry_text("See /home/somebody7/x.").encode()})
     found = found_in(cached_case(tree, tmp_path))
-    emptied = {key: one.with_changes(findings=()) for key, one in stored(tmp_path).items()}
+    stored = unpack((tmp_path / CACHED_IN).read_bytes(), module._version(), dict[str, FileFacts]) or {}
+    emptied = {key: one.with_changes(findings=()) for key, one in stored.items()}
     (tmp_path / CACHED_IN).write_bytes(pack(module._version(), emptied))
     assert found_in(cached_case(tree, tmp_path)) != found, "the cache is used"
     monkeypatch.setattr(module, "_version", lambda: "other")

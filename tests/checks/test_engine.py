@@ -134,7 +134,7 @@ def two_entries(root: Path) -> Case:
 def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | None) -> None:
     def find(case: Case) -> Iterator[Finding]:
         for entry in case.catalog.entries.values() if at else ():
-            yield Finding(EMPTY, "it is empty", case.catalog.place(entry.address, "title"))
+            yield Finding(EMPTY, "it is empty", case.place(entry.address, "title"))
             if entry.address == at:
                 raise error
         raise error

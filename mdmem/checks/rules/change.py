@@ -68,7 +68,7 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
         message = f"the {what} of a current {one.before.type} changed, and its `version` did not"
         help_ = f"supersede it instead, with `mdmem supersede {quote(address)} --title TEXT --body TEXT --reason TEXT`"
         help_ += f", or write `version: {version}`; for a corrected slip run `mdmem edit --editorial {quote(address)}`"
-        place = case.catalog.place(address, "title") if one.keeps_text else _first_reworded(case, one)
+        place = case.place(address, "title") if one.keeps_text else _first_reworded(case, one)
         level = Severity.ERROR if one.before.type is EntryType.INVARIANT else Severity.WARNING
         yield Finding("", message, place, help_, address, severity=level)
 
@@ -269,7 +269,7 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
         address = one.after.address
         current = " and ".join(f"`{head}`" for head in case.catalog.lineage.heads(address) if head != address)
         help_ = f"undo the change{f', and write it in {current}' if current else ''}"
-        place = case.catalog.place(address, fields[0]) if one.keeps_text else _first_reworded(case, one)
+        place = case.place(address, fields[0]) if one.keeps_text else _first_reworded(case, one)
         yield Finding("", f"{where} no longer current, and the {how} alters {what}", place, help_, address)
 
 
@@ -323,7 +323,7 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         named = [" and ".join(f"`{address}`" for address in some) for some in (ours, theirs)]
         message = f"superseded by {named[0]} in {merge.ours.name}, and by {named[1]} in {merge.theirs.name}"
         help_ = f"merge {merge.theirs.name} into {merge.ours.name}, then `mdmem resolve` shows the choices"
-        place = case.catalog.place(old, "superseded_by") if old in case.catalog.entries else Place(f"{old}.md")
+        place = case.place(old, "superseded_by") if old in case.catalog.entries else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None
         yield Finding("", message, place, help_, old, other, former="merge-two-successors")
     here, there = merge.ours.catalog, merge.theirs.catalog

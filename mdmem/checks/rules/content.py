@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache, partial
 from hashlib import sha256
 from math import ceil
@@ -204,12 +204,7 @@ def rationale_missing(case: Case) -> Iterator[Finding]:
 
 
 _BYTES_PER_TOKEN = 4
-_TOKENS: Mapping[str, int] = {
-    EntryType.INVARIANT: 400,
-    EntryType.DECISION: 1200,
-    EntryType.PATTERN: 1200,
-    EntryType.NOTE: 2000,
-}
+_TOKENS = {"invariant": 400, "decision": 1200, "pattern": 1200, "note": 2000}
 _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "open_items", "next_actions")
 
 
@@ -227,11 +222,9 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
     """
     budgets = {**_TOKENS, **case.settings.entry_tokens}
     for entry in case.catalog.entries.values():
-        budget, facts = budgets[entry.type], case.file_facts(entry.path)
-        if facts.size <= budget * _BYTES_PER_TOKEN:
-            continue
+        budget = budgets[entry.type]
         listed = sum(len(item.encode("utf-8")) for name in _SHOWN for item in getattr(entry, name))
-        tokens = ceil((facts.body_size + listed) / _BYTES_PER_TOKEN)
+        tokens = ceil((case.file_facts(entry.path).body_size + listed) / _BYTES_PER_TOKEN)
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             yield case.on_entry(entry, message, "split it, or move the details into a note and link it with `see`")

@@ -12,9 +12,9 @@ from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
 from mdmem.checks.fixes import fields_of, is_imported, with_fix
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import EntryType, Status, day_of, instant_of, last_review, parse_moment
+from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of, last_review, parse_moment
 from mdmem.model.fields import DATE_FIELDS
-from mdmem.model.finding import Finding, Severity
+from mdmem.model.finding import Edit, Finding, Severity
 
 # If the year comes first, the month comes before the day, so the date is unambiguous.
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
@@ -89,7 +89,7 @@ def impossible_date(case: Case) -> Iterator[Finding]:
             dates = [written_in(case.catalog, entry, name) for name in ("verified_at", "created_at")]
             message = f"`verified_at` is {dates[0]}, before `created_at`, {dates[1]}"
             help_, former = "correct the date that is wrong, or remove `verified_at`", "verified-before-created"
-            place = case.catalog.place(entry.address, "created_at")
+            place = case.place(entry.address, "created_at")
             yield case.on_entry(entry, message, help_, field="verified_at", other=place, former=former)
 
 
@@ -106,11 +106,9 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     Fix: add `deprecated_at` with the day of the deprecation. `mdmem check --fix` uses the day of the commit that
     changed the status, and `created_at` for an imported decision that was rejected.
     """
-    ended = (entry for entry in case.catalog.entries.values() if entry.status is Status.DEPRECATED)
-    undated = [entry for entry in ended if not entry.deprecated_at and "deprecated_at" not in entry.unread]
-    # An import may leave many such entries, so read their files together.
-    documents = dict(case.catalog.documents([entry.address for entry in undated]))
-    for entry in undated:
+    for entry in case.catalog.entries.values():
+        if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
+            continue
         message = "the entry is deprecated without `deprecated_at`"
         help_ = "add `deprecated_at: YYYY-MM-DD`, the day of its deprecation"
         found = case.on_entry(entry, message, help_, field="status")
@@ -122,9 +120,12 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
             known = day_of(entry.created_at)
         earlier = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
         if known is not None and known <= case.today and all(known >= day for day in earlier):
-            values = {"deprecated_at": known.isoformat()}
-            found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, documents[entry.address], values)
+            found = with_fix(found, f"Add `deprecated_at: {known}`", _dated, case, entry, known)
         yield found
+
+
+def _dated(case: Case, entry: Entry, day: date) -> tuple[Edit, ...]:
+    return set_fields(case.catalog.document(entry.path), {"deprecated_at": day.isoformat()})
 
 
 @check("review-overdue", Severity.WARNING)

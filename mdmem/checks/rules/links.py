@@ -277,7 +277,7 @@ def needless_link(case: Case) -> Iterator[Finding]:
             message, help_ = f"`{link.field}` contains the entry itself", "remove it, or write what was meant"
             found, title = case.on_link(link, message, help_, former="self-link"), f"Remove it from `{link.field}`"
         else:
-            other = case.catalog.place(address, earlier.field, earlier.item)
+            other = case.place(address, earlier.field, earlier.item)
             message, level, former = f"`{link.field}` contains `{meant}` twice", Severity.WARNING, "duplicate-link"
             found = case.on_link(link, message, "remove this one", other=other, severity=level, former=former)
         # Offer no fix if the entry itself is the only override, or the only reason why the entry is deprecated.

@@ -79,7 +79,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         see, entry = f"`see: [{old.address}]` in place of `amends`", link.entry
         if is_lower(entry, old):
             message = f"a {entry.type} amends the {old.type} `{old.address}`"
-            help_, place = f"write `type: {old.type}`, or {see}", case.catalog.place(old.address, "type")
+            help_, place = f"write `type: {old.type}`, or {see}", case.place(old.address, "type")
             yield case.on_link(link, message, help_, other=place, former="amends-across-types")
         if not may_speak_for(entry, old, case.catalog.wings):
             message = f"amends `{old.address}`, which the wing {entry.wing} cannot amend"
@@ -92,7 +92,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         message = f"amends `{old.address}`, which is not current{f', superseded by {named}' if named else ''}"
         help_ = f"amend {named} if this still applies" if named else "remove the link"
         help_ += f", or end this with `mdmem deprecate {quote(link.address)} --reason TEXT`"
-        other = case.catalog.place(old.address, "status")
+        other = case.place(old.address, "status")
         yield case.on_link(link, message, help_, other=other, severity=Severity.WARNING, former="amends-ended")
 
 
@@ -198,7 +198,7 @@ def _conflict_place(case: Case, entry: Entry, target: str) -> Place:
     """Return the place where an entry says that it contradicts another; else the beginning of its file."""
     for item, relation in enumerate(entry.relations):
         if relation.is_contradiction and relation.to == target and target not in entry.conflicts_with:
-            return case.catalog.place(entry.address, "relations", item)
+            return case.place(entry.address, "relations", item)
     return case.link_place(entry.address, "conflicts_with", target)
 
 

@@ -66,7 +66,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
     for edge in _edges(case, EdgeKind.MISSING_FORWARD):
         message = f"superseded by `{edge.new}`, whose `supersedes` does not list this entry"
         help_ = f"add `supersedes: [{edge.old}]` to `{edge.new}.md`, or write the right successor here"
-        other, document = case.catalog.place(edge.new, "supersedes"), case.catalog.document(f"{edge.new}.md")
+        other, document = case.place(edge.new, "supersedes"), case.catalog.document(f"{edge.new}.md")
         found = Finding("", message, _at_old(case, edge), help_, edge.old, other)
         title = f"Add `supersedes` to `{edge.new}.md`"
         yield with_fix(found, title, add_items, document, "supersedes", [edge.old], is_safe=False)
@@ -85,7 +85,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
     message = f"supersedes `{edge.old}`, whose `superseded_by` does not list this entry"
     help_ = f"type `mdmem supersede {quote(edge.old)} --by {quote(edge.new)} --reason TEXT`"
-    other = case.catalog.place(edge.old, "superseded_by")
+    other = case.place(edge.old, "superseded_by")
     found = Finding("", message, _at_new(case, edge), help_, edge.new, other)
     if not case.catalog.lineage.heads(edge.new):
         # Offer no fix if the new entry has no current end, since then neither entry would be current.
@@ -172,7 +172,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
         if is_deprecated:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
             help_ = f"run `mdmem approve {quote(edge.new)}`, or write `status: active` here without `superseded_by`"
-        other = case.catalog.place(edge.new, "status")
+        other = case.place(edge.new, "status")
         found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-draft")
         if not (is_deprecated and is_imported(case, edge.old)):
             title = "Keep the old entry active"
@@ -183,7 +183,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
         if ended is not None:
             message = f"superseded by `{edge.new}`, which was deprecated before, on {day_of(ended)}"
             help_ = "list the current entry instead, or remove the links in both files and write `status: active`"
-            other = case.catalog.place(edge.new, "deprecated_at")
+            other = case.place(edge.new, "deprecated_at")
             found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-dead")
             # The new entry's link alone would still supersede the old entry.
             title, link = "Make the old entry active again", (edge.new, "supersedes", edge.old)
@@ -329,7 +329,7 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
             severity = Severity.ERROR if old.type is EntryType.INVARIANT else Severity.WARNING
             message = f"a {new.type} supersedes the {old.type} `{old.address}`"
             help_ = f"write `type: {old.type}`, or add `ignore: {{supersession-across-types: <why it may weigh less>}}`"
-            other = case.catalog.place(old.address, "type")
+            other = case.place(old.address, "type")
             yield case.on_entry(new, message, help_, field="type", other=other, severity=severity)
 
 
@@ -377,7 +377,7 @@ def successor_older(case: Case) -> Iterator[Finding]:
         if first and later and first < later:
             message = f"created on {first}, but supersedes `{old.address}`, created on {later}"
             help_ = "correct `created_at`, or reverse the link in both files"
-            other = case.catalog.place(old.address, "created_at")
+            other = case.place(old.address, "created_at")
             yield case.on_entry(new, message, help_, field="created_at", other=other)
 
 

@@ -22,7 +22,7 @@ from mdmem.markdown.parse import BodyLink, Document, without_code, without_links
 from mdmem.model.access import Access
 from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.fields import LINK_FIELDS
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import Finding
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
 from mdmem.store.catalog.addresses import MANIFEST, LoadedFile, full_address, is_manifest, iter_documents, unreadable
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, digest_of, find_file, read_one
@@ -409,10 +409,6 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         self._documents.update({document.path: document for document in iter_documents(self.tree, missing)})
         for address, path in paths.items():
             yield address, self._documents[path]
-
-    def place(self, address: str, name: str, item: int | None = None) -> Place:
-        """Return the line and column of a field of an entry, or of one item of the field."""
-        return self.document(f"{address}.md").place(name, item)
 
 
 def _near(path: str) -> str:
