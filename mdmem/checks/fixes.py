@@ -78,7 +78,7 @@ def is_only_cause(document: Document, name: str) -> bool:
 
 
 Values = dict[str, "str | Sequence[str] | None"]
-_SUPERSEDES = re.compile(r"supersed|replac|obsolet", re.IGNORECASE)
+_SUPERSEDES = ("supersed", "replac", "obsolet")
 _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
 
 
@@ -149,15 +149,16 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
 
 def is_imported(case: Case, address: str) -> bool:
     """Return whether an entry was imported from another tool's file."""
-    return ORIGIN in fields_of(case.catalog.document(f"{address}.md"))
+    return ORIGIN in case.file_facts(f"{address}.md").places
 
 
 def is_in_part(case: Case, old: str, new: str) -> bool:
     """Return whether the text or a reason of one of two entries says that only a part was superseded."""
     entries = (case.catalog.entries[old], case.catalog.entries[new])
     reasons = (reason for one in entries for reason in (one.reason, one.deprecated_reason) if reason)
-    lines = (line for one in entries for line in case.prose_of(one.address).splitlines() if _SUPERSEDES.search(line))
-    return any(_IN_PART.search(text) for text in (*reasons, *lines))
+    lines = (line for one in entries for line in case.prose_of(one.address).lower().splitlines())
+    replacing = (line for line in lines if any(word in line for word in _SUPERSEDES))
+    return any(_IN_PART.search(text) for text in (*reasons, *replacing))
 
 
 def _before(case: Case, address: str) -> Document | None:

@@ -31,7 +31,8 @@ _SECOND = re.compile(
 _TYPICAL = frozenset({"type", "status", "created_at", "title", "tags", "applies_to", "supersedes", "superseded_by"})
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^ \t\r\n].*)", re.MULTILINE)
-_CODE_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
+# The pattern begins with a line break. Testing for the start of a line at each letter takes three times as long.
+_CODE_FENCE = re.compile(r"\n {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 # Beginning with a literal makes the search five times as fast as "`+".
 _BACKTICKS = re.compile("``*")
 # The pattern does not consume blanks after the colon, because they may be code that was blanked out.
@@ -145,7 +146,7 @@ def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
 def first_heading(body: str) -> str | None:
     """Return the text of the first Markdown heading outside code, or None."""
     found = _HEADING.search(body)
-    if found is not None and _CODE_FENCE.search(body, 0, found.start()):
+    if found is not None and _CODE_FENCE.search(f"\n{body[: found.start()]}"):
         found = _HEADING.search(without_fenced(body))
     return without_closing(found[1]) if found is not None else None
 
@@ -187,13 +188,14 @@ def without_fenced(body: str) -> str:
     if "```" not in body and "~~~" not in body:
         return body
     parts, end, opening = [], 0, None
-    for fence in _CODE_FENCE.finditer(body):
+    for fence in _CODE_FENCE.finditer(f"\n{body}"):
         if opening is None:
+            # The added line break moves offsets by one, and the match includes the line break before the fence.
             parts.append(body[end : fence.start()])
             opening, end = fence, fence.start()
         elif fence[1].startswith(opening[1]) and not fence[2].strip():
-            parts.append(blank(body[end : fence.end()]))
-            opening, end = None, fence.end()
+            parts.append(blank(body[end : fence.end() - 1]))
+            opening, end = None, fence.end() - 1
     rest = body[end:]
     return "".join((*parts, rest if opening is None else blank(rest)))
 
@@ -233,7 +235,8 @@ _REFERENCE = re.compile(
 _IMAGE = re.compile(rf"!\[[^\[\]\n]*\]\({_PATH}{_TITLE}[ \t]*\)")
 _DEFINITION = re.compile(rf"^ {{0,3}}\[[^\[\]\n^][^\[\]\n]*\]:[ \t]+{_PATH}{_TITLE}[ \t]*\r?$", re.MULTILINE)
 _PATHS = ("file", "angled")
-_MARKS = re.compile(r"\[\[|\]\(|\]:|\[see:", re.IGNORECASE)
+# Each pattern begins with a single character, because searching for one is fast.
+_MARKS = (re.compile(r"\[(?:\[|see:)", re.IGNORECASE), re.compile(r"\][(:]"))
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
@@ -249,7 +252,7 @@ class BodyLink(Struct, frozen=True):
 
 def may_have_links(body: str) -> bool:
     """Return False if a body certainly has no links. This test is cheap, because code need not be blanked out first."""
-    return _MARKS.search(body) is not None
+    return any(mark.search(body) for mark in _MARKS)
 
 
 def body_links(prose: str) -> Iterator[BodyLink]:

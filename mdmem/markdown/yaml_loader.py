@@ -149,22 +149,7 @@ class StrictHandler(BaseHandler):
 
 
 # The base loader reads every scalar as a string. The version with libyaml is seven times faster.
-_Base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-
-
-class _Loader(_Base):  # type: ignore[misc]  # mypy does not know libyaml's
-    """A loader that skips the search for the tag of each node, because it would always find the same tag."""
-
-    def descend_resolver(self, *_: object) -> None:
-        """Do nothing."""
-
-    def ascend_resolver(self) -> None:
-        """Do nothing."""
-
-    def resolve(self, *_: object) -> str:
-        """Return the tag of a YAML string, so that every value is read as text."""
-        return "tag:yaml.org,2002:str"
-
+_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 FRONT_MATTER_LIMIT = 16 * 1024
 # libyaml's composer is recursive, and 16 KiB of brackets would overflow the C stack.

@@ -86,7 +86,8 @@ def file_form(case: Case) -> Iterator[Finding]:
 
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_FORBIDDEN = (
+_MARKS = "\u061c\u200e\u200f"
+_INVISIBLE = re.compile(
     "[\u00ad\u180e\u2028-\u202e\u2060-\u206f\ufeff]"
     # Thai and Khmer separate words with a zero-width space.
     "|(?<![\u0e00-\u17ff])\u200b"
@@ -96,10 +97,9 @@ _FORBIDDEN = (
     "|(?<![\U0001f3f4\U000e0000-\U000e007f])[\U000e0000-\U000e007f]+|(?<=\U0001f3f4)[\U000e0000-\U000e007f]{8,}"
     # One variation selector after a character is normal, but several in a row may hide a text.
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+    # Only a text with a right-to-left script needs these marks.
+    f"|[{_MARKS}]"
 )
-_INVISIBLE = re.compile(_FORBIDDEN)
-# In a text without a right-to-left script, the marks for such scripts are not needed, either.
-_INVISIBLE_LEFT_TO_RIGHT = re.compile(_FORBIDDEN + "|[\u061c\u200e\u200f]")
 # A quick test, since searching for one character class is much faster than for the alternatives above.
 _CANDIDATE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
@@ -161,8 +161,8 @@ def _invisible_in(text: str) -> list[re.Match[str]]:
     """Return the invisible characters of a text, without those that emoji and scripts need."""
     if text.isascii() or not _CANDIDATE.search(text):
         return []
-    pattern = _INVISIBLE if _RIGHT_TO_LEFT.search(text) else _INVISIBLE_LEFT_TO_RIGHT
-    return list(pattern.finditer(text))
+    needed = _MARKS if _RIGHT_TO_LEFT.search(text) else ()
+    return [found for found in _INVISIBLE.finditer(text) if found[0] not in needed]
 
 
 def _described(characters: str) -> str:
