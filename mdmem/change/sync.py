@@ -41,7 +41,7 @@ from mdmem.store.tree import Unreadable, settings_bytes
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.apply import put, writers_lock
-from mdmem.write.change_set import Change, commit_message
+from mdmem.write.change_set import Change, ChangeSet, commit_message
 from mdmem.write.write import repository_to_commit_to
 
 # An attempt fails only if somebody else pushes in the meantime.
@@ -225,19 +225,18 @@ def fetch_wings(
     if after == before:
         return FetchWingsResult(wings=found)
     # The catalog was loaded before the fetch.
-    old = workspace.reread()
+    old, location = workspace.reread(), workspace.location
     known = _failing(old)
-    change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
     with writers_lock(workspace.state_folder):
-        put(workspace.location.root, [change])
+        put(location.root, [Change(SETTINGS_NAME, SETTINGS_NAME, before, after)])
     now, committed = workspace.reread(), None
     if repository is not None:
         moved = [one for one in found if one.commit != one.before]
         subject = f"Update the wing {moved[0].name}" if len(moved) == 1 else f"Update {len(moved)} wings"
         steps = ((one, f"from {one.before[:10]} " if one.before else "") for one in moved)
         reason = "\n".join(f"{one.name} {step}to {(one.commit or '')[:10]} of {one.git}" for one, step in steps)
-        path = f"{workspace.location.prefix}{SETTINGS_NAME}"
-        committed = commit_paths(repository, [path], commit_message(subject, reason=reason), before={path: before})
+        message, path = commit_message(ChangeSet(reason=reason), subject=subject), f"{location.prefix}{SETTINGS_NAME}"
+        committed = commit_paths(repository, [path], message, before={path: before})
     return FetchWingsResult(
         wings=tuple(_counted(one, old.catalog, now.catalog) for one in found),
         faults=tuple(one for one in mark_new(_failing(now), known) if one.new),

@@ -73,7 +73,7 @@ def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options
 
     listening = parse_address(address, names=split_values(options["names"]))
     bearers = BearerTokens(provider.workspace().state_folder)
-    serve_http(server(access=caller), bearers, listening, say=say, open_access=access)
+    serve_http(server(access=caller), bearers, listening, say=say, access=access)
 
 
 def _require_streams(given: Globals, caller: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from heapq import nsmallest
 from itertools import count as count_from
+from typing import Any
 
 from lsprotocol import types
 
@@ -50,23 +51,11 @@ def complete(document: Document, params: types.CompletionParams) -> types.Comple
 
 
 def _item(
-    where: types.Range,
-    label: str,
-    new: str,
-    kind: types.CompletionItemKind,
-    *,
-    detail: str = "",
-    filter_text: str = "",
-    is_ended: bool = False,
+    where: types.Range, label: str, new: str, kind: types.CompletionItemKind, **more: Any
 ) -> types.CompletionItem:
     """Return a completion that writes `new` at a range. Editors compare typed text with the filter, or the label."""
     return types.CompletionItem(
-        label=label,
-        kind=kind,
-        tags=[types.CompletionItemTag.Deprecated] if is_ended else None,
-        detail=detail or None,
-        filter_text=filter_text or label,
-        text_edit=types.TextEdit(where, new),
+        label, kind=kind, text_edit=types.TextEdit(where, new), **{"filter_text": label, **more}
     )
 
 
@@ -131,9 +120,9 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
         # Each placeholder shows an explanation from the template.
         body = _BLANK.sub(lambda found: blank(found[0]), BODIES[kind])
         text = "\n".join(["---", *fields, "---", "", body]).removesuffix(end)
-        item = _item(line, kind.value, text, types.CompletionItemKind.Snippet, detail=f"a new {kind}")
-        item.insert_text_format = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
-        yield item
+        form = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
+        shown, detail = types.CompletionItemKind.Snippet, f"a new {kind}"
+        yield _item(line, kind.value, text, shown, detail=detail, insert_text_format=form)
 
 
 def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
@@ -212,4 +201,5 @@ def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem
         searched = one if typed in one else entry.title.casefold()
         begun = searched[searched.find(typed) :]
         detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
-        yield _item(where, one, one, kind, detail=detail, filter_text=begun, is_ended=state.is_ended)
+        tags = [types.CompletionItemTag.Deprecated] if state.is_ended else None
+        yield _item(where, one, one, kind, detail=detail, filter_text=begun, tags=tags)

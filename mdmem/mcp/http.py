@@ -30,7 +30,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.mcp.server import MemoryServer
-from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.access import Access
 from mdmem.store.state.tokens import BearerTokens
 
 PATH = "/mcp"
@@ -114,7 +114,7 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
     again at each request, so that a removed token is refused at once.
     """
 
-    def __init__(self, bearers: BearerTokens, *, is_closed: bool, open_access: Access = EVERYTHING) -> None:
+    def __init__(self, bearers: BearerTokens, *, is_closed: bool, open_access: Access) -> None:
         """Store the tokens; `is_closed` requires a token in any case, `open_access` is for requests without one."""
         super().__init__(self)
         self._bearers, self._is_closed = bearers, is_closed
@@ -209,23 +209,18 @@ class _Uvicorn(uvicorn.Server):
 
 
 def serve_http(
-    server: MemoryServer,
-    bearers: BearerTokens,
-    listening: ListenAddress,
-    *,
-    say: Callable[[str], None],
-    open_access: Access = EVERYTHING,
+    server: MemoryServer, bearers: BearerTokens, listening: ListenAddress, *, say: Callable[[str], None], access: Access
 ) -> None:
-    """Serve until a signal arrives; raises UsageError if strangers could connect without a token."""
+    """Serve until a signal arrives; `access` is for requests without a token. Raises UsageError if that is not safe."""
     has_tokens = bool(bearers.all())
-    if has_tokens and open_access.is_narrow:
+    if has_tokens and access.is_narrow:
         raise UsageError("each token has its own wings; leave out --wing")
     if not has_tokens and not listening.is_loopback:
         hint = "make one with `mdmem token add NAME --wing WING`, or listen on 127.0.0.1"
         raise UsageError(
             f"without a token anybody who reaches {listening.host or 'this machine'} could read the memory; {hint}"
         )
-    backend = TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=open_access)
+    backend = TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=access)
     with listening.bind() as bound:
         host, port = bound.getsockname()[:2]
         app = _build_app(server, backend, listening.security(port))

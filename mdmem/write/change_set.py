@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
 
@@ -102,27 +102,26 @@ def subject_of(actions: Sequence[WriteAction]) -> str:
     return _cut(f"{action.verb} {joining.join(ids)}")
 
 
-def commit_message(
-    subject: str,
-    *,
-    reason: str | None = None,
-    entries: Iterable[str] = (),
-    supersedes: Iterable[str] = (),
-    agent: str | None = None,
-) -> str:
-    """Return a commit message: the subject, the reason wrapped at 72 columns, and sorted trailers."""
-    stated = (("Mdmem-Entry", entries), ("Mdmem-Supersedes", supersedes), ("Mdmem-Agent", [agent or ""]))
+def commit_message(change_set: ChangeSet, *, subject: str = "") -> str:
+    """Return a commit message: the subject (default: the actions), the reason at 72 columns, and sorted trailers."""
+    named = (one for action in change_set.actions for one in (action.address, action.other))
+    entries, agents = [one for one in named if one and "/" in one], [change_set.agent or ""]
+    stated = (("Mdmem-Entry", entries), ("Mdmem-Supersedes", change_set.supersedes), ("Mdmem-Agent", agents))
     trailers = [
         f"{name}: {value}" for name, values in stated for value in sorted({_one_line(one) for one in values}) if value
     ]
     lines = [""]
-    for line in (reason or "").splitlines():
+    for line in (change_set.reason or "").splitlines():
         # Indent, by two columns, a line that git would read as a trailer, a comment or a patch.
         some = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
         if some or lines[-1]:
             # Several blank lines become one.
             lines += [f"  {one}" if _SPECIAL_LINE.match(one) else one for one in some or [""]]
-    parts = (_cut(_one_line(subject)), "\n".join(lines).strip("\n"), "\n".join(trailers))
+    parts = (
+        _cut(_one_line(subject or subject_of(change_set.actions))),
+        "\n".join(lines).strip("\n"),
+        "\n".join(trailers),
+    )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

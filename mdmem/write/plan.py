@@ -105,13 +105,7 @@ class Saving(Struct, frozen=True, kw_only=True):
         return compose_record(record, address, given | {name: value for name, value in fields.items() if value})
 
     def _new(
-        self,
-        new: tuple[Entry, Document],
-        outcome: DedupOutcome | None,
-        *,
-        old: str | None = None,
-        ends: Sequence[Change] = (),
-        key: str | None = None,
+        self, new: tuple[Entry, Document], outcome: DedupOutcome | None, old: str = "", ends: Sequence[Change] = ()
     ) -> PlannedSave:
         """Return the plan for a new entry, which supersedes `old`. `ends` are the changes to the older entry."""
         address, path = new[0].address, new[0].path
@@ -127,7 +121,7 @@ class Saving(Struct, frozen=True, kw_only=True):
             status=SaveStatus.SAVED,
             artifact_id=address,
             dedup_outcome=outcome,
-            candidate_id=old,
+            candidate_id=old or None,
             message=message,
             next_step=f"`mdmem approve {quote(address)}`, by a person" if is_draft else None,
         )
@@ -137,7 +131,7 @@ class Saving(Struct, frozen=True, kw_only=True):
             actions=(WriteAction(Verb.SUPERSEDE, old, address) if old and ends else WriteAction(Verb.ADD, address),),
             supersedes=(old,) if old else (),
         )
-        return PlannedSave(result, change_set, key)
+        return PlannedSave(result, change_set)
 
     def _session_links(self, address: str) -> tuple[Change, ...]:
         """Return the change that adds a link to an entry to its session. Empty if the session cannot be patched."""
@@ -196,8 +190,8 @@ class Saving(Struct, frozen=True, kw_only=True):
             ends = []
             if self.status is not Status.DRAFT:
                 ends.append(patch_superseded(catalog, old, new[0].address, today=workspace.today))
-            return self._new(new, DedupOutcome.SUPERSEDE, old=old.address, ends=ends, key=key)
-        return self._new(new, DedupOutcome.NEW, key=key)
+            return replace(self._new(new, DedupOutcome.SUPERSEDE, old.address, ends), blocked_key=key)
+        return replace(self._new(new, DedupOutcome.NEW), blocked_key=key)
 
     def _pattern(self, record: Pattern) -> PlannedSave:
         """Plan a new pattern, unless a current pattern or draft of the wing has the same trigger and the same steps."""

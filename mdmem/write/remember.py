@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -23,7 +23,9 @@ from mdmem.write.create import ROOM_KINDS, free_address, room_for
 from mdmem.write.plan import needs_token
 from mdmem.write.records import entry_text, plain_text, read_back, read_object, require_json
 from mdmem.write.save import (
+    NOW,
     SAME_REQUEST,
+    Clock,
     repeated_message,
     request_key,
     with_saving_lock,
@@ -79,11 +81,9 @@ class RememberResult(Struct, frozen=True, kw_only=True):
         return {**asdict(self), "timestamp": self.timestamp.isoformat(), "conflicts": list(self.conflicts)}
 
 
-def remember(
-    workspace: Workspace, given: Mapping[str, object], *, now: Callable[[], datetime] | None = None
-) -> RememberResult:
+def remember(workspace: Workspace, given: Mapping[str, object], *, now: Clock = NOW) -> RememberResult:
     """Save a memory. If that fails, the message in the result says why."""
-    moment = now() if now is not None else datetime.now(UTC)
+    moment = now()
     try:
         memo = read_object("remember", dict(given), Memo)
         require_json("remember.metadata", memo.metadata)

@@ -46,7 +46,7 @@ from mdmem.write.records import (
 from mdmem.write.write import WriteOptions, refuse_text_faults, write
 
 Clock = Callable[[], datetime]
-_NOW: Clock = partial(datetime.now, UTC)
+NOW: Clock = partial(datetime.now, UTC)
 _Result = TypeVar("_Result")
 # The folder whose lock is held from the comparison with existing entries until the write.
 SAVING = "saving"
@@ -74,7 +74,7 @@ def require_token(workspace: Workspace, wing: str, token: str | None, now: datet
     check_token(workspace.state_folder, token, now)
 
 
-def request_approval(workspace: Workspace, *, now: Clock = _NOW) -> dict[str, Any]:
+def request_approval(workspace: Workspace, *, now: Clock = NOW) -> dict[str, Any]:
     """Return a token for one write to a shared wing as JSON. Raises UsageError where such writes are forbidden."""
     fresh = workspace.reread()
     _refuse_where_forbidden(fresh.settings)
@@ -92,7 +92,7 @@ def _refuse_where_forbidden(settings: Settings) -> None:
 class Saver:
     """Saves records of agents in one memory. A save waits up to `wait` seconds for other processes."""
 
-    def __init__(self, workspace: Workspace, *, now: Clock = _NOW, wait: float = _WAIT) -> None:
+    def __init__(self, workspace: Workspace, *, now: Clock = NOW, wait: float = _WAIT) -> None:
         """Store the workspace and a clock. The files are read again for each save."""
         self.workspace, self._now, self._wait = workspace, now, wait
         self.ledger = PendingWrites(workspace.state_folder)
@@ -246,19 +246,23 @@ class Saver:
             found = (written_before(workspace, one, since=now - SAME_REQUEST) for one in (key, request.ledger_id))
             if known := next(filter(None, found), None):
                 return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=repeated_message(known))
-        spend = None
-        if saving.needs_token and not request.arguments.get(GRANTED):
+        uses_token = saving.needs_token and not request.arguments.get(GRANTED)
+        if uses_token:
             try:
                 require_token(workspace, saving.wing, request.token, now)
             except UsageError as refusal:
                 return failed(str(refusal), _ASK_FOR_TOKEN if workspace.settings.global_writes else None)
-            spend = partial(self._spend_token, request)
         planned = saving.plan()
         result = planned.result
         if planned.change_set is None:
             return self._remember_blocked(planned, request, now) if planned.blocked_key is not None else result
         change_set = replace(planned.change_set, agent=request.text("agent"))
-        if remark := write_new_entry(workspace, change_set, key=key, now=now, spend=spend):
+        if uses_token:
+            # Use up the token only if nothing else can refuse the write.
+            refuse_text_faults(workspace, change_set.changes)
+            write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
+            self._spend_token(request)
+        if remark := write_new_entry(workspace, change_set, key=key, now=now):
             result = replace(result, message=f"{result.message}; {remark}")
         if planned.blocked_key is not None:
             # If this fails, the same decision can be saved once more.
@@ -334,24 +338,14 @@ def with_saving_lock(workspace: Workspace, attempt: Callable[[Workspace], _Resul
     return locked()
 
 
-def write_new_entry(
-    workspace: Workspace,
-    change_set: ChangeSet,
-    *,
-    key: str | None,
-    now: datetime,
-    spend: Callable[[], None] | None = None,
-) -> str | None:
+def write_new_entry(workspace: Workspace, change_set: ChangeSet, *, key: str | None, now: datetime) -> str | None:
     """Check and write what an agent saves. Return git's message if only the commit fails, else None.
 
     The receipt under `key`, which identifies a repeated request, is stored before the entry is written, and completed
-    afterwards; if it cannot be stored, the save continues. `spend` uses up the token, once nothing else can refuse the
-    write. Raises UsageError for a text that the checks refuse, and the errors of `write`.
+    afterwards; if it cannot be stored, the save continues. Raises UsageError for a text that the checks refuse, and the
+    errors of `write`.
     """
     refuse_text_faults(workspace, change_set.changes)
-    if spend is not None:
-        write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
-        spend()
     new = next((one for one in change_set.changes if one.before is None and is_entry_place(one.path)), None)
     ledger, receipt, remark = PendingWrites(workspace.state_folder), None, None
     if new is not None and key is not None:

@@ -24,7 +24,7 @@ from mdmem.store.git.status import refuse_while_busy
 from mdmem.store.tree import MemoryTree, TreeView
 from mdmem.store.workspace.workspace import Workspace, refuse_remote
 from mdmem.write.apply import put, writers_lock
-from mdmem.write.change_set import Change, ChangeSet, Verb, commit_message, subject_of
+from mdmem.write.change_set import Change, ChangeSet, Verb, commit_message
 
 Plan = Callable[[Workspace], ChangeSet]
 
@@ -197,17 +197,10 @@ def commit_files(
 def _commit(
     workspace: Workspace, repository: Repository, change_set: ChangeSet, *, also: Sequence[str] = ()
 ) -> str | None:
-    message = commit_message(
-        subject_of(change_set.actions),
-        reason=change_set.reason,
-        entries=[one for action in change_set.actions for one in (action.address, action.other) if one and "/" in one],
-        supersedes=change_set.supersedes,
-        agent=change_set.agent,
-    )
     under = workspace.location.prefix
     before = {f"{under}{change.path}": change.before for change in change_set.changes}
     before |= {f"{under}{change.to}": None for change in change_set.changes if change.to != change.path}
-    return commit_paths(repository, sorted({*before, *also}), message, before=before)
+    return commit_paths(repository, sorted({*before, *also}), commit_message(change_set), before=before)
 
 
 # The checks that need only one file. Checking the whole memory finds the other errors.

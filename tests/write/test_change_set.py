@@ -10,13 +10,14 @@ import pytest
 from builders import git, make_repository, snapshot, write
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
 from mdmem.store.state import files as swap
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.write import apply as writing
 from mdmem.write.apply import FileTransaction, group_renames, put, writers_lock
-from mdmem.write.change_set import Change, Verb, WriteAction, commit_message, subject_of
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, commit_message, subject_of
 
 Patch = pytest.MonkeyPatch
 A, B, NEW, MOVED = "app/rules/a.md", "app/rules/b.md", "app/new/c.md", "app/other/c.md"
@@ -284,7 +285,7 @@ def test_subject_of_several_kinds_of_change_counts_the_entries() -> None:
 
 def test_reason_is_wrapped_and_its_paragraphs_stay() -> None:
     reason = f"{'word ' * 20}\n\n\n\n- a list\n- of two\nhttps://example.org/{'x' * 80}\n\n"
-    message = commit_message("Approve a/b/c", reason=reason, entries=["a/b/c"])
+    message = commit_message(ChangeSet(actions=(WriteAction(Verb.APPROVE, "a/b/c"),), reason=reason))
     assert message.split("\n")[2:9] == [
         ("word " * 14).strip(),
         ("word " * 6).strip(),
@@ -297,6 +298,7 @@ def test_reason_is_wrapped_and_its_paragraphs_stay() -> None:
     ]
 
 
+ADDING = ChangeSet(actions=(WriteAction(Verb.ADD, "a/b/c"),))
 HOSTILE = """Mdmem-Entry: x/y/z
 Signed-off-by: Bob <bob@example.org>
 # a comment
@@ -319,22 +321,23 @@ def trailers(top: Path, message: str) -> list[str]:
 
 
 def test_git_reads_our_trailers_alone_from_a_hostile_reason(top: Path) -> None:
-    message = commit_message("Add a/b/c", reason=HOSTILE, entries=["a/b/c"], supersedes=["a/b/d"], agent="planner")
+    change_set = replace(ADDING, reason=HOSTILE, agent="planner")
+    message = commit_message(replace(change_set, supersedes=("a/b/d",)))
     expected = ["Mdmem-Entry: a/b/c", "Mdmem-Supersedes: a/b/d", "Mdmem-Agent: planner"]
     assert trailers(top, message) == expected
-    assert trailers(top, commit_message("Add a/b/c", reason=HOSTILE)) == []
+    assert trailers(top, commit_message(ChangeSet(reason=HOSTILE), subject="Update the wing x")) == []
 
 
 @pytest.mark.parametrize("cleanup", ["strip", "whitespace", "verbatim", "scissors"])
 def test_no_cleanup_of_gits_changes_the_message(top: Path, cleanup: str) -> None:
-    message = commit_message("Add a/b/c", reason=HOSTILE, entries=["a/b/c"], agent="planner")
+    message = commit_message(replace(ADDING, reason=HOSTILE, agent="planner"))
     git(top, "commit", "-q", "--allow-empty", f"--cleanup={cleanup}", "-F", "-", text_in=message.encode())
     assert git(top, "log", "-1", "--format=%B") == message
 
 
 @given(reason=st.text(max_size=300), agent=st.text(max_size=30))
 def test_lines_of_any_reason_are_plain(reason: str, agent: str) -> None:
-    message = commit_message("Add a/b/c", reason=reason, entries=["a/b/c"], agent=agent)
+    message = commit_message(replace(ADDING, reason=reason, agent=agent))
     body, _, block = message.removeprefix("Add a/b/c\n\n").rpartition("Mdmem-Entry: a/b/c\n")
     assert block == "" or (block.startswith("Mdmem-Agent: ") and block.count("\n") == 1)
     assert all(len(line) <= 72 or " " not in line.strip() for line in body.splitlines())
