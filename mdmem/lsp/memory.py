@@ -262,7 +262,7 @@ class OpenMemory:
     def case(self) -> Case:
         """Return the input for the checks."""
         if self._facts is None:
-            self._stamp = self._git_stamp()
+            self._stamp = stamp_of(self.location.repository)
             self._facts = facts_of(self.workspace)
         return self._file_cache.with_facts(Case(self.catalog, self.settings, self.today(), self._facts))
 
@@ -353,7 +353,7 @@ class OpenMemory:
 
     def refresh(self) -> bool:
         """Read changes on disk and in git, and the new date, and return whether anything changed."""
-        stamp = self._git_stamp()
+        stamp = stamp_of(self.location.repository)
         fresh = replace(self.disk.reread(), today=self.today())
         if (stamp, _state_of(fresh)) == (self._stamp, _state_of(self.disk)):
             return False
@@ -363,9 +363,6 @@ class OpenMemory:
         for path, document in self.documents.items():
             self.documents[path] = document.compared_with(self.bytes_on_disk(path))
         return True
-
-    def _git_stamp(self) -> object:
-        return stamp_of(self.location.repository) if self.location.repository is not None else None
 
     def _forget(self) -> None:
         for name in ("workspace", "settings", "case", "findings"):

@@ -82,9 +82,8 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
         The result needs a method `over`, which gives a copy of it for another workspace with the same files.
         """
         if self._is_plain and make not in self._made:
-            known, repository = self._cached.made, self.location.repository
             # The stamp is taken before the value is computed, so that a change in between is noticed.
-            stamp = stamp_of(repository) if repository is not None else None
+            known, stamp = self._cached.made, stamp_of(self.location.repository)
             if make not in known or known[make][0] != stamp:
                 known[make] = (stamp, make(self))
             self._made[make] = known[make][1].over(self)
@@ -118,11 +117,8 @@ class Provider:
         self._first: Workspace | None = None
         self._found: Location | None = None
         self._parsed: tuple[bytes, Settings] | None = None
-
-    @property
-    def is_named(self) -> bool:
-        """Return whether an option or `MDMEM_ROOT` states the root, so that it is not searched for."""
-        return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
+        # Whether an option or a variable states the root, so that it is not searched for.
+        self.is_named = root is not None or bool(environment.get("MDMEM_ROOT"))
 
     def workspace(self, access: Access = EVERYTHING) -> Workspace:
         """Return a new workspace that has read no file yet.

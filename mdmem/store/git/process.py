@@ -501,8 +501,10 @@ _SHARED = ("config", "packed-refs", "shallow", "info/attributes", "reftable/tabl
 _REFS = ("refs/heads", "refs/remotes", "refs/replace")
 
 
-def stamp_of(repository: Repository) -> object:
+def stamp_of(repository: Repository | None) -> object:
     """Return a value that changes whenever HEAD, a ref, the index, git attributes or git's configuration change."""
+    if repository is None:
+        return None
     # No git process is started, because a server calls this function before each answer.
     paths = [*(repository.git_dir / name for name in _OWN), *(repository.common_dir / name for name in _SHARED)]
     paths.append(repository.top / ".gitattributes")
