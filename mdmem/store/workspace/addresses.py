@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from mdmem.store.workspace.workspace import Workspace
 # The number of entries that an error message lists.
 _LISTED = 5
 _NO_FILTERS = Filters()
+# The end of the name of a file that is no entry.
+_CODE = re.compile(r"\.(?!md\Z)[A-Za-z]\w*\Z")
 
 
 def resolve_names(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[str, ...]:
@@ -90,7 +93,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         if address not in entries:
             raise _unreadable(workspace, f"{address}.md")
         return (address,)
-    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain)}")
+    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, name, plain)}")
 
 
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
@@ -137,7 +140,7 @@ def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tup
                 yield path.removesuffix(".md"), origin
 
 
-def _fate(workspace: Workspace, name: str) -> str:
+def _fate(workspace: Workspace, typed: str, name: str) -> str:
     """Return a hint on a missing entry: its new address if it moved, or that it was deleted, and similar addresses."""
     moves, ends = _moves(workspace), set[str]()
     old = _files_called(workspace, name, moves)
@@ -149,10 +152,13 @@ def _fate(workspace: Workspace, name: str) -> str:
         ends.add(path.removesuffix(".md"))
     if len(ends) == 1 and not ends.isdisjoint(workspace.catalog.entries):
         return f"; it moved to {ends.pop()}"
-    log = (
-        f"; it was moved or deleted, and `mdmem log {shell_word(old[0].removesuffix('.md'))}` tells more" if old else ""
-    )
-    return log + _nearest(workspace, name)
+    if old:
+        log = f"mdmem log {shell_word(old[0].removesuffix('.md'))}"
+        return f"; it was moved or deleted, and `{log}` tells more{_nearest(workspace, name)}"
+    if _CODE.search(typed):
+        rules = workspace.location.command(f"retrieve --path {shell_word(typed)}")
+        return f"; `{rules}` shows the rules for a file"
+    return _nearest(workspace, name)
 
 
 def _moves(workspace: Workspace) -> dict[str, str]:
