@@ -135,10 +135,8 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
     else:
         repository = workspace.location.repository
         with suppress(MdmemError):
-            (hook,), driver = (
-                find_hooks(repository, ("pre-commit",)),
-                find_driver(repository, [workspace.location.root]),
-            )
+            (hook,) = find_hooks(repository, ("pre-commit",))
+            driver = find_driver(repository, [workspace.location.root])
             if not hook.is_checking:
                 install = missing_install(repository.top, STAGES) or ("" if hook.advice else "mdmem hooks install")
                 how = f"`{install}` sets one up" if install else hook.advice

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from mdmem.cli import completion as complete
 from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
@@ -98,7 +99,7 @@ def _check(
     runs = [_run(given, workspace, request, options) for workspace in workspaces]
     reports = [one.report for one in runs]
     in_actions, step_summary = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITHUB_STEP_SUMMARY")
-    style = findings.ReportStyle(given.style, verbose or bool(options["select"]))
+    style = replace(given.style, is_whole=verbose or bool(options["select"]))
     if options["diff"]:
         given.remark(findings.summary(runs))
     elif staged and is_for_people and not any(one.reported for one in reports):

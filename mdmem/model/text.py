@@ -11,7 +11,6 @@ ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _JOINERS = "\u200c\u200d"
-_QUOTES = "'\\"
 
 
 def visible(text: str) -> str:
@@ -48,7 +47,8 @@ def shell_word(text: str) -> str:
     """Return a text as one word of a shell command; if it has unprintable characters, in the form `$'…'` of bash."""
     if text.isprintable():
         return quote(text)
-    return f"$'{''.join(one if one.isprintable() and one not in _QUOTES else octal(one) for one in text)}'"
+    escaped = (one if one.isprintable() and one not in "'\\" else octal(one) for one in text)
+    return f"$'{''.join(escaped)}'"
 
 
 def needs_joiner(found: re.Match[str]) -> bool:

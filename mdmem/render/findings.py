@@ -15,7 +15,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from mdmem import __version__
 from mdmem.checks.check import Check, find_check
@@ -56,13 +56,6 @@ class CheckedRoot(Struct, frozen=True):
     def from_top(self, path: str) -> str:
         """Return a path of the root relative to the repository's top."""
         return f"{self.under}/{path}" if self.under else path
-
-
-class ReportStyle(Struct, frozen=True):
-    """The colours of a report, and whether to show every finding in full (`is_whole`)."""
-
-    ink: Style = field(default_factory=Style)
-    is_whole: bool = False
 
 
 class RootFinding(Struct, frozen=True):
@@ -156,9 +149,9 @@ def levels(findings: Iterable[Finding]) -> str:
     return ", ".join(count(number, level) for level, number in sums.items() if number) or "no findings"
 
 
-def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
+def text(roots: Sequence[CheckedRoot], style: Style) -> str:
     """Return each finding, then the totals; more than 50 become a table by check and wing, with the first errors."""
-    found, sums, ink = findings_of(roots), style.ink.typed(summary(roots)), style.ink
+    found, sums = findings_of(roots), style.typed(summary(roots))
     if style.is_whole or len(found) <= _READABLE:
         return "\n\n".join([*(_block(one, style) for one in found), sums])
     checks: dict[tuple[Severity, str], Counter[str]] = {}
@@ -170,25 +163,25 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     # The worst checks come first, then those with the most findings.
     for (level, name), counted in sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1])):
         wings = first_of([f"{wing} {number}" for wing, number in counted.most_common()], _WINGS)
-        table.append(f"{ink.severity(level, f'{level:<7}')}  {name:<{width}}  {counted.total():>5}  {wings}")
+        table.append(f"{style.severity(level, f'{level:<7}')}  {name:<{width}}  {counted.total():>5}  {wings}")
     errors = [one for one in found if one.finding.weight is Severity.ERROR]
     part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
     blocks = (_block(one, style) for one in errors[:_FIRST])
-    return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{ink.typed(_WAYS)}"])
+    return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{style.typed(_WAYS)}"])
 
 
-def _block(found: RootFinding, style: ReportStyle) -> str:
-    finding, checked, ink = found.finding, found.checked, style.ink
-    head = ink.severity(found.finding.weight, f"{found.finding.weight}[{finding.code}]")
+def _block(found: RootFinding, style: Style) -> str:
+    finding, checked = found.finding, found.checked
+    head = style.severity(found.finding.weight, f"{found.finding.weight}[{finding.code}]")
     new = " (new)" if finding.new else ""
-    lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
+    lines = [f"{head} {style.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
     if finding.quotable:
-        lines += _source(finding.place, checked, ink)
+        lines += _source(finding.place, checked, style)
     if finding.other is not None:
         lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
-        lines += _source(finding.other, checked, ink)
+        lines += _source(finding.other, checked, style)
     if finding.help:
-        lines.append(f"  help: {ink.typed(finding.help)}")
+        lines.append(f"  help: {style.typed(finding.help)}")
     if finding.fix is not None:
         lines.append(f"  {fix_line(finding.fix)}")
     return "\n".join(lines)
@@ -198,7 +191,7 @@ def _where(place: Place, show_path: Callable[[str], str]) -> str:
     return f"{visible(show_path(place.path))}:{place.line}:{place.column}"
 
 
-def _source(place: Place, checked: CheckedRoot, ink: Style) -> list[str]:
+def _source(place: Place, checked: CheckedRoot, style: Style) -> list[str]:
     line = checked.line_of(place)
     # The place of a finding about a whole file is its first line, which is only the fence `---`.
     if not line or line.strip() in ("", "---"):
@@ -210,11 +203,11 @@ def _source(place: Place, checked: CheckedRoot, ink: Style) -> list[str]:
     caret = " " * (place.column - 1 - start + bool(start)) + "^" * max(1, min(place.width, len(shown)))
     # Each unprintable character is replaced by a single one, so that the caret stays in place.
     shown = "".join(one if one.isprintable() else "\ufffd" for one in shown)
-    margins = ink.dim(f"{number} |"), ink.dim(f"{' ' * len(number)} |")
+    margins = style.dim(f"{number} |"), style.dim(f"{' ' * len(number)} |")
     return [f"  {margins[0]} {shown}", f"  {margins[1]} {caret}"]
 
 
-def concise(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def concise(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return one line for each finding: `path:line:col: severity code message`; `[*]` marks a safe fix."""
     return "\n".join(concise_line(found, found.checked.show_path) for found in findings_of(roots))
 
@@ -226,7 +219,7 @@ def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
     return f"{_where(finding.place, show_path)}: {found.finding.weight} {finding.code}{mark} {finding.message}"
 
 
-def json(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def json(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return the findings of all roots as one JSON document."""
     return dump(findings_json(roots))
 
@@ -248,7 +241,7 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     }
 
 
-def jsonl(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def jsonl(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return one JSON line for each finding, each fixed finding, and the totals of each root, told apart by `kind`."""
     records = [{"kind": "finding", **_finding(one, named=True)} for one in findings_of(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in findings_of(roots, "fixed")]
@@ -299,7 +292,7 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
     }
 
 
-def sarif(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def sarif(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return a SARIF log with one run for all roots; it lists only rules that have findings."""
     found = findings_of(roots, "findings")
     codes = sorted({one.finding.code for one in found})
@@ -363,7 +356,7 @@ def _location(path: str, place: Place | None = None) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": file, "region": region}}
 
 
-def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def rdjson(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return reviewdog's `DiagnosticResult`; columns count bytes of UTF-8, and the end is exclusive."""
     diagnostics = []
     for found in findings_of(roots):
@@ -386,7 +379,7 @@ def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     return json_text({"source": {"name": "mdmem"}, "diagnostics": diagnostics})
 
 
-def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def github(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return GitHub commands for the first ten findings of each level, then the number of others, and the totals."""
     shown: Counter[str] = Counter()
     lines: list[str] = []
@@ -414,7 +407,7 @@ def _property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def gitlab(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return a GitLab code quality report; fingerprints, which do not depend on lines, identify known findings."""
     found = findings_of(roots, "findings")
     return json_text(
@@ -431,7 +424,7 @@ def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     )
 
 
-def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def junit(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return a JUnit report with a case for each finding, which has failed if the finding fails the run.
 
     An old finding is a skipped case, so that it does not look fixed; an unreadable file is a case with an error. The
@@ -466,7 +459,7 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode")
 
 
-def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
+def markdown(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return the totals and a table of findings with their help, the worst first, in at most 65,000 characters."""
     found = findings_of(roots)
     sums = "  \n".join(prose(line) for line in summary(roots).split("\n"))

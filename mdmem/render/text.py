@@ -170,13 +170,14 @@ class Style(Struct, frozen=True):
 
     A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `shown` are the entries
     whose text is in the answer, so that lines that mention them do not repeat their titles. `program` is `mdmem`, with
-    `--root` if the user gave it.
+    `--root` if the user gave it. With `is_whole`, many findings are not shortened to a table.
     """
 
     color: bool = False
     is_markdown: bool = False
     shown: frozenset[str] = frozenset()
     program: str = "mdmem"
+    is_whole: bool = False
 
     def heading(self, text: str) -> str:
         """Return a heading inside an answer."""

@@ -25,7 +25,7 @@ from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind, title_of
 from mdmem.model.fields import BODIES, INHERITED, PLACEHOLDERS
-from mdmem.model.text import visible
+from mdmem.model.text import first_of, visible
 from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
@@ -254,10 +254,9 @@ _SHOWN = 5
 
 def join_addresses(addresses: Sequence[str]) -> str:
     """Return addresses as part of a sentence. Only the first five are listed."""
-    shown, more = addresses[:_SHOWN], len(addresses) - _SHOWN
-    last = f"{more} more" if more > 0 else shown[-1]
-    first = shown if more > 0 else shown[:-1]
-    return f"{', '.join(first)} and {last}" if first else last
+    if len(addresses) > _SHOWN:
+        return first_of(addresses, _SHOWN)
+    return " and ".join(filter(None, (", ".join(addresses[:-1]), addresses[-1])))
 
 
 def refuse_unfilled(document: Document) -> None:

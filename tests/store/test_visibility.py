@@ -27,6 +27,7 @@ from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render import findings
 from mdmem.render import json as json_form
 from mdmem.render.json import status_json
+from mdmem.render.text import Style
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
@@ -85,8 +86,8 @@ def _checked(workspace: Workspace) -> Iterator[str]:
         yield str(error)
         return
     checked = findings.CheckedRoot(report, "", workspace.line_of, lambda path: path)
-    yield findings.json([checked], findings.ReportStyle())
-    yield findings.text([checked], findings.ReportStyle())
+    yield findings.json([checked], Style())
+    yield findings.text([checked], Style())
 
 
 def _said(ask: Callable[[], str]) -> str:

@@ -245,7 +245,7 @@ def _check(
     )
     checked = findings.CheckedRoot(report=check(workspace, asked), under="", line_of=workspace.line_of, show_path=str)
     return ToolResult(
-        text=lambda: findings.text([checked], findings.ReportStyle(is_whole=True)),
+        text=lambda: findings.text([checked], Style(is_whole=True)),
         facts=lambda: {
             name: one for name, one in findings.findings_json([checked]).items() if name not in ("root", "fixed")
         },

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.model.fields import ORIGIN, Origin, origin_in
-from mdmem.model.text import shell_word
+from mdmem.model.text import first_of, shell_word
 from mdmem.store.catalog.addresses import by_number, number_in
 from mdmem.store.git.history import list_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
@@ -47,19 +47,14 @@ def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
     plain = from_root(workspace, name)
     if plain in workspace.catalog.entries:
         return plain
-    meant = _listed(_resolve(workspace, name))
+    meant = first_of(_resolve(workspace, name), _LISTED)
     raise UsageError(f"write one full address (wing/room/entry-id) in `{field}`; `{name}` matches {meant}")
 
 
 def _only(name: str, found: Sequence[str]) -> str:
     if len(found) > 1:
-        raise UsageError(f"`{name}` means {len(found)} entries: {_listed(found)}; write one of them in full")
+        raise UsageError(f"`{name}` means {len(found)} entries: {first_of(found, _LISTED)}; write one of them in full")
     return found[0]
-
-
-def _listed(addresses: Sequence[str]) -> str:
-    more = len(addresses) - _LISTED
-    return ", ".join(addresses[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) -> tuple[str, ...]:
@@ -80,7 +75,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         raise _unreadable(workspace, unread)
     if below:
         kind = "room" if "/" in plain else "wing"
-        hint = f"write one of its entries ({_listed(below)}), or `{plain}/` for all of them"
+        hint = f"write one of its entries ({first_of(below, _LISTED)}), or `{plain}/` for all of them"
         raise NotFoundError(f"`{name}` is a {kind}; {hint}")
     found: list[str] = []
     if not name.endswith("/"):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
+from mdmem.model.text import first_of
 from mdmem.store.git.process import Repository, find_repository, with_hook_index
 from mdmem.store.git.status import list_changed_in_index, list_tracked_named
 
@@ -111,8 +112,7 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: 
         near = near if all(one is near for one in meant) else None
     if near is None:
         roots = [location.under or "." for location in found]
-        more = f" and {len(roots) - _LISTED} more" if len(roots) > _LISTED else ""
-        listed = f"{', '.join(roots[:_LISTED])}{more}"
+        listed = first_of(roots, _LISTED)
         raise SeveralRootsError(f"this repository has {len(roots)} memories: {listed}; choose one with --root")
     return replace(near, why=f"nearest of the {len(found)} memories of the repository{to}")
 

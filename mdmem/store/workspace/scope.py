@@ -15,6 +15,7 @@ from mdmem.errors import SettingsError, UsageError
 from mdmem.model.access import AccessDeniedError
 from mdmem.model.entry import Entry, EntryType, Status, Wing
 from mdmem.model.globs import any_match
+from mdmem.model.text import first_of
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
@@ -128,8 +129,7 @@ def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
 def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
     """Return the error message for an unknown name, which suggests similar known names."""
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
-    listed = " or ".join(f"`{one}`" for one in close) or ", ".join(f"`{one}`" for one in sorted(known)[:12])
-    listed += f" and {len(known) - 12} more" if known and not close and len(known) > 12 else ""
+    listed = first_of([f"`{one}`" for one in close or sorted(known)], 12, " or " if close else ", ")
     hint = f"did you mean {listed}?" if close else f"choose from {listed}" if known else f"there is no {kind} yet"
     return f"there is no {kind} `{name}`{where}; {hint}"
 
