@@ -354,8 +354,7 @@ class GitFacts(Struct, frozen=True, dict=True):
         # A path with a line feed would be read as two requests.
         if "\n" in path or not self.access.sees(path):
             return None
-        name = f"HEAD:{self.from_top(path)}"
-        return dict(self._reader.read([name]))[name]
+        return self._reader.read(f"HEAD:{self.from_top(path)}")
 
     @cached_property
     def _reader(self) -> BlobReader:

@@ -101,7 +101,8 @@ def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: 
     if retried is not None:
         tried = saver.retry(None if retried == _ALL else retried)
         lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in tried]
-        given.print_report({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, "\n".join(lines))
+        text = given.style.typed("\n".join(lines))
+        given.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, text)
         if not tried:
             given.remark("no write waits")
         return int(not all(result.is_there for _, result in tried))
@@ -114,7 +115,7 @@ def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: 
         given.remark(f"{named} {'is given up' if is_given_up else 'still waits'}")
         return int(not is_given_up)
     found = waiting_saves(workspace)
-    given.print_report(rendered.pending_json(found), rendered.pending_text(found))
+    given.print_result(rendered.pending_json(found), given.style.typed(rendered.pending_text(found)))
     if not found:
         given.remark("no write waits")
     return 0

@@ -59,10 +59,6 @@ class Globals(Struct, frozen=True):
         """Print `content` as JSON if the format is `json`, otherwise `text`."""
         print_text(dump(content) if self.form == "json" else text)
 
-    def print_report(self, content: Mapping[str, Any], text: str) -> None:
-        """Print a result whose text is mdmem's own, so that `--root` can be added to its commands."""
-        self.print_result(content, self.style.typed(text))
-
     def print_written(self, workspace: Workspace, written: WriteResult) -> None:
         """Print the result of a write, and what to do about it in git."""
         from mdmem.render.writes import written_json

@@ -52,7 +52,7 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
     """
     workspace = given.open()
     report = import_records(workspace, ImportRequest(paths=paths, **options), wanted)
-    given.print_report(import_json(report), import_text(report, given.style))
+    given.print_result(import_json(report), given.style.typed(import_text(report, given.style)))
     if given.form == "json":
         return
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]

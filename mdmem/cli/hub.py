@@ -155,7 +155,7 @@ def verify_command(given: Globals, *, repository: str | None) -> int:
         given.remark(*(f"not compared: {one}" for one in report.missing))
     found = [record_json(one, "code", "message", "help", path="place.path") for one in report.findings]
     facts = {**record_json(report, "repository", "commit", "checked", "missing"), "findings": found}
-    given.print_report(facts, rendered.verify_text(report))
+    given.print_result(facts, given.style.typed(rendered.verify_text(report)))
     return _INCOMPLETE if report.missing else int(bool(report.findings))
 
 
@@ -181,7 +181,7 @@ def forget_command(given: Globals, *, name: str) -> None:
     with _opened() as connection:
         done = forget(connection, name)
     text = f"the hub no longer has a copy of {done.name}; `mdmem hub push` sends one again"
-    given.print_report({"repository": done.name, "commit": done.commit}, text)
+    given.print_result({"repository": done.name, "commit": done.commit}, given.style.typed(text))
 
 
 _PLACES = click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")

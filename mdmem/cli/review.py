@@ -97,7 +97,7 @@ _SCOPE = click.Choice(["global", "project", "focus"])
 def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> None:
     """Show what needs maintenance, and what to type next; no entry is changed."""
     report = run(given.open(), wing, scope, **options)
-    given.print_report(hygiene_fields(report), hygiene_text(report, given.style, limit=limit))
+    given.print_result(hygiene_fields(report), given.style.typed(hygiene_text(report, given.style, limit=limit)))
     if given.form == "text":
         given.remark(*report.remarks)
 

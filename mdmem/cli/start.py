@@ -82,7 +82,7 @@ def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool)
         given.print_result(record_json(done, "total", "added", "removed", "rebuilt"), text)
     else:
         report = report_status(workspace)
-        given.print_report(status_json(report), upkeep.status_text(report, given.style))
+        given.print_result(status_json(report), given.style.typed(upkeep.status_text(report, given.style)))
 
 
 @click.command("guide")
@@ -127,7 +127,7 @@ def sync_command(
         return 0
     workspace = given.open()
     fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
-    given.print_report(upkeep.wings_json(fetched), upkeep.wings_text(fetched, given.style))
+    given.print_result(upkeep.wings_json(fetched), given.style.typed(upkeep.wings_text(fetched, given.style)))
     if not fetched.wings:
         given.remark("no wing is in another repository; add one with `[wings.NAME] git = ...` in mdmem.toml")
     if fetched.is_written and fetched.commit is None:

@@ -216,20 +216,19 @@ class GitTree(Tree, Struct, dict=True):
         if not self.under:
             files = [one for one in found.values() if one.kind in (FileKind.FILE, FileKind.UNMERGED)]
             manifests = {one.path: one.digest or "" for one in files if MANIFEST_PATH.fullmatch(one.path)}
-            content = dict(self._reader.read(list(manifests.values())))
             # A folder whose manifest cannot be read may be a wing, so it counts as one.
             wings = {
                 path.partition("/")[0]
                 for path, digest in manifests.items()
-                if (read := content.get(digest)) is None or is_wing_manifest(read)
+                if (read := self._reader.read(digest)) is None or is_wing_manifest(read)
             }
             others = [path for path in found if path.partition("/")[0] not in wings and path != SETTINGS_NAME]
             for path in others:
                 if _may_be_orphan(found.pop(path)):
                     self._orphans.append(path)
-        links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
-        for file, (_, target) in zip(links, self._reader.read([one.digest or "" for one in links]), strict=False):
-            found[file.path] = file.with_changes(target=os.fsdecode(target or b""))
+        for file in [one for one in found.values() if one.kind is FileKind.SYMLINK]:
+            target = self._reader.read(file.digest or "") or b""
+            found[file.path] = file.with_changes(target=os.fsdecode(target))
         return tuple(found[path] for path in sorted(found))
 
     def orphans(self) -> tuple[str, ...]:
@@ -240,11 +239,8 @@ class GitTree(Tree, Struct, dict=True):
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, or with an Unreadable; one git process reads them all."""
         self.files()
-        listed = [path for path in paths if path in self._digests]
-        blobs = self._reader.read([self._digests[path] for path in listed])
-        content = {path: blob for path, (_, blob) in zip(listed, blobs, strict=False)}
         for path in paths:
-            found = content.get(path)
+            found = self._reader.read(self._digests[path]) if path in self._digests else None
             yield path, Unreadable("the blob is missing from the repository") if found is None else found
 
 

@@ -27,7 +27,7 @@ from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render import findings
 from mdmem.render import json as json_form
 from mdmem.render.json import status_json
-from mdmem.render.text import Style
+from mdmem.render.text import Style, dump
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
@@ -60,23 +60,23 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         yield _said(lambda word=word: str(list_entries(workspace, Filters(rooms=(word,)))))
         yield _said(lambda word=word: str(show(workspace, [word])))
         yield _said(lambda word=word: str(check(workspace, CheckRequest(paths=(word,)))))
-        yield _said(lambda word=word: json_form.dump(hygiene_fields(run(workspace, word))))
+        yield _said(lambda word=word: dump(hygiene_fields(run(workspace, word))))
     yield str(list_entries(workspace, EVERYTHING))
     addresses = tuple(workspace.catalog.entries)
-    yield json_form.dump(json_form.entries_json(in_full(workspace, list(workspace.catalog.entries.values()))))
-    yield from (json_form.dump(json_form.why_json(why(workspace, address))) for address in addresses)
+    yield dump(json_form.entries_json(in_full(workspace, list(workspace.catalog.entries.values()))))
+    yield from (dump(json_form.why_json(why(workspace, address))) for address in addresses)
     yield from _checked(workspace)
-    yield json_form.dump(hygiene_fields(run(workspace)))
-    yield _said(lambda: json_form.dump(json_form.status_json(report_status(workspace))))
+    yield dump(hygiene_fields(run(workspace)))
+    yield _said(lambda: dump(json_form.status_json(report_status(workspace))))
 
 
 def _packed(workspace: Workspace, question: Question, *, budget: int | None = None) -> str:
-    return json_form.dump(json_form.answer_json(retrieve(workspace, question, budget=budget).all[0]))
+    return dump(json_form.answer_json(retrieve(workspace, question, budget=budget).all[0]))
 
 
 def _searched(workspace: Workspace, question: Question) -> str:
     result = search(workspace, question)
-    return json_form.dump(json_form.search_json(result, snippets(workspace, result, 50)))
+    return dump(json_form.search_json(result, snippets(workspace, result, 50)))
 
 
 def _checked(workspace: Workspace) -> Iterator[str]:

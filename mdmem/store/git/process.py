@@ -315,14 +315,10 @@ class BlobReader:
         self._git: subprocess.Popen[bytes] | None = None
         self._closing: finalize[..., BlobReader] | None = None
 
-    def read(self, digests: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Yield each hash with the content of that file, in the order of the arguments; None if it is missing."""
-        # To ask for one at a time takes no longer, and memory never has more than one content that may be large.
-        for digest in digests:
-            yield digest, self._content(digest) if self._ended < _PATIENCE else None
-
-    def _content(self, digest: str) -> bytes | None:
-        """Return the content of one file; None if it is missing, or if git exits."""
+    def read(self, digest: str) -> bytes | None:
+        """Return the content of the file with a hash; None if it is missing or damaged, or after git exited often."""
+        if self._ended >= _PATIENCE:
+            return None
         if self._git is None:
             self._git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],
@@ -365,9 +361,10 @@ _PATIENCE = 20
 
 
 def read_blobs(repository: Repository, digests: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield each hash with the content of that file, as `BlobReader.read` does."""
+    """Yield each hash with the content of that file, or None, as `BlobReader.read` returns it."""
     with closing(BlobReader(repository)) as reader:
-        yield from reader.read(digests)
+        # Memory has only one file at a time, since any may be large.
+        yield from ((digest, reader.read(digest)) for digest in digests)
 
 
 def find_repository(folder: Path) -> Repository | None:
