@@ -1,11 +1,10 @@
 """What the tests of the hooks share: commands run as git runs them, and what they said."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
-from builders import environment, git, write
+from builders import environment, git
 
 Done = subprocess.CompletedProcess[str]
 CITES = {"title": "Cites", "owner": "Ada", "see": "nav/architecture/threads"}
@@ -53,25 +52,3 @@ def add_remote(folder: Path, remote: Path) -> Path:
     git(remote, "init", "-q", "--bare", "-b", "main")
     git(folder, "remote", "add", "origin", str(remote))
     return remote
-
-
-def write_framework(folder: Path, entry: str) -> None:
-    """Configure pre-commit and prek to run a command as our hook is run."""
-    write(
-        folder,
-        ".pre-commit-config.yaml",
-        f"""\
-default_install_hook_types: [pre-commit, pre-merge-commit, pre-push]
-repos:
-  - repo: local
-    hooks:
-      - id: mdmem-check
-        name: mdmem check
-        entry: {json.dumps(entry)}
-        language: system
-        always_run: true
-        pass_filenames: false
-        require_serial: true
-        stages: [pre-commit, pre-merge-commit, pre-push, manual]
-""",
-    )

@@ -22,10 +22,9 @@ from hooked import (
     refused_for,
     run,
     said,
-    write_framework,
 )
 
-from mdmem.setup.hooks import STAGES, Program, hook_text
+from mdmem.setup.hooks import LOCAL_ENTRY, STAGES, Program, hook_text
 
 FOREIGN = "#!/bin/sh\nexit 0\n"
 
@@ -217,6 +216,7 @@ def test_module_of_the_repository_does_not_stand_in_for_ours(tmp_path: Path, cap
 TOP = Path(__file__).parents[2]
 PREK = shutil.which("prek", path=str(Path(sys.executable).parent)) or shutil.which("prek")
 MDMEM = f"{shlex.quote(sys.executable)} -m mdmem"
+INSTALLED = f"default_install_hook_types: [{', '.join(STAGES)}]\nrepos:\n"
 COMMANDS = {"prek": [str(PREK)], "pre-commit": [sys.executable, "-m", "pre_commit"]}
 needs_prek = pytest.mark.skipif(PREK is None, reason="prek is not installed")
 
@@ -255,9 +255,7 @@ def hooked(folder: Path, manifest: Path, framework: list[str], hook: str = "mdme
     memory(folder)
     entry = f"{MDMEM} check {'--fix' if hook == 'mdmem-fix' else '--staged'}"
     config = f"""\
-default_install_hook_types: [pre-commit, pre-merge-commit, pre-push]
-repos:
-  - repo: {manifest}
+{INSTALLED}  - repo: {manifest}
     rev: {git(manifest, "rev-parse", "HEAD")}
     hooks:
       - id: {hook}
@@ -311,7 +309,8 @@ def test_fix_hook_mends_the_file_and_refuses_the_commit(framework: list[str], ma
 @pytest.mark.long
 def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framework: list[str], tmp_path: Path) -> None:
     folder = guard(memory(tmp_path / "p"))
-    write_framework(folder, f"{MDMEM} check --staged")
+    entry = LOCAL_ENTRY.replace("mdmem check --staged", json.dumps(f"{MDMEM} check --staged"))
+    write(folder, ".pre-commit-config.yaml", INSTALLED + entry)
     commit_all(folder)
     assert run(folder, *framework, "install").returncode == 0
     name = "pre-commit" if "pre_commit" in framework else "prek"
@@ -329,7 +328,7 @@ def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framewor
         f".git/hooks/pre-merge-commit stays as it is: {runs}",
         "removed .git/hooks/pre-push.legacy",
         f".git/hooks/pre-push stays as it is: {runs}",
-        "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it",
+        "the merge driver stays as it is: `mdmem hooks uninstall --driver-only` removes it",
     ]
     assert refused_for(commit(folder), "dangling-link")
     removed = run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall", "--driver-only")
