@@ -298,9 +298,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
 
 
-def export(
-    workspace: Workspace, form: str, *, wings: tuple[str, ...] = (), out: str | None = None, is_dry: bool = False
-) -> ExportReport:
+def export(workspace: Workspace, form: str, *, wings: tuple[str, ...], out: str | None, is_dry: bool) -> ExportReport:
     """Write an export and return the changes. With `is_dry`, only return the changes.
 
     Raises UsageError if a file that would be replaced is not by mdmem, EnvironmentFaultError or OSError for the disk.

@@ -143,7 +143,7 @@ def not_to_push(name: str) -> UsageError:
     return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
 
 
-def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
+def own_repository(cursor: Any, location: Location, *, given: str | None) -> HubRepository:
     """Return a memory's repository, by the given or a default name; raises NotFoundError if it was never pushed."""
     remote = setting(location.get_repository(), "remote.origin.url")
     names = [given] if given is not None else own_names(location, remote)

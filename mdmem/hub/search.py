@@ -230,7 +230,7 @@ def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) 
 _BEST = 3
 
 
-def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResult:
+def who(cursor: Any, query: str, *, repositories: Sequence[str]) -> HubResult:
     """Return entries with their owners and dependents: those at an address, or the best three that match words."""
     named, _, address = query.strip().rpartition(":")
     if address.count("/") == 2 and " " not in query.strip():
