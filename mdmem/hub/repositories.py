@@ -367,12 +367,11 @@ def _change_token(cursor: Any, name: str, statement: str, arguments: tuple[objec
 def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
     """Return the grants of one name or of everybody; a caller who is not the owner gets only their own grants."""
     with transaction(connection, is_snapshot=True) as cursor:
-        if not one_row(cursor.execute("SELECT is_owner()"))[0]:
-            if name is not None:
-                require_owner(cursor, _DOES)
-            return (Grant(None, tuple(Permission(*row) for row in cursor.execute(_OWN))),)
         if name is not None:
+            require_owner(cursor, _DOES)
             return (_granted(cursor, _get_principal(cursor, name)),)
+        if not one_row(cursor.execute("SELECT is_owner()"))[0]:
+            return (Grant(None, tuple(Permission(*row) for row in cursor.execute(_OWN))),)
         known = cursor.execute("SELECT id FROM principal ORDER BY coalesce(name, role::text)").fetchall()
         return tuple(_granted(cursor, one) for (one,) in known)
 

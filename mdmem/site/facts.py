@@ -70,13 +70,11 @@ _LONGEST_TITLE, _LONGEST_REASON = 300, 600
 class Row(Struct, frozen=True):
     """An entry in a list. `page` is the percent-encoded path of its page; `amended_by` are the amending entries."""
 
-    address: str
+    entry: Entry
     page: str
     title: Markup
-    type: str
     state: BoxState
-    globs: Sequence[str] = ()
-    amended_by: Sequence[str] = ()
+    amended_by: Sequence[str]
 
     @property
     def is_current(self) -> bool:
@@ -144,12 +142,10 @@ class SiteFacts(Struct, frozen=True, dict=True):
         """Return a Row for each entry, by address."""
         return {
             one.address: Row(
-                one.address,
+                one,
                 quote(page_of(one.address)),
                 with_code(cut_at_word(one.title, _LONGEST_TITLE)),
-                one.type.value,
                 state_of(self.catalog, one.address, today=self.workspace.today),
-                one.applies_to,
                 self.catalog.derived.amended_by(one.address),
             )
             for one in self.entries

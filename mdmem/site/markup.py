@@ -101,8 +101,7 @@ def render_markdown(text: str, href: Href, *, near: str = "") -> Markup:
 
 def addresses_in(text: str) -> Iterator[str]:
     """Yield the parts of a text that look like addresses of entries, without `.md`."""
-    if "/" in text:
-        yield from (found[1].removesuffix(".md") for found in _ADDRESS.finditer(text))
+    return (found[1].removesuffix(".md") for found in _ADDRESS.finditer(text))
 
 
 def _linked(address: str, shown: str, href: Href) -> str:

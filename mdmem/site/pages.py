@@ -118,9 +118,9 @@ class SitePages(Struct, frozen=True, dict=True):
     def _start(self) -> Mapping[str, Any]:
         facts = self.facts
         newest = max((some[0] for some in facts.commits.values()), key=lambda one: one.when, default=None)
-        counted = Counter((row.type, row.state) for row in facts.rows.values())
+        counted = Counter((row.entry.type, row.state) for row in facts.rows.values())
         return {
-            "table": [(kind.value, [counted[kind.value, state] for state in BoxState]) for kind in EntryType],
+            "table": [(kind.value, [counted[kind, state] for state in BoxState]) for kind in EntryType],
             "states": list(BoxState),
             "most": _MOST_DECISIONS,
             "events": facts.events[:_RECENT_EVENTS],
@@ -163,7 +163,6 @@ class SitePages(Struct, frozen=True, dict=True):
             picture = self._picture(facts.relations.graph((address,), today=facts.workspace.today), page)
         return {
             "row": row,
-            "entry": entry,
             "superseded_by": heads if not row.is_current else [],
             "why_ended": shown_reason(facts.why_ended(entry)) if is_one_step and not row.is_current else "",
             "unreplaced": UNREPLACED,
@@ -209,7 +208,7 @@ def _search(facts: SiteFacts) -> str:
         words = dict.fromkeys(_WORD.findall(body.casefold())).keys() - set(_WORD.findall(excerpt.casefold()))
         head = numbers[heads[0]] if heads and heads[0] != entry.address else None
         page = page_of(entry.address)
-        found.append([visible(entry.title[:_TITLE]), page, row.type, row.state, head, excerpt, " ".join(sorted(words))])
+        found.append([visible(entry.title[:_TITLE]), page, entry.type, row.state, head, excerpt, " ".join(sorted(words))])
     return _script("mdmemSearch", found)
 
 
