@@ -207,8 +207,8 @@ def _search(facts: SiteFacts) -> str:
         excerpt = plain_text(body[: 2 * _EXCERPT])[:_EXCERPT]
         words = dict.fromkeys(_WORD.findall(body.casefold())).keys() - set(_WORD.findall(excerpt.casefold()))
         head = numbers[heads[0]] if heads and heads[0] != entry.address else None
-        page = page_of(entry.address)
-        found.append([visible(entry.title[:_TITLE]), page, entry.type, row.state, head, excerpt, " ".join(sorted(words))])
+        title, page = visible(entry.title[:_TITLE]), page_of(entry.address)
+        found.append([title, page, entry.type, row.state, head, excerpt, " ".join(sorted(words))])
     return _script("mdmemSearch", found)
 
 
