@@ -204,17 +204,13 @@ def _search(facts: SiteFacts) -> str:
         row = facts.rows[entry.address]
         heads = () if row.is_current else facts.catalog.lineage.heads(entry.address)
         body = without_title(facts.bodies.get(entry.address, ""), entry.title)
-        excerpt = plain_text(body[: 2 * _EXCERPT])[:_EXCERPT]
+        # One line without Markdown markup.
+        excerpt = visible(" ".join(_SIGNS.sub(" ", body[: 2 * _EXCERPT]).split()))[:_EXCERPT]
         words = dict.fromkeys(_WORD.findall(body.casefold())).keys() - set(_WORD.findall(excerpt.casefold()))
         head = numbers[heads[0]] if heads and heads[0] != entry.address else None
         title, page = visible(entry.title[:_TITLE]), page_of(entry.address)
         found.append([title, page, entry.type, row.state, head, excerpt, " ".join(sorted(words))])
     return _script("mdmemSearch", found)
-
-
-def plain_text(body: str) -> str:
-    """Return a body as one line without Markdown markup."""
-    return visible(" ".join(_SIGNS.sub(" ", body).split()))
 
 
 def _rules(facts: SiteFacts) -> str:
