@@ -182,12 +182,12 @@ class _Comparison:
             heads = self.successors(old)
             replacing.update(heads)
             direct = self.after.catalog.lineage.successors.get(self.moved(old), heads)
-            stated = [reason for one in direct if (reason := entries[one].reason)]
+            reasons = [reason for one in direct if (reason := entries[one].reason)]
             entry = entries.get(self.moved(old))
             # The `reason` of an entry with a successor may explain why the entry replaced its own predecessor.
-            if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
-                stated.append(why)
-            reason = _shortened("; ".join(dict.fromkeys(stated)))
+            if entry is not None and (why := entry.deprecated_reason or ("" if reasons else entry.why_ended)):
+                reasons.append(why)
+            reason = _shortened("; ".join(dict.fromkeys(reasons)))
             reason = reason or next((why for head in heads if (why := self._reason(head))), None)
             was_there, after = frozenset(heads).difference(self.begun), tuple(map(self.after.ref, heads))
             found.append(Belief(self.before.ref(old), after, reason, was_there, self._opening(heads)))
@@ -203,8 +203,8 @@ class _Comparison:
 
     def _reason(self, address: str) -> str | None:
         """Return the stated reason of an entry. If there is none and the file changed, return the rationale in it."""
-        if stated := self.after.catalog.entries[address].reason:
-            return _shortened(stated)
+        if reason := self.after.catalog.entries[address].reason:
+            return _shortened(reason)
         document = self.case.changed_documents.get(address)
         start, end = rationale_span(without_code(document.body)) if document is not None else (0, 0)
         # If nothing marks the rationale, the span is the whole body.
@@ -272,8 +272,8 @@ class _Comparison:
         before, after = self.before, self.after
         changed = {*self.begun, *(one.entry.address for one in reworded if one.entry.address in after.current)}
         concerned = [(before, address) for address in self.ended] + [(after, address) for address in changed]
-        stated = [(side.ref(address), side.catalog.entries[address].applies_to) for side, address in concerned]
-        with_globs = sorted(((ref, globs) for ref, globs in stated if globs), key=lambda pair: pair[0].rank)
+        applied = [(side.ref(address), side.catalog.entries[address].applies_to) for side, address in concerned]
+        with_globs = sorted(((ref, globs) for ref, globs in applied if globs), key=lambda pair: pair[0].rank)
         tracked, found = sorted(files()) if with_globs else [], []
         for ref, globs in with_globs:
             paths = list(all_matches(globs, tracked))

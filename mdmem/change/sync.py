@@ -245,32 +245,32 @@ def fetch_wings(
     )
 
 
-def _fetch(workspace: Workspace, name: str, stated: WingSettings, *, pinned: bool) -> FetchedWing:
+def _fetch(workspace: Workspace, name: str, wing: WingSettings, *, pinned: bool) -> FetchedWing:
     """Fetch a wing at its pinned commit, or at the newest commit of its ref."""
-    url, before, cache = place_of(stated, workspace.location.root), stated.commit, workspace.cache_folder
+    url, before, cache = place_of(wing, workspace.location.root), wing.commit, workspace.cache_folder
     found = FetchedWing(
         name=name,
-        git=stated.git or "",
-        ref=stated.ref or "HEAD",
+        git=wing.git or "",
+        ref=wing.ref or "HEAD",
         before=before,
         commit=before,
         asked=_asked(workspace, url, before),
     )
     if pinned and before is None:
         return replace(found, fault="it is not pinned to a commit yet; `mdmem sync --wings` pins it")
-    if pinned and find_pin(cache, url, before or "") is not None and not _not_here(workspace, name, stated):
+    if pinned and find_pin(cache, url, before or "") is not None and not _not_here(workspace, name, wing):
         return found
     try:
         store = make_bare(store_of(cache, url))
         if pinned and before is not None:
-            fetch_commit(store, url, before, stated.ref)
-        commit = before if pinned and before is not None else fetch_tip(store, url, stated.ref)
+            fetch_commit(store, url, before, wing.ref)
+        commit = before if pinned and before is not None else fetch_tip(store, url, wing.ref)
         paths = (blob.path.rpartition("/") for blob in list_revision(store, commit, ""))
         roots = tuple(sorted(folder for folder, _, file in paths if file == SETTINGS_NAME))
         keep_pin(cache, url, commit, Pin(roots, workspace.today))
     except (GitError, OSError) as error:
         return replace(found, fault=str(error) if isinstance(error, GitError) else (error.strerror or str(error)))
-    fault = _not_here(workspace, name, replace(stated, commit=commit))
+    fault = _not_here(workspace, name, replace(wing, commit=commit))
     if fault is not None and not pinned:
         return replace(found, fault=fault)
     return replace(found, commit=commit, fault=fault, asked=_asked(workspace, url, commit))
@@ -281,8 +281,8 @@ def _asked(workspace: Workspace, url: str, commit: str | None) -> str | None:
     return pin.asked.isoformat() if pin is not None else None
 
 
-def _not_here(workspace: Workspace, name: str, stated: WingSettings) -> str | None:
-    found = find_remote_wing(workspace.cache_folder, workspace.location.root, name, stated)
+def _not_here(workspace: Workspace, name: str, wing: WingSettings) -> str | None:
+    found = find_remote_wing(workspace.cache_folder, workspace.location.root, name, wing)
     return f"it {found.why}; {found.help}" if isinstance(found, NotHere) else None
 
 

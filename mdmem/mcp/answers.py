@@ -109,12 +109,12 @@ def mark_line(facts: Facts) -> str:
 
 
 def page_of(
-    facts: Facts, *, limit: int, asked: str = "", cursor: str | None = None, has_more: bool = True
+    facts: Facts, *, limit: int, request: str = "", cursor: str | None = None, has_more: bool = True
 ) -> tuple[Facts, bool]:
     """Return one page of an answer, and whether it is the last page; raises UsageError for a stale cursor.
 
-    A page has all values that are not lists, and the list members that fit into `limit` bytes of JSON. `asked` is the
-    call without its cursor, as text. Without `has_more`, the caller cannot request further pages.
+    A page has all values that are not lists, and the list members that fit into `limit` bytes of JSON. `request` is
+    the call without its cursor, as text. Without `has_more`, the caller cannot get further pages.
     """
     # Unreadable files come first, since they may contain rules.
     facts = {"problems": facts["problems"]} | facts if facts.get("problems") else facts
@@ -133,7 +133,7 @@ def page_of(
             pieces.append(_Piece(part, _size(part) + 1, number, invariants, path))
     # First unreadable files, then binding invariants, conflicts, and everything else.
     pieces.sort(key=lambda piece: 1 if piece.invariants else _FIRST_LISTS.get(".".join(piece.path), 3))
-    seal = _seal(asked, json_line(facts))
+    seal = _seal(request, json_line(facts))
     on_page, marks = _cut_page(pieces, left, seal, cursor, has_more=has_more)
     here = {piece.path for piece in on_page}
     elsewhere = dict.fromkeys(".".join(piece.path) for piece in pieces if piece.path not in here)
@@ -146,7 +146,7 @@ def page_of(
     return marks | more | head, not marks
 
 
-def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
+def text_page_of(text: str, *, limit: int, request: str = "", cursor: str | None = None) -> tuple[str, bool]:
     """Return one page of a text, of whole sections if they fit, and whether it is the last. See `page_of`."""
     if cursor is None and size_of(text) <= limit:
         return text, True
@@ -163,7 +163,7 @@ def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None =
             whole = ("> " if line.startswith(">") else "") + (part if part is section else part.rstrip("\n"))
             pieces.append(_Piece(whole, size_of(whole) + 2, number, binds))
             line = "" if part.endswith("\n") else whole.rpartition("\n")[2]
-    on_page, marks = _cut_page(pieces, left, _seal(asked, text), cursor, has_more=True)
+    on_page, marks = _cut_page(pieces, left, _seal(request, text), cursor, has_more=True)
     lines = [mark_line(marks)] if marks else []
     return "\n\n".join([*lines, *(piece.value for piece in on_page)]), not marks
 
@@ -192,9 +192,9 @@ def _cut_page(
     return pieces[start:end], marks
 
 
-def _seal(asked: str, text: str) -> str:
+def _seal(request: str, text: str) -> str:
     """Return hashes of the call and of its whole answer; a cursor with other hashes is stale."""
-    return "".join(hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:6] for one in (asked, text))
+    return "".join(hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:6] for one in (request, text))
 
 
 def _size(value: Any) -> int:

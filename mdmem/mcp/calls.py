@@ -91,14 +91,14 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         shown = {"shown": self.shown} if self.tool.takes_shown else {}
         return as_result(self.tool.call(source, **self.tool_arguments, **shown))
 
-    def page(self, stated: Facts | ToolResult) -> Page:
+    def page(self, result: Facts | ToolResult) -> Page:
         """Return the page of an answer that the call requests with its cursor; raises UsageError for a stale cursor."""
-        tool, answer = self.tool, as_result(stated)
-        asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
+        tool, answer = self.tool, as_result(result)
+        request = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
         # The answer to a write has no second page.
         limit = max(self.settings.answer_limit, LARGEST) if tool.writes else self.settings.answer_limit
         if answer.text and not tool.answer_types and self.form != JSON_FORM:
-            text, is_last = text_page_of(safe_text(answer.text()), limit=limit, asked=asked, cursor=self.cursor)
+            text, is_last = text_page_of(safe_text(answer.text()), limit=limit, request=request, cursor=self.cursor)
             page = Page(text)
         else:
             values = plain(answer.facts())
@@ -106,7 +106,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
                 # The Markdown is rendered for each page.
                 values.pop("markdown", None)
             facts = without_noise(values, kept={*tool.kept, *tool.answer_types}, noise=tool.noise)
-            facts, is_last = page_of(facts, limit=limit, asked=asked, cursor=self.cursor, has_more=not tool.writes)
+            facts, is_last = page_of(facts, limit=limit, request=request, cursor=self.cursor, has_more=not tool.writes)
             page = _page_with(tool, facts)
         # Entries count as shown when the last page is returned.
         return replace(page, shown=answer.shown) if is_last else page
@@ -167,8 +167,8 @@ class Calls:
 
         def find_outside() -> list[Facts]:
             """Return a few lines from outside the memory, for an agent that has to go on without it."""
-            stated = (call.arguments.get(name) for name in tool.asks)
-            words = " ".join(word for one in stated for word in ([one] if isinstance(one, str) else one or ()))
+            values = (call.arguments.get(name) for name in tool.asks)
+            words = " ".join(word for one in values for word in ([one] if isinstance(one, str) else one or ()))
             with contextlib.suppress(MdmemError, OSError):
                 workspace = self._provider.workspace(call.access)
                 # If the memory is the repository's top folder, its wings are unknown without reading the memory.

@@ -139,9 +139,9 @@ class HubAnswers:
         Raises NotFoundError if the caller may not see the repository or the hub does not have it, and UsageError for a
         call that only the clone can answer.
         """
-        call, named = _with_repository(call)
+        call, repository = _with_repository(call)
         is_over_all = call.tool.name in _OVER_ALL
-        if named is None and not is_over_all:
+        if repository is None and not is_over_all:
             return of_clone(call)
         if call.access.is_narrow:
             raise UsageError("the hub answers only callers whose token opens every wing of this memory")
@@ -152,9 +152,9 @@ class HubAnswers:
             open_hub(self._dsn, self._token, limits=_LIMITS) as connection,
             transaction(connection, is_snapshot=True) as cursor,
         ):
-            if named is None or is_over_all:
-                return call.run(OpenedHub(cursor, (named,) if named else ()))
-            key = (copy_key(cursor, named), self._today())
+            if repository is None or is_over_all:
+                return call.run(OpenedHub(cursor, (repository,) if repository else ()))
+            key = (copy_key(cursor, repository), self._today())
             # The copy of an earlier call is used again if the rows are the same.
             copy = self._copies.get(key)
             if copy is None:
@@ -174,15 +174,15 @@ class HubAnswers:
 
 def _with_repository(call: ToolCall) -> tuple[ToolCall, str | None]:
     """Return a call with plain addresses, and its one repository: an argument, or a part of its addresses."""
-    named = call.arguments.get(REPOSITORY)
-    stated = call.arguments.get("address")
-    addresses = [stated] if isinstance(stated, str) else list(stated or ())
+    repository = call.arguments.get(REPOSITORY)
+    typed = call.arguments.get("address")
+    addresses = [typed] if isinstance(typed, str) else list(typed or ())
     split = [one.strip().rpartition(":") for one in addresses]
     names = {name for name, colon, _ in split if colon}
     if not names:
-        return call, named
-    if len(names | ({named} - {None})) > 1 or not all(colon for _, colon, _ in split):
+        return call, repository
+    if len(names | ({repository} - {None})) > 1 or not all(colon for _, colon, _ in split):
         raise UsageError("the addresses belong to several repositories; ask about one repository at a time")
     plain: Any = [address for *_, address in split]
-    arguments = {**call.arguments, "address": plain[0] if isinstance(stated, str) else plain}
+    arguments = {**call.arguments, "address": plain[0] if isinstance(typed, str) else plain}
     return replace(call, arguments=arguments), names.pop()

@@ -90,11 +90,11 @@ def test_invalid_cursor_is_refused(cursor: str) -> None:
 
 
 def test_a_cursor_of_another_call_or_of_a_changed_answer_is_refused() -> None:
-    cursor = page_of(_ANSWER, limit=2_000, asked="one")[0]["cursor"]
+    cursor = page_of(_ANSWER, limit=2_000, request="one")[0]["cursor"]
     with pytest.raises(UsageError, match="of another call"):
-        page_of(_ANSWER, limit=2_000, asked="two", cursor=cursor)
+        page_of(_ANSWER, limit=2_000, request="two", cursor=cursor)
     with pytest.raises(UsageError, match="the memory changed"):
-        page_of({**_ANSWER, "hits": _ANSWER["hits"][1:]}, limit=2_000, asked="one", cursor=cursor)
+        page_of({**_ANSWER, "hits": _ANSWER["hits"][1:]}, limit=2_000, request="one", cursor=cursor)
 
 
 def test_a_write_that_is_too_long_is_cut_without_a_cursor() -> None:

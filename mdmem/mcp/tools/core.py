@@ -137,11 +137,11 @@ def _retrieve(
     `queries`. Invariants always come first, then decisions, patterns, notes. Proposed entries do not bind;
     contradictions are for people to resolve; files that cannot be read may contain rules.
     """
-    asked = [question_of(one, filters) for one in dict.fromkeys(queries or ()) if one]
+    questions = [question_of(one, filters) for one in dict.fromkeys(queries or ()) if one]
     main = None
-    if query or paths or not asked:
+    if query or paths or not questions:
         main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
-    answers = retrieve(workspace, main, asked, budget=budget, shown=shown)
+    answers = retrieve(workspace, main, questions, budget=budget, shown=shown)
     parts = ((one.items, one.proposed, one.basis.problems, one.basis.fallback) for one in answers.all)
     return _result_of(answers, retrieval_status="succeeded" if any(map(any, parts)) else "empty")
 
@@ -240,10 +240,10 @@ def _check(
     code. An `error` blocks the commit. With `base`, only newer findings are listed; `old` counts the others.
     """
     # As on the command line, findings of the level "info" are included only if the caller selects checks.
-    asked = CheckRequest(
+    request = CheckRequest(
         paths=paths, base=base, select=select, ignore=ignore, with_info=bool(select), with_uncommitted=True
     )
-    checked = findings.CheckedRoot(report=check(workspace, asked), under="", line_of=workspace.line_of, show_path=str)
+    checked = findings.CheckedRoot(report=check(workspace, request), under="", line_of=workspace.line_of, show_path=str)
     return ToolResult(
         text=lambda: findings.text([checked], Style(is_whole=True)),
         facts=lambda: {
@@ -268,12 +268,12 @@ class _ProposeArguments(TypedDict):
 
 
 @tool("Propose an entry", writes=True)
-def _propose(workspace: Workspace, **stated: Unpack[_ProposeArguments]) -> Facts:
+def _propose(workspace: Workspace, **arguments: Unpack[_ProposeArguments]) -> Facts:
     """Write a rule, decision, pattern or note, or the successor of an entry that no longer fits, as a draft for people
     to approve: until then nothing changes. State it in one sentence, then the reasons after a line `Rationale:`.
     Read the entries in `near` before you go on.
     """
-    known: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
+    known: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}
     return propose(workspace, ProposeRequest(**known), now=datetime.now(UTC))
 
 
@@ -317,19 +317,19 @@ class _ContextPack(TypedDict):
     view=lambda facts: "\n\n".join(filter(None, (mark_line(facts), pack_markdown(facts)))),
     fall_back=without_memory(
         *("goal", "intent", "domain", "project", "layer"),
-        query=lambda _, stated: stated["goal"],
+        query=lambda _, arguments: arguments["goal"],
         sections=[],
         total_items=0,
         usage_hint=lambda message, _: message,
     ),
     asks=("goal",),
-    rootless=lambda cwd, why, **stated: context_without_root(cwd, read_request(ContextRequest, stated), why=why),
+    rootless=lambda cwd, why, **arguments: context_without_root(cwd, read_request(ContextRequest, arguments), why=why),
 )
-def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
+def _context(workspace: Workspace, **arguments: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
     """Call it once, before a task whose files are not known yet. It returns an overview by facets (constraints,
     decisions, open work, gotchas), each item with its reason.
     """
-    return compile_context(workspace, read_request(ContextRequest, stated))
+    return compile_context(workspace, read_request(ContextRequest, arguments))
 
 
 class _RememberArguments(TypedDict):
@@ -357,13 +357,13 @@ _NOT_SAVED: Facts = {"success": False, "id": None, "timestamp": None, "conflicts
 
 
 @tool("Keep what was learned", writes=True, refuse=lambda message, _: {**_NOT_SAVED, "message": message})
-def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
+def _remember(workspace: Workspace, **arguments: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
     """Store an experience, plan or procedure for later agents, word for word. After a session, use kind `session`
     for what was done and what is open. It never binds. It goes to the wing of `project`, else to the
     default wing; with project `private` only your own `context` reads it. `conflicts` lists entries that it may
     contradict or repeat.
     """
-    return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
+    return remember(workspace, {name: value for name, value in arguments.items() if value is not None}).as_json()
 
 
 class _PlanArguments(TypedDict):
@@ -391,10 +391,10 @@ class _Plan(TypedDict):
 
 
 @tool("Outline a text with its sources")
-def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> Annotated[Facts, _Plan]:
+def _synthesis_plan(workspace: Workspace, **arguments: Unpack[_PlanArguments]) -> Annotated[Facts, _Plan]:
     """Before writing a document, report, briefing, roadmap, release notes or audit packet from the memory. It returns
     an outline: each section has its sources and its gaps. Write from these, and say where there are gaps.
     `verification` says whether every section has enough sources.
     """
-    plan = plan_synthesis(workspace, read_request(SynthesisRequest, stated))
+    plan = plan_synthesis(workspace, read_request(SynthesisRequest, arguments))
     return {**plan, "markdown": plan_markdown(plan)}

@@ -78,13 +78,13 @@ class _ContextBundle(TypedDict):
     ),
     keeps_time=True,
 )
-def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
+def _retrieve_context(workspace: Workspace, **arguments: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
     """Before you reason about a project. It returns the memory of the project by scope (focus, then project, then
     global) and by authority: all invariants, then at most 10 decisions, 10 patterns and 5 notes. Items under
     `proposed`, and those that are only `merged`, do not bind. People resolve what is `conflicted`. After `failed` and
     `timed_out` go on without memory.
     """
-    known: dict[str, Any] = {**stated, "paths": from_top(workspace, stated["paths"])}
+    known: dict[str, Any] = {**arguments, "paths": from_top(workspace, arguments["paths"])}
     return retrieve_context(workspace, **known)
 
 
@@ -115,7 +115,10 @@ class _Matches(TypedDict):
     "One quick look-up",
     kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
     fall_back=without_memory(
-        matches=[], query_used=lambda _, stated: stated["query"], total_found=0, next_step=lambda message, _: message
+        matches=[],
+        query_used=lambda _, arguments: arguments["query"],
+        total_found=0,
+        next_step=lambda message, _: message,
     ),
     keeps_time=True,
 )
@@ -175,11 +178,11 @@ def _get_save_status(
 def _record(kind: type[Struct]) -> WithJsonSchema:
     """Return the JSON Schema of a record for clients; fields are not validated here, but when the record is saved."""
     properties = {}
-    for name, stated in get_type_hints(kind, include_extras=True).items():
-        if get_origin(stated) is ClassVar:
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if get_origin(hint) is ClassVar:
             continue
-        about = stated.__metadata__[0].description if get_origin(stated) is Annotated else None
-        schema = TypeAdapter(stated).json_schema(schema_generator=FlatSchema)
+        about = hint.__metadata__[0].description if get_origin(hint) is Annotated else None
+        schema = TypeAdapter(hint).json_schema(schema_generator=FlatSchema)
         properties[name] = schema | ({"description": about} if about else {})
     required = [one.name for one in fields(kind) if one.required]
     return WithJsonSchema({"type": "object", "properties": properties, "required": required})
@@ -261,8 +264,8 @@ def _store_session_with_learnings(
     each compared as by `save_decision` and `save_pattern`. A part that fails does not stop the others: `overall` is
     then `partial`.
     """
-    stated = {"session": session, "decisions": decisions, "patterns": patterns, **whose}
-    return Saver(workspace).save_with_learnings(stated).as_json()
+    arguments = {"session": session, "decisions": decisions, "patterns": patterns, **whose}
+    return Saver(workspace).save_with_learnings(arguments).as_json()
 
 
 @tool("Save a decision", writes=True, refuse=_failed)

@@ -289,10 +289,10 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         """Parse a client's arguments; null counts as absent. Raises UsageError, which names each wrong argument."""
         fields = self._model.model_fields
         nullable = [name for name, one in fields.items() if type(None) in get_args(one.annotation)]
-        stated = dict.fromkeys(name for name in nullable if fields[name].is_required())
-        stated |= {name: value for name, value in sent.items() if value is not None}
+        values = dict.fromkeys(name for name in nullable if fields[name].is_required())
+        values |= {name: value for name, value in sent.items() if value is not None}
         try:
-            parsed = self._model.model_validate(stated)
+            parsed = self._model.model_validate(values)
         except ValidationError as error:
             properties, faults = self.input_schema["properties"], dict[str, None]()
             for one in error.errors():
