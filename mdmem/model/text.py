@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
-from shlex import quote
 
 # Control characters, direction marks and zero-width characters. Line feeds and tabs are not in the set.
 ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _JOINERS = "\u200c\u200d"
 
 
@@ -38,17 +39,19 @@ def one_line(text: str) -> str:
     return visible_text(text).replace("\n", "<U+000A>")
 
 
-def octal(text: str) -> str:
-    """Return the UTF-8 bytes of a text as octal escapes; a lone surrogate is a byte of a file name."""
-    return "".join(f"\\{byte:03o}" for byte in text.encode("utf-8", "surrogateescape"))
+def c_escaped(text: str, quote: str) -> str:
+    """Return a text with C's escapes for a quote, for backslashes and for the bytes of unprintable characters."""
+
+    def escaped(one: str) -> str:
+        octal = (f"\\{byte:03o}" for byte in one.encode("utf-8", "surrogateescape"))
+        return one if one.isprintable() else _ESCAPES.get(one) or "".join(octal)
+
+    return "".join(map(escaped, re.sub(rf"[{quote}\\]", r"\\\g<0>", text)))
 
 
 def shell_word(text: str) -> str:
     """Return a text as one word of a shell command; if it has unprintable characters, in the form `$'…'` of bash."""
-    if text.isprintable():
-        return quote(text)
-    escaped = (one if one.isprintable() and one not in "'\\" else octal(one) for one in text)
-    return f"$'{''.join(escaped)}'"
+    return shlex.quote(text) if text.isprintable() else "$'" + c_escaped(text, "'") + "'"
 
 
 def needs_joiner(found: re.Match[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from mdmem.change.resolve import MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.model.text import octal, visible
+from mdmem.model.text import c_escaped, visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, clipped
 from mdmem.write.change_set import Change
@@ -80,7 +80,6 @@ def _shown(value: Any) -> str:
     return visible(listed)
 
 
-_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -127,8 +126,7 @@ def _quoted(path: str) -> str:
     """Quote a path as git does: as a C string if it has control characters, quotes or bytes that are not UTF-8."""
     if not re.search('[\x00-\x1f\x7f"\\\\\ud800-\udfff]', path):
         return path
-    escaped = (_ESCAPES.get(one) or (one if one.isprintable() else octal(one)) for one in path)
-    return f'"{"".join(escaped)}"'
+    return '"' + c_escaped(path, '"') + '"'
 
 
 def _patch_lines(content: bytes | None) -> list[str]:

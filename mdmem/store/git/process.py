@@ -311,16 +311,16 @@ class BlobReader:
 
     def __init__(self, repository: Repository) -> None:
         """Take the repository without starting the process."""
-        self._repository, self._ended = repository, 0
+        self._repository, self._ended, self._closing = repository, 0, ExitStack()
         self._git: subprocess.Popen[bytes] | None = None
-        self._closing: finalize[..., BlobReader] | None = None
+        finalize(self, self._closing.close)
 
     def read(self, digest: str) -> bytes | None:
         """Return the content of the file with a hash; None if it is missing or damaged, or after git exited often."""
         if self._ended >= _PATIENCE:
             return None
         if self._git is None:
-            self._git = subprocess.Popen(
+            git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],
                 cwd=self._repository.top,
                 stdin=subprocess.PIPE,
@@ -328,11 +328,9 @@ class BlobReader:
                 stderr=subprocess.DEVNULL,
                 env=environment_for(os.environ, self._repository.variables),
             )
-            # Leaving closes both pipes, so that git exits, and waits for git.
-            ending = ExitStack()
-            ending.enter_context(suppress(BrokenPipeError))
-            ending.enter_context(self._git)
-            self._closing = finalize(self, ending.close)
+            # Closing closes both pipes, so that git exits, and waits for git.
+            self._closing.enter_context(suppress(BrokenPipeError))
+            self._git = self._closing.enter_context(git)
         assert self._git.stdin is not None
         assert self._git.stdout is not None
         with suppress(BrokenPipeError):
@@ -346,14 +344,14 @@ class BlobReader:
         if len(content) <= size:
             # git exits at a damaged object, or one that a partial clone cannot fetch. The next file starts it again.
             self.close()
-            self._git, self._ended = None, self._ended + 1
+            self._ended += 1
             return None
         return content[:-1]
 
     def close(self) -> None:
         """End the `git cat-file` process if it is running."""
-        if self._closing is not None:
-            self._closing()
+        self._closing.close()
+        self._git = None
 
 
 # The number of times that git may exit before the rest is given up, since each may be a fetch that timed out.
