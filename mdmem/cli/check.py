@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.cli import completion as complete
 from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
+from mdmem.model.text import shell_word
 from mdmem.render.text import count, sent
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
@@ -97,6 +98,8 @@ def _check(
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, request)
     runs = [_run(given, workspace, request, options) for workspace in workspaces]
+    if len(runs) > 1:
+        runs = [replace(one, program=f"mdmem --root {shell_word(one.show_path('.'))}") for one in runs]
     reports = [one.report for one in runs]
     in_actions, step_summary = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITHUB_STEP_SUMMARY")
     style = replace(given.style, is_whole=verbose or bool(options["select"]))
@@ -137,7 +140,7 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         given.remark(*(refused.sentence for refused in fixed.refused))
     else:
         report = check(workspace, request)
-    return CheckedRoot(report, under, workspace.line_of, from_here(workspace))
+    return CheckedRoot(report, under, workspace.line_of, from_here(workspace), given.style.program)
 
 
 def _update_baseline(given: Globals, workspaces: list[Workspace], request: CheckRequest) -> int:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem import __version__
 from mdmem.checks.check import Check, find_check
@@ -46,12 +47,14 @@ class CheckedRoot(Struct, frozen=True):
 
     `under` is its folder relative to the repository's top, or "" for the top itself. `line_of` returns the source line
     of a place, or None. `show_path` converts a path in the root to one from the working directory, for people.
+    `program` is `mdmem` with the option that means this root, if it is needed.
     """
 
     report: CheckReport
     under: str
     line_of: Callable[[Place], str | None]
     show_path: Callable[[str], str]
+    program: str = "mdmem"
 
     def from_top(self, path: str) -> str:
         """Return a path of the root relative to the repository's top."""
@@ -181,7 +184,7 @@ def _block(found: RootFinding, style: Style) -> str:
         lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
         lines += _source(finding.other, checked, style)
     if finding.help:
-        lines.append(f"  help: {style.typed(finding.help)}")
+        lines.append(f"  help: {replace(style, program=checked.program).typed(finding.help)}")
     if finding.fix is not None:
         lines.append(f"  {fix_line(finding.fix)}")
     return "\n".join(lines)

@@ -392,6 +392,10 @@ def test_printed_commands_have_the_root_that_was_typed(folder: Path, run: Run) -
         ran = run("--root", "memory", *words.split())
         assert f"{ran.out}{ran.err}".count("`mdmem --root memory ") == f"{ran.out}{ran.err}".count("`mdmem ") > 0
     assert "type `mdmem supersede nav/arch" in run("check").out
+    write(folder, "my other/mdmem.toml", "")
+    git(folder, "add", "-A")
+    # Of two memories, each command names the one that it is for.
+    assert "type `mdmem --root memory supersede nav/arch" in run("check").out
     assert "Type `mdmem new`." in run("--root", "memory", "show", "nav/rules/new").out
     git(folder, "config", "core.hooksPath", ".husky")
     assert "add `mdmem check --staged` to" in run("--root", "memory", "hooks", "install").err
