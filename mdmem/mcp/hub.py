@@ -45,7 +45,7 @@ class OpenedHub(Struct, frozen=True):
     repositories: tuple[str, ...] = ()
 
 
-@tool("List entries by filters", noise=frozenset(("body",)), asks_hub=True)
+@tool("List entries by filters", noise=("body",), asks_hub=True)
 def _list(
     workspace: Workspace,
     *,
@@ -66,7 +66,7 @@ def _list(
     return ToolResult(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})
 
 
-@tool("Search the memories of all repositories", noise=frozenset(("score", "wing", "room")), asks_hub=True)
+@tool("Search the memories of all repositories", noise=("score", "wing", "room"), asks_hub=True)
 def _hub_search(
     hub: OpenedHub,
     *,

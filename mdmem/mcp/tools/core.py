@@ -116,7 +116,7 @@ def _retrieve_elsewhere(
 @tool(
     "Rules for the work at hand",
     has_at=True,
-    noise=frozenset(("score",)),
+    noise=("score",),
     fall_back=without_memory(covered=False),
     rootless=_retrieve_elsewhere,
     is_first=True,
@@ -155,7 +155,7 @@ def _result_of(answers: Answers, **status: str) -> ToolResult:
     )
 
 
-@tool("Search the memory", has_at=True, noise=frozenset(("score", "wing", "room")), fall_back=without_memory("query"))
+@tool("Search the memory", has_at=True, noise=("score", "wing", "room"), fall_back=without_memory("query"))
 def _search(
     workspace: Workspace,
     *,
@@ -227,7 +227,7 @@ def _why(
     return ToolResult(text=lambda: why_text(explained, Style()), facts=lambda: why_json(explained))
 
 
-@tool("Check the memory's files", noise=frozenset(("column", "edits", "renames")))
+@tool("Check the memory's files", noise=("column", "edits", "renames"))
 def _check(
     workspace: Workspace,
     *,
@@ -313,7 +313,7 @@ class _ContextPack(TypedDict):
 @tool(
     "An overview for a goal",
     has_at=True,
-    kept=frozenset(("items", "quality", "relationship", "direction", "distance", *_QUALITY, *_ITEM)),
+    kept=("items", "quality", "relationship", "direction", "distance", *_QUALITY, *_ITEM),
     view=lambda facts: "\n\n".join(filter(None, (mark_line(facts), pack_markdown(facts)))),
     fall_back=without_memory(
         *("goal", "intent", "domain", "project", "layer"),

@@ -71,8 +71,8 @@ class _ContextBundle(TypedDict):
 @tool(
     "Load the memory of a project",
     has_at=True,
-    kept=frozenset(("id", "label", "title", "rationale", "scope", "created_at")),
-    noise=frozenset(("type", "why_degraded")),
+    kept=("id", "label", "title", "rationale", "scope", "created_at"),
+    noise=("type", "why_degraded"),
     fall_back=without_memory(
         scope_state=_unknown_state, items=[], conflicts_found=False, hygiene_due=False, proposed=[]
     ),
@@ -113,7 +113,7 @@ class _Matches(TypedDict):
 
 @tool(
     "One quick look-up",
-    kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
+    kept=("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id"),
     fall_back=without_memory(
         matches=[],
         query_used=lambda _, arguments: arguments["query"],
@@ -146,7 +146,7 @@ class _HygieneReport(TypedDict):
     checked_at: str
 
 
-@tool("What needs maintenance", noise=frozenset(("column", "address", "fix", "other")))
+@tool("What needs maintenance", noise=("column", "address", "fix", "other"))
 def _run_hygiene(
     workspace: Workspace,
     *,

@@ -211,8 +211,8 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
     about: str
     call: Callable[..., Facts | ToolResult]
     view: Callable[[Facts], str] | None = None
-    kept: frozenset[str] = frozenset()
-    noise: frozenset[str] = frozenset()
+    kept: tuple[str, ...] = ()
+    noise: tuple[str, ...] = ()
     writes: bool = False
     fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
     refuse: Callable[[str, str], Facts] | None = None
