@@ -11,9 +11,11 @@ from shlex import quote
 
 from msgspec.structs import replace
 
+from mdmem.checks.case import Case
 from mdmem.checks.engine import mark_new
 from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.rules.change import names_the_same
+from mdmem.checks.rules.links import is_outside
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, NotFoundError, UsageError
 from mdmem.markdown.layout import apply_edits
@@ -61,11 +63,13 @@ def _plan_approval(catalog: Catalog, settings: Settings, address: str, *, person
         raise UsageError(f"{address} is superseded by {join_addresses(newer)}; {reject}")
     remarks = _permitted(catalog, settings, entry, person)
     refuse_unfilled(catalog.document(entry.path))
-    if missing := next((link for link in entry.supersedes if link not in catalog.entries), None):
+    links, case = dict.fromkeys(entry.supersedes), Case(catalog, settings, today)
+    replaced = [catalog.entries[link] for link in links if link in catalog.entries]
+    unknown = (link for link in links if link not in catalog.entries)
+    if missing := next((link for link in unknown if not is_outside(case, "supersedes", link, address)), None):
         is_there = missing in catalog.addresses
         fact = "cannot be read; repair that file first" if is_there else "does not exist; correct `supersedes` first"
         raise UsageError(f"{address} supersedes {missing}, which {fact}")
-    replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
         f"{address} stays a draft: `mdmem supersede {{head}} --by {quote(address)} --reason TEXT` makes the "
         f"draft the successor of {{head}}, `mdmem deprecate {quote(address)} --reason TEXT` rejects the draft"

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes, get_check
 from mdmem.checks.engine import mark_new, run_checks
+from mdmem.checks.rules.links import is_outside
 from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place, Severity
@@ -164,8 +165,9 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
     for entry in (catalog.entries[one] for one in sorted(touched) if one in catalog.entries):
         for name in LINK_FIELDS:
             for link in entry.links(name):
-                if link not in catalog.addresses or link == entry.address:
-                    why = "is the entry itself" if link == entry.address else "does not exist"
+                is_missing = link not in catalog.addresses and not is_outside(case, name, link, entry.address)
+                if is_missing or link == entry.address:
+                    why = "does not exist" if is_missing else "is the entry itself"
                     message = f"`{name}` contains `{link}`, which {why}"
                     yield Finding("dangling-link", message, Place(entry.path), "name another entry", entry.address)
 

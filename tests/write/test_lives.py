@@ -275,6 +275,15 @@ def test_doubt_is_removed_from_a_deprecated_entry(root: Path, capsys: Capture, l
     assert "x-review-reason" not in (root / f"{OLD}.md").read_text()
 
 
+def test_document_outside_the_memory_can_be_superseded(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path / "p")
+    write_entry(root, NEW, status="draft", supersedes=["RFC 6120"], reason="it is newer")
+    assert run_here(capsys, *APPROVE, cwd=root).code == 0
+    line = "text = text.replace('title:', 'supersedes: https://example.org/old\\nreason: it is newer\\ntitle:')"
+    assert on_terminal("edit", OLD, cwd=root, env=editor(tmp_path, line))[0] == 0
+    assert "supersedes: https://example.org/old\n" in (root / f"{OLD}.md").read_text()
+
+
 def test_active_entry_without_approval_gets_one(root: Path, capsys: Capture) -> None:
     assert "approved_by: " in run_here(capsys, *APPROVE, cwd=root).out
     assert run_here(capsys, *APPROVE, cwd=root).out == ""

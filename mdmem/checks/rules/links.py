@@ -158,6 +158,11 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return {path.removesuffix(".md"): one for path, one in lost.items()}
 
 
+def is_outside(case: Case, field: str, written: str, near: str) -> bool:
+    """Return whether a field of the entry at `near` supersedes a web page or document outside the memory."""
+    return field in ("supersedes", "superseded_by") and _MissingTargets(case).is_outside(written, near)
+
+
 def _pieces(entry_id: str) -> set[str]:
     """Return the words of an entry-id, its start and its end; a typing mistake changes few of these pieces."""
     return {f"^{entry_id[:3]}", f"{entry_id[-3:]}$", *re.split(r"[-_. ]+", entry_id)}
