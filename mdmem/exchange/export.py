@@ -11,6 +11,7 @@ import hashlib
 import json
 import posixpath
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -196,7 +197,8 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
     entries = []
     for address, document in catalog.documents(sorted(filter(scope.contains, catalog.entries))):
         body = catalog.shown_body(document)
-        head = document.text[: len(document.text) - len(document.body)]
+        mark = "\ufeff" if document.data.startswith(BOM_UTF8) else ""
+        head = mark + document.text[: len(document.text) - len(document.body)]
         fields = catalog.shown_fields(document)
         entries.append({"address": address, "path": document.path, "front_matter": fields, "head": head, "body": body})
     remarks = [f"{path} cannot be read and is left out" for path in catalog.broken if scope.contains(path[:-3])]

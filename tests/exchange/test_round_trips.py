@@ -5,7 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Capture, app_memory, commit_all, git, make_root, memory, open_root, run_here, write, write_entry
+from builders import (
+    Capture,
+    app_memory,
+    commit_all,
+    entry_text,
+    git,
+    make_root,
+    memory,
+    open_root,
+    run_here,
+    write,
+    write_entry,
+)
 
 from mdmem.model.entry import Entry, EntryType, Status, day_of
 from mdmem.model.fields import ORIGIN
@@ -354,6 +366,7 @@ def test_an_export_is_written_nowhere_else(tmp_path: Path, capsys: Capture) -> N
 def test_the_whole_memory_is_one_document(tmp_path: Path, capsys: Capture) -> None:
     folder = decided(tmp_path)
     write_entry(folder / "memory", "nav/architecture/marks", "A \u200f turns the text.", title="Marks", type="note")
+    write(folder, "memory/nav/notes/bom.md", f"\ufeff{entry_text(type='note', title='With a mark')}")
     printed = run_here(capsys, "export", "json", cwd=folder).out
     assert "\u200f" not in printed
     document = json.loads(printed)
