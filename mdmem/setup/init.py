@@ -137,7 +137,7 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
     """Set up the clients for a memory of this project. A path to a memory elsewhere would work only on this machine."""
     top = base.resolve()
     if root.is_relative_to(top):
-        under = root.relative_to(top).as_posix().removeprefix(".")
+        under = "" if root == top else root.relative_to(top).as_posix()
         is_found = _is_found(base, root)
         for name in dict.fromkeys(clients):
             yield from join_client(name, base, under=under, is_found=is_found, command=command)

@@ -348,7 +348,7 @@ def test_client_of_a_repository_with_several_memories_is_told_which(repo: Path, 
     commit_all(repo)
     refused = run("init", "--client", "generic")
     assert (refused.code, "this repository has 2 memories: a, b; choose one with --root" in refused.err) == (2, True)
-    for folder, client in (("b", "generic"), ("c", "vscode")):
+    for folder, client in (("b", "generic"), (".c", "vscode")):
         run("init", folder, "--client", client)
         assert server_in(repo / FILES[client])["args"] == ["mcp", "--root", folder]
     assert git(repo, "status", "--porcelain", "a") == ""
