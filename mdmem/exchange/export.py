@@ -167,7 +167,7 @@ def _rule_files(form: str, workspace: Workspace, wings: tuple[str, ...]) -> _Fil
         parts = [opening("`mdmem export agents-md` writes this; change the entries"), _TITLE]
         for globs, lines in rules.items():
             where = f"### In {', '.join(f'`{glob}`' for glob in globs)}" if globs else "### Everywhere"
-            parts.append("\n".join([where, "", *lines]))
+            parts.append("\n".join([_without_marks(where), "", *lines]))
         parts.append("`mdmem show ADDRESS` prints a rule in full, `mdmem retrieve --path FILE` the rules for a file.")
         return [ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True)], remarks
     files = []
@@ -228,6 +228,11 @@ def _page(lines: Iterable[str], front: Sequence[str] = ()) -> str:
     return "\n".join([*head, opening("`mdmem export` writes this; change the entries"), *lines, END, ""])
 
 
+def _without_marks(line: str) -> str:
+    # An exported region must not contain other markers or comments.
+    return line.replace("<!--", "<! --")
+
+
 def _name(globs: _Globs) -> str:
     """Return a file name for the rules about some globs that stays the same in each export."""
     if not globs:
@@ -259,8 +264,7 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
             title = " ".join(entry.title.split()).rstrip(".")
             amended = "".join(f"; amended by `{one}`" for one in item.relations.get("amended_by", ()))
             line = f"- **{title}** ({entry.type} `{entry.address}`{amended}): {summary.replace('-->', '-- >')}"
-            # An exported region must not contain other markers or comments.
-            by_globs.setdefault(entry.applies_to, []).append(line.replace("<!--", "<! --"))
+            by_globs.setdefault(entry.applies_to, []).append(_without_marks(line))
     remarks = tuple(f"{one.place.path}: {one.message}; its rules are left out" for one in found.basis.problems)
     return {globs: by_globs[globs] for globs in sorted(by_globs)}, remarks
 
