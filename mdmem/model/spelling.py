@@ -86,7 +86,8 @@ def _plain(key: str) -> str:
 
 def meant_value(value: str, allowed: tuple[str, ...]) -> str | None:
     """Return the allowed value that a word of another format means, or else the nearest spelling, or None."""
-    return _MEANINGS.get(value.lower()) or nearest(value, allowed)
+    meant = _MEANINGS.get(value.lower())
+    return meant if meant in allowed else nearest(value, allowed)
 
 
 def certain_value(value: str, allowed: Iterable[str]) -> str | None:

@@ -54,6 +54,7 @@ FORCE: dict[str, Form] = {
         DRAFT,
     ),
     "empty-lines": (plain("Accepted\n\nSuperseded by:\n\nSupersedes: N/A"), CURRENT),
+    "status-as-type": ("---\ntype: accepted\n---\n# A title\n\nWe do.\n", {"type": "decision", **ACTIVE}),
     "unknown": (plain("Living document"), DRAFT),
     "unknown-with-relation": (plain("Abgelehnt, amends ADR-0092"), {**CHANGES_92, **DRAFT}),
     "unknown-below-relation": (above("- Amends: ADR-0092\n- Status: Abgelehnt"), {**CHANGES_92, **DRAFT}),
