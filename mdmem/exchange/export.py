@@ -256,8 +256,9 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
     catalog, found = read_steadily(workspace, answer)
     by_globs: dict[_Globs, list[str]] = {}
     for item in map(found.describe, found.items):
-        if item.current and not item.overridden_by:
-            entry = item.entry
+        entry = item.entry
+        # What supersedes a rule is found with any type.
+        if item.current and not item.overridden_by and entry.type.is_rule:
             summary = cut_at_word(
                 " ".join(summary_of(entry, catalog.body(entry.address)).split()), _RULE_BYTES[entry.type]
             )

@@ -284,6 +284,9 @@ def test_agents_read_what_binds_by_the_code_it_applies_to(tmp_path: Path, capsys
 def test_what_was_exported_is_kept_up_to_date(form: str, tmp_path: Path, capsys: Capture) -> None:
     folder = decided(tmp_path)
     write_entry(folder / "memory", "nav/architecture/odd", applies_to=["'a<!-- mdmem export end -->'"])
+    ended, way = "nav/architecture/ended", "nav/conventions/way"
+    write_entry(folder / "memory", ended, status="deprecated", superseded_by=[way])
+    write_entry(folder / "memory", way, type="pattern", supersedes=[ended])
     run_here(capsys, "export", form, cwd=folder)
     assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
     (folder / "memory/nav/architecture/names.md").unlink()
