@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -54,7 +54,7 @@ class ComparedTrees(Struct, frozen=True):
     merged: tuple[Base, ...] = ()
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
-    elsewhere: tuple[Workspace, ...] = ()
+    elsewhere: Iterable[Workspace] = ()
     last_commit: Base | None = None
     uncommitted: frozenset[str] = frozenset()
 
@@ -122,14 +122,19 @@ def _staged(workspace: Workspace) -> ComparedTrees:
         # Without a commit in progress, for example in `pre-commit run --all-files`, there is nothing to compare.
         return ComparedTrees()
     base = _at(workspace, head, f"HEAD ({head[:10]})")
-    others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
-    # The approved commits besides HEAD: parents that are on the default branch, and the tips of that branch.
+    others = {one: workspace.at_commit(one, one[:10]) for one in parents}
+    elsewhere = _agreed(workspace, head, others)
+    return ComparedTrees(base=base, other_parents=tuple(map(_as_base, others.values())), elsewhere=elsewhere)
+
+
+def _agreed(workspace: Workspace, head: str, parents: Mapping[str, Workspace]) -> Iterator[Workspace]:
+    """Yield the approved commits besides HEAD: parents that are on the default branch, and the tips of that branch."""
+    repository = workspace.location.get_repository()
     branch = find_default_branch(repository)
     tips = [] if branch is None else [one for one in (branch.commit, branch.at_remote) if one is not None]
     agreed = [one for one in parents if any(is_ancestor(repository, one, tip) for tip in dict.fromkeys(tips))]
-    agreed = list(dict.fromkeys([*agreed, *(tip for tip in tips if tip != head)]))
-    elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in agreed]
-    return ComparedTrees(base=base, other_parents=tuple(map(_as_base, others.values())), elsewhere=tuple(elsewhere))
+    for one in dict.fromkeys([*agreed, *(tip for tip in tips if tip != head)]):
+        yield parents.get(one) or workspace.at_commit(one, one[:10])
 
 
 def _uncommitted(workspace: Workspace) -> ComparedTrees:
@@ -162,23 +167,23 @@ def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...
             commit = resolve(repository, revision) if is_stated else merge_base(repository, revision, tip)
         except (UnknownRevisionError, NoCommonAncestorError, ShallowHistoryError):
             continue
-        return (workspace.at(Snapshot(revision=commit)),)
+        return (workspace.at_commit(commit, commit[:10]),)
     return ()
 
 
-def _at(workspace: Workspace, revision: str, name: str | None = None) -> Base:
+def _at(workspace: Workspace, commit: str, name: str = "") -> Base:
     # Load the checked files first, since only the first catalog keeps the documents of files that are in both.
     workspace.whole_catalog  # noqa: B018  # the first access loads it
-    return _as_base(workspace.at(Snapshot(revision=revision)), name)
+    return _as_base(workspace.at_commit(commit, name or commit[:10]))
 
 
-def _as_base(opened: Workspace, name: str | None = None) -> Base:
+def _as_base(opened: Workspace) -> Base:
     try:
         settings = opened.settings
     except SettingsError as error:
         # If the settings of the base are invalid, use the valid part. The change has not caused the error.
         settings = error.readable if isinstance(error.readable, Settings) else Settings()
-    return Base(name or opened.tree.name, opened.whole_catalog, settings)
+    return Base(opened.tree.name, opened.whole_catalog, settings)
 
 
 def _fault(error: MdmemError, repository: Repository | None) -> Finding:
@@ -309,11 +314,12 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     found = [replace(one, new=True) for one in found]
     moves = _moves(case)
     # Compare with the base first, since reading the other trees takes longer.
-    for before in chain(filter(None, [compared.base]), map(_as_base, compared.elsewhere)):
-        # Run only checks that have new findings, and stop if there are none, since reading a tree takes time.
-        codes = [code for code in get_checks() if any(one.new and one.code == code for one in found)]
-        codes = [code for code in codes if not get_check(code).needs_base]
-        if not codes:
+    trees = chain(filter(None, [compared.base]), map(_as_base, compared.elsewhere))
+    codes = [code for code in get_checks() if code not in about_changes]
+    # Run only checks that have new findings, and stop if there are none, since finding and reading a tree takes time.
+    while codes := [code for code in codes if any(one.new and one.code == code for one in found)]:
+        before = next(trees, None)
+        if before is None:
             break
         rewritten = _rewritten_unread(case, before, moves)
         # With itself as the base, no check asks git for files of HEAD.

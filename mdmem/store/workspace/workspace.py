@@ -201,13 +201,14 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def sides(self) -> tuple[Self, Self, Self]:
         """Return a workspace for the change, one for the commit that it is merged into, and one for the merge base."""
         merged = self.merged
-        ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
-        return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
+        # Do not resolve the names again, since a branch may have moved since the merge.
+        ours = self.at_commit(merged.commit, _named(self.snapshot.revision or "HEAD", merged.commit))
+        theirs = self.at_commit(merged.into, _named(self.snapshot.merge_into or "", merged.into))
+        return ours, theirs, self.at_commit(merged.ancestor, f"the merge base {merged.ancestor[:10]}")
 
-    def _side(self, name: str, commit: str) -> Self:
-        """Return the root at a commit; `name` is for messages, since a branch may have moved since the merge."""
-        shown = _named(name, commit) if name else f"the merge base {commit[:10]}"
-        tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, shown))
+    def at_commit(self, commit: str, name: str) -> Self:
+        """Return a workspace for the same root at a commit, given by its full hash; `name` is for messages."""
+        tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, name))
         return self.at(Snapshot(revision=commit)).over(tree)
 
     @cached_property
