@@ -218,14 +218,14 @@ def _git_command(workspace: Workspace, verb: str, *paths: str) -> str:
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
     """Return the sorted entries that supersede `old` or that it lists, without drafts and unlisted deprecated ones."""
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
-    found = (one for one in catalog.entries.values() if old in one.supersedes or one.address in named)
-    counted = (
+    found = (
         one.address
-        for one in found
-        if one.status is not Status.DEPRECATED or one.superseded_by or one.address in named
+        for one in catalog.entries.values()
         if one.status is not Status.DRAFT
+        if one.address in named
+        or (old in one.supersedes and (one.status is not Status.DEPRECATED or one.superseded_by))
     )
-    return tuple(sorted(counted))
+    return tuple(sorted(found))
 
 
 def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:

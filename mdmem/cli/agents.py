@@ -63,10 +63,8 @@ def save_command(
     if kind is None or source is None:
         if not waiting and retried is None and dropped is None:
             raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
-        if waiting:
-            # The list changes nothing, whatever else is given.
-            retried = dropped = None
-        return _tend(given, retried, dropped, is_sure=is_sure)
+        # The list changes nothing, whatever else is given.
+        return _tend(given, None if waiting else retried, None if waiting else dropped, is_sure=is_sure)
     try:
         record = json.loads(source.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

@@ -22,6 +22,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge import Marks, Sides, merge_entries
 from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.text import visible
 from mdmem.store.git.history import merge_file, shows_base
 from mdmem.store.state.files import write_whole
 
@@ -200,9 +201,9 @@ def merge_driver_command(
         if outcome.content != sides.ours:
             write_whole(files.ours, outcome.content, durable=False)
     except (OSError, MdmemError) as error:
-        given.remark(f"mdmem: cannot merge `{named}`: {getattr(error, 'strerror', None) or error}")
+        given.remark(f"mdmem: cannot merge `{visible(named)}`: {getattr(error, 'strerror', None) or error}")
         return _CANNOT
     if outcome.torn:
         where = " and ".join(f"`{name}`" for name in outcome.torn)
-        given.remark(f"mdmem: both sides changed {where} of {named}: `mdmem resolve` shows the choices")
+        given.remark(f"mdmem: both sides changed {where} of {visible(named)}: `mdmem resolve` shows the choices")
     return 1 if outcome.torn else 0

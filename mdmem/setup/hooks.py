@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.store.git.process import Repository, hooks_folder
+from mdmem.store.git.process import Repository
 from mdmem.store.git.status import list_tracked_named
 from mdmem.store.state.files import write_new, write_whole
 
@@ -208,7 +208,9 @@ class Hook(Struct, frozen=True):
 
 def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
     """Return the hooks of some stages, also missing ones; raises EnvironmentFaultError if git runs no hooks."""
-    folder, top = hooks_folder(repository), repository.top
+    # `core.hooksPath` may change the folder.
+    printed = repository.run("rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
+    folder, top = repository.top / printed, repository.top
     if folder.exists() and not folder.is_dir():
         raise EnvironmentFaultError(
             f"git runs no hooks here: core.hooksPath is {folder}, which is not a folder; correct that git setting"

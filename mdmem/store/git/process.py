@@ -268,12 +268,6 @@ def setting(repository: Repository, name: str) -> str | None:
     return printed.decode("utf-8", "replace").strip() or None
 
 
-def hooks_folder(repository: Repository) -> Path:
-    """Return the folder in which git looks for hooks; `core.hooksPath` may change it."""
-    printed = repository.run("rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
-    return repository.top / printed
-
-
 def editor(folder: Path) -> str:
     """Return the command of the user's editor as git resolves it."""
     return run(folder, "var", "GIT_EDITOR").decode("utf-8", "replace").strip()

@@ -107,13 +107,11 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: 
         return found[0]
     near, to = _nearest(found, cwd), ""
     if near is None:
-        meant = [_nearest(found, cwd / file) for file in files]
-        near, to = next(iter(meant), None), " to the files"
-        near = near if all(one is near for one in meant) else None
+        meant, to = [_nearest(found, cwd / file) for file in files], " to the files"
+        near = meant[0] if meant and all(one is meant[0] for one in meant) else None
     if near is None:
-        roots = [location.under or "." for location in found]
-        listed = first_of(roots, _LISTED)
-        raise SeveralRootsError(f"this repository has {len(roots)} memories: {listed}; choose one with --root")
+        listed = first_of([location.under or "." for location in found], _LISTED)
+        raise SeveralRootsError(f"this repository has {len(found)} memories: {listed}; choose one with --root")
     return replace(near, why=f"nearest of the {len(found)} memories of the repository{to}")
 
 
