@@ -16,7 +16,6 @@ from builders import (
     environment,
     git,
     make_repository,
-    make_root,
     run_mdmem,
     snapshot,
     without_rights,
@@ -312,7 +311,7 @@ def test_folder_that_cannot_be_written_holds_up_no_other_step(repo: Path) -> Non
 
 
 def test_agents_file_names_the_tools_of_the_profile_that_is_set(repo: Path, run: Run) -> None:
-    make_root(repo / "memory", '[server]\nprofile = "graphbase"\n')
+    write(repo, "memory/mdmem.toml", '[server]\nprofile = "graphbase"\n')
     run("init", "--client", "codex")
     assert "`retrieve_context` of the MCP server" in (repo / "AGENTS.md").read_text()
     assert "its tool `save_decision`" in (repo / "AGENTS.md").read_text()
@@ -344,7 +343,7 @@ def test_what_was_exported_is_no_word_of_somebody(folder: Path, run: Run) -> Non
 
 def test_client_of_a_repository_with_several_memories_is_told_which(repo: Path, run: Run) -> None:
     for name in ("a", "b"):
-        make_root(repo / name)
+        write(repo, f"{name}/mdmem.toml")
     commit_all(repo)
     refused = run("init", "--client", "generic")
     assert (refused.code, "this repository has 2 memories: a, b; choose one with --root" in refused.err) == (2, True)
