@@ -349,20 +349,13 @@ def test_no_name_passes_for_a_line_of_ours(hub: str, typed: Typed) -> None:
         check(*words)
 
 
-def test_a_wing_that_is_called_as_another_one_hides_nothing(hub: str, typed: Typed) -> None:
-    def found() -> str:
-        return typed("hub", "search", "threads").out
-
+def test_a_name_or_place_of_another_hides_nothing_of_it(hub: str, typed: Typed) -> None:
+    forge(hub, "UPDATE repository SET url = 'acme/shop' WHERE name = 'aa/evil'")
+    assert "acme/shop:nav/architecture/threads" in typed("hub", "search", "threads").out
     forge(
         hub,
-        "UPDATE repository SET name = 'acme/shop:docs' WHERE id = 1",
-        "UPDATE repository SET name = 'acme/shop' WHERE id = 2",
+        "UPDATE repository SET name = 'acme/shop:docs', url = NULL WHERE id = 1",
+        "UPDATE repository SET name = 'acme/shop', url = NULL WHERE id = 2",
+        "UPDATE wing SET name = 'docs:nav' WHERE repository_id = 2",
     )
-    forge(hub, "UPDATE wing SET name = 'docs:nav' WHERE repository_id = 2")
-    assert found().count("acme/shop:docs:nav/architecture/threads\n") == 2
-
-
-def test_a_repository_that_says_it_is_another_one_hides_nothing_of_it(hub: str, typed: Typed) -> None:
-    forge(hub, "UPDATE repository SET url = 'acme/shop' WHERE name = 'aa/evil'")
-    said = typed("hub", "search", "threads").out
-    assert "acme/shop:nav/architecture/threads" in said
+    assert typed("hub", "search", "threads").out.count("acme/shop:docs:nav/architecture/threads\n") == 2
