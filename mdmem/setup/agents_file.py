@@ -61,6 +61,7 @@ WINGS_LINE = "Several projects share this memory: without a file, `retrieve` tak
 # The markers of exported text.
 BEGIN = "<!-- mdmem export"
 END = "<!-- mdmem export end -->"
+_END = re.compile(rf"{re.escape(END)}(?:\r?\n)?")
 _SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
 
 
@@ -89,11 +90,8 @@ def region_of(text: str, at: int = 0) -> tuple[int, int] | None:
     """Return the start and end offset of the first exported region that begins at an offset or later, or None."""
     # A single pattern would be slow, because it searches for the end again from each of thousands of starts.
     begin = _SEAL.search(text, at)
-    end = text.find(END, begin.end()) if begin is not None else -1
-    if begin is None or end < 0:
-        return None
-    end += len(END)
-    return begin.start(), end + text.startswith("\n", end)
+    end = _END.search(text, begin.end()) if begin is not None else None
+    return None if begin is None or end is None else (begin.start(), end.end())
 
 
 def without_regions(text: str) -> str:

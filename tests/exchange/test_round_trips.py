@@ -261,6 +261,7 @@ def test_agents_read_what_binds_by_the_code_it_applies_to(tmp_path: Path, capsys
     folder = decided(tmp_path)
     (folder / "AGENTS.md").write_bytes(b"# Ours\r\n")
     assert run_here(capsys, "export", "agents-md", cwd=folder).out == "wrote AGENTS.md\n"
+    assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
     text = (folder / "AGENTS.md").read_bytes().decode()
     assert text.startswith("# Ours\r\n\r\n<!-- mdmem export ")
     assert text.count("<!--") == text.count("-->") == 2
