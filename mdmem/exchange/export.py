@@ -351,6 +351,8 @@ def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterato
                 text = before[:start] + text.replace("\n", newline) + before[end:]
         elif before is not None:
             _require_ours(before, file.path)
+            # Git may have checked it out with other line endings.
+            text = before if before.replace("\r\n", "\n") == text else text
         if text != before:
             yield ExportedFile(file.path, text, is_new=before is None)
     wanted = {file.path for file in files}

@@ -290,6 +290,9 @@ def test_what_was_exported_is_kept_up_to_date(form: str, tmp_path: Path, capsys:
     write_entry(folder / "memory", way, type="pattern", supersedes=[ended])
     run_here(capsys, "export", form, cwd=folder)
     assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
+    for path in (*folder.glob(".cursor/rules/*"), *folder.glob(".github/instructions/*")):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
     (folder / "memory/nav/architecture/names.md").unlink()
     commit_all(folder, "names end")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
