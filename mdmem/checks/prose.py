@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from mdmem.checks.check import find_check, nearest_codes
+from mdmem.markdown.front_matter import Fields
 from mdmem.markdown.parse import BodyLink, Document, body_links, may_have_links
 from mdmem.model.entry import Status
 from mdmem.model.fields import LINK_FIELDS
@@ -222,11 +223,11 @@ class FileFacts(StoredRecord, frozen=True):
     findings: tuple[Finding, ...] = ()
 
 
-def _places_of(document: Document) -> dict[str, tuple[tuple[int, int, int], ...]]:
+def _places_of(fields: Fields) -> dict[str, tuple[tuple[int, int, int], ...]]:
     found = {}
-    for name, value in (document.fields or {}).items():
+    for name, value in fields.items():
         items = (None, *range(len(value) if isinstance(value, list) else 0))
-        places = (document.place(name, item) for item in items)
+        places = (fields.place(name, item) for item in items)
         found[name] = tuple((one.line, one.column, one.width) for one in places)
     return found
 
@@ -239,7 +240,7 @@ def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
     is_in_force = fields is not None and fields.get("status") in (Status.ACTIVE, Status.UNDER_REVIEW)
     replaces = any(one.field in ("supersedes", "overrides") for one in links)
     return FileFacts(
-        places=_places_of(document),
+        places=_places_of(fields) if fields is not None else {},
         links=tuple(links),
         references=references,
         suppressions=tuple(suppressions_in(document, prose)),
