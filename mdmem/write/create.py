@@ -30,7 +30,6 @@ from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
     interpret,
-    is_prose,
     is_well_formed,
     well_formed,
     why_not_on_windows,
@@ -106,7 +105,7 @@ def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
 
 
 def _slug_of(title: str) -> str:
-    """Return a readable entry-id for a title. Raises UsageError if the title has no letter or digit."""
+    """Return a readable entry-id for a title, in ASCII if possible. Raises UsageError if it has no letter or digit."""
     plain = fold(title.casefold()).translate(_LETTERS).encode("ascii", "ignore").decode()
     slug = ""
     for word in re.findall(r"[a-z0-9]+", plain.replace("'", "")):
@@ -114,7 +113,11 @@ def _slug_of(title: str) -> str:
             break
         slug = f"{slug}-{word}" if slug else word[:_ID_LENGTH]
     if not slug:
-        raise UsageError(f"no entry-id can be made from the title `{title}`; write the full address WING/ROOM/ID")
+        folded = well_formed("entry", unicodedata.normalize("NFC", title).casefold()) or ""
+        slug = folded.encode()[:_ID_BYTES].decode(errors="ignore").strip("-")
+    if not is_well_formed("entry", slug):
+        hint = "write a title with letters, or the full address WING/ROOM/ID"
+        raise UsageError(f"no entry-id can be made from the title `{title}`; {hint}")
     return slug
 
 
@@ -123,10 +126,9 @@ def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title
     try:
         name = _slug_of(title)
     except UsageError:
-        folded = well_formed("entry", unicodedata.normalize("NFC", title).casefold()) or ""
-        name = folded.encode()[:_ID_BYTES].decode(errors="ignore").strip("-")
-    if not name or not is_well_formed("entry", name) or why_not_on_windows(name) or is_prose(name):
-        name = f"{kind}-{name}" if name and is_well_formed("entry", f"{kind}-{name}") else kind
+        name = ""
+    if not name or why_not_on_windows(name):
+        name = f"{kind}-{name}" if name else kind
     # On a file system that ignores case, addresses that differ only in case are the same file.
     known, files = {address.casefold() for address in workspace.catalog.addresses}, workspace.location.root
     plain = f"{wing}/{room}/{name}"

@@ -11,7 +11,7 @@ import pytest
 from builders import memory, open_root, run_here, snapshot, write, write_entry
 
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError, RootNotFoundError
+from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError, RootNotFoundError, UsageError
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
@@ -185,6 +185,12 @@ def test_proposal_with_the_title_of_another_entry_is_refused(root: Path) -> None
     proposed(root)
     with pytest.raises(LostRaceError, match="nav/architecture/poll-sensors exists already"):
         proposed(root, body="Else.")
+
+
+def test_proposal_with_a_title_in_another_script_gets_an_address(root: Path) -> None:
+    assert proposed(root, "時計は協定世界時")["address"] == "nav/architecture/時計は協定世界時"
+    with pytest.raises(UsageError, match="no entry-id can be made from the title `!`; write a title with letters"):
+        proposed(root, "!", "Else.")
 
 
 def test_proposal_lists_entries_on_its_subject(root: Path) -> None:
