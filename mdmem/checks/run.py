@@ -386,7 +386,8 @@ def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence
     """Return the findings in or below some paths, or all without paths; raises UsageError for a missing path."""
     root, wanted = workspace.location.root, list[str]()
     for name in paths:
-        tried = (Path(os.path.normpath(folder / name)) for folder in (workspace.cwd, root))
+        # An agent gives paths from the repository's top, and does not know the working directory of the server.
+        tried = (Path(os.path.normpath(one / name)) for one in (workspace.cwd, root, workspace.location.base))
         # Do not resolve the last part, so that a symbolic link itself is checked and not its target.
         real = [path.parent.resolve() / path.name for path in tried]
         inside = [path.relative_to(root).as_posix() for path in real if path.is_relative_to(root)]

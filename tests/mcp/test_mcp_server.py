@@ -79,7 +79,9 @@ def test_why_shows_the_chain_and_check_the_findings(root: Path) -> None:
     server = server_over(root)
     (link,) = asked(server, "why", address="threads")["chain"]
     assert link["address"] == "nav/architecture/threads"
-    assert [one["code"] for one in asked(server, "check", select="dangling-link")["findings"]] == ["dangling-link"]
+    for paths in ([], ["nav/rules/broken.md"], ["memory/nav/rules/broken.md"]):
+        found = asked(server, "check", select="dangling-link", paths=paths)["findings"]
+        assert [one["code"] for one in found] == ["dangling-link"]
 
 
 def test_propose_needs_a_full_address_and_leaves_the_old_file_alone(root: Path) -> None:
