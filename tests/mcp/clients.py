@@ -23,6 +23,12 @@ from mdmem.store.workspace.workspace import Workspace
 # In seconds. No call takes as long unless the test makes it late.
 PATIENCE = 60
 _DEFAULT = Settings().timeout_seconds
+# The tools that answer a question, with their arguments.
+ASKING: Mapping[str, Mapping[str, str]] = {
+    **{tool: {"query": "threads"} for tool in ("search", "retrieve", "memory_surface")},
+    "retrieve_context": {"project_id": "nav", "topic": "threads"},
+    "context": {"goal": "threads"},
+}
 # The handshake of the protocol of 2025, and `server/discover` of 2026.
 ERAS = ("legacy", "auto")
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from builders import commit_all, make_repository, make_root, write, write_entry
 from clients import (
+    ASKING,
     ERAS,
     OpenedProvider,
     StillLoop,
@@ -310,12 +311,10 @@ class _Failing(OpenedProvider):
         return super().workspace()
 
 
-@pytest.mark.parametrize("tool", ["search", "retrieve", "retrieve_context", "memory_surface", "context"])
+@pytest.mark.parametrize("tool", ASKING)
 @pytest.mark.parametrize("fault", [EnvironmentFaultError("git is ill"), PermissionError(13, "Permission denied")])
 def test_reading_tool_answers_failed_for_unreadable_files(root: Path, tool: str, fault: Exception) -> None:
-    arguments = {"query": "x"} if "query" in TOOLS[tool].input_schema["properties"] else {"project_id": "nav"}
-    arguments = {"goal": "x"} if tool == "context" else arguments
-    said = text(call(server_over(_Failing(root, fault)), tool, **arguments))
+    said = text(call(server_over(_Failing(root, fault)), tool, **ASKING[tool]))
     assert ('"retrieval_status":"failed"' in said) is (tool != "context")
     assert "git is ill" in said or "permission denied" in said
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import TODAY, commit_all, environment, git, make_root, memory, open_root, write, write_entry
-from clients import call, facts, server_over, text
+from clients import ASKING, call, facts, server_over, text
 
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
@@ -127,20 +127,18 @@ def test_server_makes_no_git_directory_at_the_old_place(gone: str, tmp_path: Pat
     assert not (tmp_path / gone).exists()
 
 
-@pytest.mark.parametrize("tool", ["retrieve", "search", "retrieve_context", "memory_surface", "context"])
+@pytest.mark.parametrize("tool", ASKING)
 def test_question_to_a_deleted_memory_fails(tool: str, tmp_path: Path) -> None:
     root = memory(tmp_path / "repo") / "memory"
     server = server_over(root)
-    named = {"goal": "threads"} if tool == "context" else {"query": "threads"}
-    arguments = {"project_id": "nav", "topic": "threads"} if tool == "retrieve_context" else named
-    assert "Use two threads" in text(call(server, tool, **arguments))
+    assert "Use two threads" in text(call(server, tool, **ASKING[tool]))
     shutil.move(root, tmp_path / "moved")
-    said = text(call(server, tool, **arguments))
+    said = text(call(server, tool, **ASKING[tool]))
     assert "deleted after the server started" in said
     assert "failed" in said or "Degraded" in said or tool == "context"
     assert "save_session" not in said
     shutil.move(tmp_path / "moved", root)
-    assert "Use two threads" in text(call(server, tool, **arguments))
+    assert "Use two threads" in text(call(server, tool, **ASKING[tool]))
 
 
 def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provider) -> None:

@@ -102,12 +102,13 @@ def entity(name: str = "Arm", fact: str = "It has six joints.", **fields: Any) -
     return {"entity_name": name, "fact": fact, **fields}
 
 
-def save(saves: Agent, kind: str, project_id: object = "nav", focus: object = None, **fields: Any) -> SaveResult:
-    if kind == "entity":
-        return saves.upsert_entity_with_deps(entity(**fields), [], project_id, focus)
-    records = {"decision": decision, "pattern": pattern, "context": context, "session": session}
-    result: SaveResult = getattr(saves, f"save_{kind}")(records[kind](**fields), project_id, focus)
-    return result
+KINDS = {"decision": decision, "pattern": pattern, "context": context, "session": session, "entity": entity}
+
+
+def save(
+    saves: Agent, kind: str, project_id: object = "nav", focus: object = None, token: object = None, **fields: Any
+) -> SaveResult:
+    return saves._save(kind, KINDS[kind](**fields), project_id, focus, token)
 
 
 def outcome(result: SaveResult) -> tuple[str, str | None, str | None]:

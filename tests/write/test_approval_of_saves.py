@@ -13,7 +13,7 @@ from mdmem.store.state.files import write_lock
 from mdmem.store.state.local_records import PendingWrites
 from mdmem.store.state.tokens import ApprovalTokenError, use_token
 from mdmem.write.records import SaveResult
-from write.agents import NOON, Agent, agent, context, decision, entity, entries, later, pattern, project, session
+from write.agents import KINDS, NOON, Agent, agent, context, decision, entity, entries, later, pattern, project, save
 
 SHARED = "---\nkind: shared\n---\n"
 AGAIN = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
@@ -38,13 +38,8 @@ def test_status_is_what_the_settings_give_for_the_type(tmp_path: Path) -> None:
 
 
 def global_writes(saves: Agent, token: object) -> list[SaveResult]:
-    return [
-        saves.save_decision(decision(scope="global"), "nav", None, token),
-        saves.save_pattern(pattern(scope="global"), "nav", None, token),
-        saves.save_context(context(scope="global"), "nav", None, token),
-        saves.save_session(session(save_scope="global"), "nav", None, token),
-        saves.upsert_entity_with_deps(entity(scope="global"), [], "nav", None, token),
-    ]
+    scopes = {kind: "save_scope" if kind == "session" else "scope" for kind in KINDS}
+    return [save(saves, kind, token=token, **{name: "global"}) for kind, name in scopes.items()]
 
 
 def test_global_write_without_token_fails(root: Path, tmp_path: Path) -> None:

@@ -25,12 +25,12 @@ from mdmem.store.tree import WorkingTree
 from mdmem.write.records import SaveResult
 from mdmem.write.remember import remember
 from write.agents import (
+    KINDS,
     NOON,
     Agent,
     agent,
     context,
     decision,
-    entity,
     entries,
     later,
     of_words,
@@ -63,13 +63,7 @@ def no_room(root: Path, room: str) -> Iterator[None]:
 
 
 def all_kinds(saves: Agent) -> list[SaveResult]:
-    return [
-        saves.save_decision(decision(), "nav"),
-        saves.save_pattern(pattern(), "nav"),
-        saves.save_context(context(), "nav"),
-        saves.save_session(session(), "nav"),
-        saves.upsert_entity_with_deps(entity(), [], "nav"),
-    ]
+    return [save(saves, kind) for kind in KINDS]
 
 
 def test_write_of_every_kind_that_finds_the_lock_held_waits_and_is_written_once(root: Path, tmp_path: Path) -> None:

@@ -18,9 +18,8 @@ from mdmem.store.tree import WorkingTree
 from mdmem.write import save as saving
 from mdmem.write.records import BatchSaveResult, SaveStatus
 from mdmem.write.remember import remember
-from write.agents import agent, context, decision, entity, entries, of_words, pattern, project, save, session
+from write.agents import KINDS, agent, context, decision, entity, entries, of_words, pattern, project, save, session
 
-KINDS = ("decision", "pattern", "context", "session", "entity")
 FILES = {
     "other/README.md": "---\nkind: project\nproject_id: Acme\n---\n",
     "ros/README.md": "---\nkind: shared\n---\n",
