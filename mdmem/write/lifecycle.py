@@ -153,8 +153,7 @@ def plan_approvals(
             meant |= dict.fromkeys(named)
         except MdmemError as error:
             refused.append(error)
-    whole, catalog = ChangeSet(), workspace.catalog
-    changes, claimed = dict[str, Change](), dict[str, str]()
+    plans, changes, claimed, catalog = list[ChangeSet](), dict[str, Change](), dict[str, str](), workspace.catalog
     for address in meant:
         # Each approval is planned on the result of the previous ones.
         try:
@@ -166,23 +165,23 @@ def plan_approvals(
                 error = LostRaceError(f"{claimed[old]} and {address} both supersede {old}; approve one of them")
             refused.append(error)
             continue
+        plans.append(found)
         claimed |= dict.fromkeys(found.supersedes, address)
         changes |= {one.path: replace(one, before=changes.get(one.path, one).before) for one in found.changes}
         catalog = catalog_after(workspace, tuple(changes.values())) if len(meant) > 1 else catalog
-        whole = ChangeSet(
-            changes=tuple(changes.values()),
-            actions=(*whole.actions, *found.actions),
-            supersedes=(*whole.supersedes, *found.supersedes),
-            reason="; ".join(dict.fromkeys(filter(None, (whole.reason, found.reason)))) or None,
-            remarks=tuple(dict.fromkeys((*whole.remarks, *found.remarks))),
-        )
     if refused:
         for message in list(dict.fromkeys(map(str, refused)))[1:]:
             refused[0].add_note(message)
         if max(len(meant), len(names)) > 1:
             refused[0].add_note("none of them is approved")
         raise refused[0]
-    return whole
+    return ChangeSet(
+        tuple(changes.values()),
+        actions=tuple(one for plan in plans for one in plan.actions),
+        supersedes=tuple(one for plan in plans for one in plan.supersedes),
+        reason="; ".join(dict.fromkeys(plan.reason for plan in plans if plan.reason)) or None,
+        remarks=tuple(dict.fromkeys(one for plan in plans for one in plan.remarks)),
+    )
 
 
 def _unapproved(workspace: Workspace, names: Sequence[str], *, merged: bool) -> Sequence[str]:
