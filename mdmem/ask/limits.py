@@ -2,7 +2,8 @@
 
 Comments say on which records a value was chosen and on which it was confirmed. "PEPs" and "KEPs" are two collections of
 real design records, used to choose values. "decisions" is a third collection, of another team, used to confirm them.
-The constants of BM25 and the size of a passage are in `store/index/fulltext.py`.
+The constants of BM25 and the size of a passage are in `store/index/fulltext.py`, and words that matter less than others
+in `store/index/analysis.py`.
 """
 
 from __future__ import annotations
@@ -82,16 +83,9 @@ MOST_MENTIONS = 4
 # 41 and 52 %, of which full 9 and 11 %). Confirmed on decisions (88 %; questions about PEPs and KEPs: 30 and 16 %, of
 # which full 7 and 0 %).
 FULL_COVERAGE, PARTIAL_COVERAGE = 0.5, 0.48
-# Verbs that occur with any subject. Like stop words, they have no weight for coverage.
-GENERAL_WORDS = (
-    "add allow apply ask avoid build call can change check choose create decide define do ensure find get"
-    " give go handle have help implement keep know learn let look make manage may mean must need new put"
-    " read remove run say see set should show start stop support take tell think try turn update use used"
-    " using want way work write"
-)
 # The most characters between a verb such as "replaces" and the entry that it refers to.
 VERB_DISTANCE = 70
-# The most characters of a passage that covers a question: about 80 words, the size of a passage in the index.
+# The most characters of a passage that covers a question: about 80 words.
 PASSAGE = 500
 # The number of a record at the start of an entry-id, with an optional kind before it: `0148-use-postgres`, `pep-572`.
 # (`markdown/headings.py` lists which headings belong to a decision.)

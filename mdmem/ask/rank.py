@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Item
-from mdmem.ask.limits import FULL_COVERAGE, GENERAL_WORDS, PARTIAL_COVERAGE, PASSAGE
+from mdmem.ask.limits import FULL_COVERAGE, PARTIAL_COVERAGE, PASSAGE
 from mdmem.ask.question import Coverage, Question, Tier
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, EntryType, Status, instant_of
 from mdmem.store.index import Match, QuerySyntaxError, TextAnswer
-from mdmem.store.index.analysis import ask, finder, normal
+from mdmem.store.index.analysis import GENERAL_TERMS, ask, finder, normal
 from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")
@@ -113,8 +113,7 @@ def weights_of(terms: Iterable[str], matched: Iterable[frozenset[str]], total: i
     log(1 + N / n), with n = 1/2 for a term that no entry contains. General words have the weight 0.
     """
     counts = Counter(term for terms in matched for term in terms)
-    general = ask(GENERAL_WORDS).terms
-    return {term: 0.0 if term in general else log(1 + total / (counts[term] or 0.5)) for term in terms}
+    return {term: 0.0 if term in GENERAL_TERMS else log(1 + total / (counts[term] or 0.5)) for term in terms}
 
 
 def coverage_of(

@@ -32,6 +32,13 @@ _MEMO_LIMIT = 200_000
 # Snowball's list of stop words has the `t` of "doesn't", but not the `doesn`.
 _REST_OF_CONTRACTIONS = "aren couldn didn doesn hadn hasn haven isn ll mustn needn shouldn ve wasn weren won wouldn"
 STOP_WORDS = frozenset(stoplists["en"]).union(_REST_OF_CONTRACTIONS.split())
+# Verbs that occur with any subject.
+_GENERAL = (
+    "add allow apply ask avoid build call can change check choose create decide define do ensure find get"
+    " give go handle have help implement keep know learn let look make manage may mean must need new put"
+    " read remove run say see set should show start stop support take tell think try turn update use used"
+    " using want way work write"
+)
 # For each byte, itself, or a space if the character is never part of a run.
 _BLANKED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) in "._-/\\:+#" else 32 for code in range(256))
 
@@ -211,6 +218,9 @@ def _word(folded: str) -> tuple[str, ...]:
         return (folded[:_LONGEST],)
     return (stem(folded) if folded.isascii() and folded.isalpha() else folded,)
 
+
+GENERAL_TERMS = text_terms(_GENERAL)
+"""The terms of verbs that occur with any subject. They have less weight in scores, and none for coverage."""
 
 Span = tuple[int, int, frozenset[str]]
 """A part of a text with some terms: its start, its end, and the terms."""
