@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Item
-from mdmem.ask.limits import FULL_COVERAGE, PARTIAL_COVERAGE, PASSAGE
+from mdmem.ask.limits import COVERAGE_GROWTH, COVERED_SHARE, FEW_ENTRIES, PASSAGE
 from mdmem.ask.question import Coverage, Question, Tier
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, EntryType, Status, instant_of
@@ -117,14 +117,15 @@ def weights_of(terms: Iterable[str], matched: Iterable[frozenset[str]], total: i
 
 
 def coverage_of(
-    weights: Mapping[str, float], matches: Iterable[tuple[Entry, Match]], body: Callable[[str], str]
+    weights: Mapping[str, float], matches: Iterable[tuple[Entry, Match]], body: Callable[[str], str], total: int
 ) -> Coverage:
-    """Return how well the best single passage of the best matches covers a question.
+    """Return how well the best single passage of the best matches covers a question; `total` is the number of entries.
 
-    A term counts if the passage or the title of its entry contains it. Coverage is full if all terms count, or terms
-    with half of the total weight, among them the rarest term and a term of the title. Coverage is partial if the terms
-    that count have the share `PARTIAL_COVERAGE` of the weight.
+    A term counts if the passage or the title of its entry contains it. Coverage is partial if the terms that count have
+    the share `COVERED_SHARE` of the total weight, or more in a large memory. It is full if the rarest term and a term
+    of the title are among them, or if all terms count.
     """
+    share = COVERED_SHARE + COVERAGE_GROWTH * log(max(1, total / FEW_ENTRIES))
     # These sums do not depend on the order of the terms.
     whole = fsum(weights.values())
     if not whole:
@@ -135,10 +136,10 @@ def coverage_of(
         title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
         for terms in _passages(weights, title, body(entry.address)):
             weight = fsum(weights[term] for term in terms)
-            if weight >= whole or (weight >= FULL_COVERAGE * whole and title and terms & rarest):
+            if weight >= whole or (weight >= share * whole and title and terms & rarest):
                 return Coverage.FULL
             best = max(best, weight)
-    return Coverage.PARTIAL if best >= PARTIAL_COVERAGE * whole else Coverage.NONE
+    return Coverage.PARTIAL if best >= share * whole else Coverage.NONE
 
 
 def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:

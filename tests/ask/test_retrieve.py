@@ -187,7 +187,7 @@ def test_coverage_depends_on_no_order_of_the_words() -> None:
         match, body = Match(rule.address, 1.0, frozenset(terms)), f"A {' '.join(terms)}.\n"
         # In binary, 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1.
         for weights in permutations(zip(terms, (0.1, 0.2, 0.3), strict=True)):
-            assert coverage_of(dict(weights), [(rule, match)], lambda _, body=body: body) is Coverage.FULL
+            assert coverage_of(dict(weights), [(rule, match)], lambda _, body=body: body, 1) is Coverage.FULL
 
 
 def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, run: Run) -> None:
