@@ -166,7 +166,7 @@ def show_about(
         raise UsageError("`about` is empty; write some words, or leave it out to get the whole text")
     if len(words) not in (1, len(names)):
         raise UsageError(
-            f"`about` has {len(words)} values for {len(names)} addresses; give one for all, or one for each"
+            f"`about` has {len(words)} values, and `address` has {len(names)}; give one for all, or one for each"
         )
     checkout = view_of(workspace).checkout
     # Do not update the index only to find mentions.

@@ -49,7 +49,7 @@ class OpenedHub(Struct, frozen=True):
 def _list(
     workspace: Workspace,
     *,
-    limit: Annotated[int, Field(ge=1, le=1_000, description="Maximum entries.")] = 100,
+    limit: Annotated[int, optional("Maximum entries.", default=100, ge=1, le=1_000)],
     **filters: Unpack[Widened],
 ) -> ToolResult:
     """List entries by address, one a line: the current ones, all, or those that pass filters."""
@@ -71,7 +71,7 @@ def _hub_search(
     hub: OpenedHub,
     *,
     query: Annotated[Text, Field(description="Plain words.")],
-    limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
+    limit: Annotated[int, optional("Maximum results.", default=10, ge=1, le=100)],
     types: Annotated[tuple[Type, ...] | None, Listed, optional("Only these.")],
 ) -> ToolResult:
     """Find other repositories of the organisation that have a rule or a decision on a subject. For what is binding

@@ -389,23 +389,22 @@ def waiting_saves(workspace: Workspace, *, project: str | None = None, scope: st
     blocked = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing) and one.request not in ids]
     wings = workspace.catalog.wings if known or blocked else {}
     if project is not None:
-        meant = find_wing(project, wings)
+        wing = find_wing(project, wings)
 
-        def is_meant(named: object) -> bool:
-            is_of_wing = meant is not None and isinstance(named, str) and find_wing(named, wings) == meant
-            return named == project or is_of_wing
+        def is_of_project(name: object) -> bool:
+            return name == project or (wing is not None and isinstance(name, str) and find_wing(name, wings) == wing)
 
-        pending = [one for one in pending if is_meant(one.arguments.get("project_id"))]
-        blocked = [one for one in blocked if one.project == project or one.wing == meant]
+        pending = [one for one in pending if is_of_project(one.arguments.get("project_id"))]
+        blocked = [one for one in blocked if one.project == project or one.wing == wing]
     if scope == "focus":
         pending, blocked = [one for one in pending if one.arguments.get("focus")], []
     elif scope is not None:
 
         def is_global(one: PendingWrite) -> bool:
-            stated = one.arguments.get(VERBS.get(one.verb, ""))
-            return isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
+            record = one.arguments.get(VERBS.get(one.verb, ""))
+            return isinstance(record, Mapping) and "global" in (record.get("scope"), record.get("save_scope"))
 
-        shared = {name for name, wing in wings.items() if wing.is_shared}
+        shared = {name for name, one in wings.items() if one.is_shared}
         pending = [one for one in pending if is_global(one) is (scope == "global")]
         blocked = [one for one in blocked if (one.wing in shared) is (scope == "global")]
     return WaitingSaves(tuple(pending), tuple(blocked), ledger.unreadable())

@@ -127,7 +127,7 @@ def test_each_address_has_words_of_its_own(folder: Path, run: Run) -> None:
     words = ("--about", "orders the queue holds", "--about", "threads")
     assert "The queue holds 40 orders." in run("show", "queue", "threads", *words).out
     refused = run("show", "queue", *words)
-    assert (refused.code, "`about` has 2 values for 1 addresses;" in refused.err) == (2, True)
+    assert (refused.code, "`about` has 2 values, and `address` has 1;" in refused.err) == (2, True)
     refused = run("show", "queue", "--about", "")
     assert (refused.code, refused.err.partition(";")[0]) == (2, "mdmem: `about` is empty")
 
