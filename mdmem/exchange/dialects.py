@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product, takewhile
+from itertools import count, islice, product, takewhile
 from typing import Any
 
 from msgspec import Struct, field
@@ -432,12 +433,13 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
     description = " ".join(str(source.fields.get("description") or "").split())
     words = (*folder.split("/"), _SUFFIX.sub("", source.stem).lower())
     stem = well_formed("entry", "-".join(words)) or "instructions"
-    names: dict[str, int] = {}
+    taken, numbers = set[str](), defaultdict[str, Iterator[int]](lambda: count(2))
     for heading, text in _parts(sections_of(body), body):
         title = plain_title(heading) or keys.basic.get("title") or description or stem.replace("-", " ").capitalize()
-        part = well_formed("entry", heading) or ""
-        names[part] = names.get(part, 0) + 1
-        part += f"-{names[part]}" if names[part] > 1 else ""
+        part = first = well_formed("entry", heading) or ""
+        while (key := part or "top") in taken:
+            part = f"{first or 'top'}-{next(numbers[first])}"
+        taken.add(key)
         yield ForeignRecord(
             path=source.path,
             source=source,
@@ -448,7 +450,7 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
             body=text,
             fields={**keys.fields, "applies_to": globs, "x-description": description if description != title else ""},
             messages=[*messages],
-            part=part or "top",
+            part=key,
         )
         messages = ()
 

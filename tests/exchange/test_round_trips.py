@@ -157,6 +157,14 @@ def test_lines_for_agents_of_this_and_earlier_versions_are_not_imported(
     assert entry.read_text().endswith("---\n\nUse tabs; people approve it.\n")
 
 
+def test_parts_of_instructions_with_like_headings_are_told_apart(tmp_path: Path, capsys: Capture) -> None:
+    app_memory(tmp_path)
+    write(tmp_path, "AGENTS.md", "Above.\n\n# Top\n\nOne.\n\n# \n\nTwo.\n\n# Top 2\n\nThree.\n")
+    words = ("import", "AGENTS.md", "--root", "memory")
+    assert run_here(capsys, *words, cwd=tmp_path).out.startswith("imported 4 entries ")
+    assert run_here(capsys, *words, cwd=tmp_path).out == "imported 0 entries; 4 imported before\n"
+
+
 def decided(folder: Path) -> Path:
     """Return a memory with a decision that replaced another, an amendment, a draft, and rules for some code."""
     root = memory(folder) / "memory"
