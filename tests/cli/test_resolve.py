@@ -10,6 +10,7 @@ from builders import Run, commit_all, git, made_once, make_repository, make_root
 from lives import NEW, OLD, RULE, two_entries
 
 FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
+TITLES = {FOUR: "Use four threads", EXECUTOR: "Use an executor"}
 FILE = f"memory/{OLD}.md"
 TEXT = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
 
@@ -27,12 +28,8 @@ def superseded_twice(folder: Path) -> Path:
     root = two_entries(folder)
     (root / f"{NEW}.md").unlink()
     commit_all(folder)
-    git(folder, "checkout", "-q", "-b", "theirs")
-    successor(root, EXECUTOR, "Use an executor")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "main")
-    successor(root, FOUR, "Use four threads")
-    commit_all(folder)
+    for address in on_both_sides(folder, EXECUTOR, FOUR):
+        successor(root, address, TITLES[address])
     git(folder, "merge", "-q", "theirs", ends=1)
     return root
 
