@@ -387,21 +387,18 @@ def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSid
 
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
     path, side, successors = conflict.path, request.side, conflict.successors
+    shown = visible(path)
     if conflict.kind is ConflictKind.MOVED:
         return _keep_place(workspace, conflict, side)
     if not has_hunks(before) and (side is not None or len(successors) < 2):
         if len(successors) < 2:
             keep = _git_command(workspace, "add", path)
-            raise UsageError(
-                f"`{visible(path)}` has no conflict markers any more; to keep the file as it is, type `{keep}`"
-            )
+            raise UsageError(f"`{shown}` has no conflict markers any more; to keep the file as it is, type `{keep}`")
         hint = f"type `--take ADDRESS` with one of {' or '.join(one.address for one in successors)}"
-        raise UsageError(f"`{visible(path)}` has no conflict markers, so `{side}` cannot be taken; {hint}")
+        raise UsageError(f"`{shown}` has no conflict markers, so `{side}` cannot be taken; {hint}")
     if len(successors) < 2:
         if side is None:
-            raise UsageError(
-                f"the sides of {visible(path)} are `ours` and `theirs`; type `--take ours` or `--take theirs`"
-            )
+            raise UsageError(f"the sides of {shown} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
         old, after = conflict.address, take_side(before, side)
         catalog = workspace.over(TreeView(workspace.tree, changed={path: after})).catalog
         values: dict[str, dict[str, Value]] = {}
@@ -420,7 +417,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
         request = replace(request, behind=behind, take=take)
         if more := [f"`{one.name}`" for one in conflict.fields if one.name not in _SUPERSESSION_FIELDS]:
             hint = "edit the file first, or type `--take ours` or `--take theirs`"
-            raise UsageError(f"the sides of {visible(path)} also differ in {' and '.join(more)}; {hint}")
+            raise UsageError(f"the sides of {shown} also differ in {' and '.join(more)}; {hint}")
         sides = (one.side for one in successors if one.address.endswith(take or behind or "") and one.side)
         side = next(sides, ConflictSide.OURS)
     after = take_side(before, side)

@@ -229,11 +229,7 @@ def approve_command(
     if merged and active:
         raise click.UsageError("--active and --merged select different entries; use one of them")
     workspace = given.open()
-
-    def plan(one: Workspace) -> ChangeSet:
-        return plan_approvals(one, addresses, by=by, merged=merged, active=active)
-
-    written = write(workspace, plan, wanted)
+    written = write(workspace, lambda one: plan_approvals(one, addresses, by=by, merged=merged, active=active), wanted)
     given.print_written(workspace, written)
     _remark_on_proposed(given, written)
 

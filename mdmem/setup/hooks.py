@@ -372,9 +372,8 @@ def _command(program: Program) -> str:
 
 
 def _block(patterns: Iterable[str]) -> bytes:
-    return (_BLOCK_HEAD + "".join(f"{pattern} merge=mdmem\n" for pattern in patterns)).encode(
-        "utf-8", "surrogateescape"
-    )
+    lines = "".join(f"{pattern} merge=mdmem\n" for pattern in patterns)
+    return (_BLOCK_HEAD + lines).encode("utf-8", "surrogateescape")
 
 
 def _attributes(path: Path) -> bytes:

@@ -106,10 +106,8 @@ def _foreign_records(base: Path, where: str) -> str:
         # A translation counts together with its original.
         names = {original_of(str(path)) or str(path) for path in records_in(base / folder)}
         listed.append(f"{len(names)} in {folder}")
-    said = (
-        f"there are decision records, {' and '.join(listed)}: `mdmem import --dry-run{where}` shows how to import them"
-    )
-    return said if listed else ""
+    how = f"`mdmem import --dry-run{where}` shows how to import them"
+    return f"there are decision records, {' and '.join(listed)}: {how}" if listed else ""
 
 
 def _memory_for(cwd: Path, *, is_server: bool) -> str | None:

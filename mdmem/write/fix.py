@@ -74,13 +74,11 @@ def fix(
     planned: list[FixResult] = []
 
     def plan(one: Workspace) -> ChangeSet:
-        def check(tree: Tree) -> CheckReport:
-            return check_all(one.over(tree), request)
+        def checked_for(asked: CheckRequest) -> _Check:
+            return lambda tree: check_all(one.over(tree), asked)
 
-        def prove(tree: Tree) -> CheckReport:
-            return check_all(one.over(tree), whole)
-
-        result = fix_all(one.tree, check, with_unsafe=with_unsafe, prove=None if whole == request else prove)
+        prove = None if whole == request else checked_for(whole)
+        result = fix_all(one.tree, checked_for(request), with_unsafe=with_unsafe, prove=prove)
         planned.append(result)
         return result.plan
 
@@ -105,9 +103,8 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
     fixed = tuple(sorted(ended, key=lambda one: one.sort_key))
     # The report must not offer a fix that was left out.
     rest = (replace(one, fix=None) if _name(one) in fixing.barred else one for one in state.report.findings)
-    return replace(
-        state, report=replace(state.report, findings=tuple(rest)), fixed=fixed, refused=tuple(fixing.refused)
-    )
+    report = replace(state.report, findings=tuple(rest))
+    return replace(state, report=report, fixed=fixed, refused=tuple(fixing.refused))
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
