@@ -1,8 +1,8 @@
-"""Frozen records: the base class of those that caches store, their checked file format, and records as JSON values."""
+"""Frozen records: the base class of those that caches store, their checked file format, groups, and JSON values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from operator import attrgetter
 from typing import Any, Self, TypeVar
@@ -13,6 +13,8 @@ from msgspec.msgpack import decode, encode
 from msgspec.structs import replace
 
 _Kind = TypeVar("_Kind")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class StoredRecord(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -58,6 +60,14 @@ def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
 
 def _head(version: str, content: bytes | memoryview) -> bytes:
     return b"mdmem %s %d %08x\n" % (version.encode(), len(content), crc32(content))
+
+
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """Return the values of each key, in the order of the pairs."""
+    found: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:

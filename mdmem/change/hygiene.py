@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import chain
 from math import ceil
@@ -34,7 +34,7 @@ from mdmem.model.entry import (
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import all_matches, fixed_part
-from mdmem.record import record_json
+from mdmem.record import grouped, record_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import Blocked, PendingWrite, record_hygiene
@@ -106,13 +106,6 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
         return not any((*kinds, self.unresolved, self.blocked))
 
 
-def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Collection[list[Entry]]:
-    found = defaultdict[Hashable, list[Entry]](list)
-    for entry in entries:
-        found[key(entry)].append(entry)
-    return found.values()
-
-
 def _find_near(
     entries: Iterable[Entry], text: Mapping[str, str], groups: Iterable[tuple[str, ...]]
 ) -> tuple[NearPair, ...]:
@@ -121,7 +114,7 @@ def _find_near(
     for number, group in enumerate(groups):
         for address in group:
             groups_of[address].add(number)
-    for alike in _grouped(entries, lambda one: (one.wing, one.type)):
+    for alike in grouped(((one.wing, one.type), one) for one in entries).values():
         by_address = {one.address: one for one in alike}
         subjects = {address: subject_of(one, text[address]) for address, one in by_address.items()}
         lines = {address: one.text.splitlines() for address, one in subjects.items()}
@@ -256,12 +249,12 @@ def _examine(
     text = {one.address: content_of(one, catalog.body(one.address)) for one in compared}
     # Entries of the same type and wing whose titles and texts are nearly the same.
     duplicates: list[tuple[str, ...]] = []
-    for alike in _grouped(compared, lambda one: (one.wing, one.type)):
+    for alike in grouped(((one.wing, one.type), one) for one in compared).values():
         texts = ((one.address, words_of(f"{one.title}\n{text[one.address]}")) for one in alike)
         duplicates += near_groups(texts, above=DUPLICATE_ABOVE)
     # Entities in one wing and focus that have the same name, ignoring case and white space.
     names = {one: unicodedata.normalize("NFKC", one.entity).casefold().split() for one in compared if one.entity}
-    entities = _grouped(names, lambda one: (one.wing, one.focus, *names[one]))
+    entities = grouped(((one.wing, one.focus, *names[one]), one) for one in names).values()
     drifted = [tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1]
     # Decisions and patterns that were verified too long ago, except decisions that supersede another.
     aged = ((one, age_of(one, today), _STALE_FROM.get(one.type)) for one in current)

@@ -36,8 +36,8 @@ from mdmem.checks.check import get_checks
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import Entry, Relation, Status
 from mdmem.model.fields import BINDING_FIELDS, LINK_FIELDS
-from mdmem.model.finding import Finding
 from mdmem.model.globs import all_matches
+from mdmem.record import grouped
 from mdmem.store.catalog.changes import Changed
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
@@ -154,10 +154,8 @@ class _Comparison:
         gained = sorted(new for new in after.current if moved_from.get(new, new) not in before.current)
         self.begun = [new for new in gained if not before.may_have(moved_from.get(new, new))]
         # Run all checks that compare two trees, whatever checks the settings disable.
-        self.faults: dict[str, list[Finding]] = {}
-        for check in get_checks().values():
-            for finding in check.find(self.case) if check.needs_base else ():
-                self.faults.setdefault(finding.address or "", []).append(finding)
+        checks = (check for check in get_checks().values() if check.needs_base)
+        self.faults = grouped((one.address or "", one) for check in checks for one in check.find(self.case))
 
     def moved(self, address: str) -> str:
         """Return the address in the second tree of an entry of the first tree, which differs if the entry moved."""

@@ -20,6 +20,7 @@ from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.globs import any_match, fixed_part
 from mdmem.model.text import shell_word
+from mdmem.record import grouped
 from mdmem.store.catalog.addresses import by_number, full_address, is_entry_place, is_manifest
 from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import Edge, Reference, classify, reference_of
@@ -117,10 +118,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def _by_kind(self) -> dict[str, list[Finding]]:
-        found: dict[str, list[Finding]] = {}
-        for finding in (*self.catalog.findings, *self.faults):
-            found.setdefault(finding.former or finding.code, []).append(finding)
-        return found
+        return grouped((one.former or one.code, one) for one in (*self.catalog.findings, *self.faults))
 
     @cached_property
     def documents(self) -> tuple[tuple[str, Document], ...]:

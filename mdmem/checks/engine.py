@@ -27,6 +27,7 @@ from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.text import visible
+from mdmem.record import grouped
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.files import read_packed, write_packed
@@ -125,9 +126,7 @@ class _Run:
         self._excused = {(one.place.path, one.code) for one in self._suppressions}
         self._used: set[tuple[str, str]] = set()
         self._uncached = replace(case, focus=frozenset(file.path for file in case.catalog.files) - case.cached.keys())
-        self._cached: dict[str, list[Finding]] = {}
-        for finding in (finding for facts in case.cached.values() for finding in facts.findings):
-            self._cached.setdefault(finding.code, []).append(finding)
+        self._cached = grouped((one.code, one) for facts in case.cached.values() for one in facts.findings)
         self._ran: set[str] = set()
         self.found: list[Finding] = []
 

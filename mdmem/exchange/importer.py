@@ -36,6 +36,7 @@ from mdmem.markdown.parse import body_links, image_links, without_code
 from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.fields import ORIGIN, Origin, content_digest
 from mdmem.model.finding import Finding, Severity
+from mdmem.record import grouped
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.git.history import first_days
 from mdmem.store.git.status import list_tracked
@@ -120,10 +121,8 @@ def _move(
     """
     base, repository, prefix = workspace.location.base, workspace.location.repository, prefix_of(workspace.location)
     # The path and title of each new entry, by the path of the old file.
-    places: dict[str, list[tuple[str, str]]] = {}
-    for row in plan.rows:
-        if row.address is not None:
-            places.setdefault(row.path, []).append((f"{prefix}{row.address}.md", row.title or row.address))
+    rows = ((row, row.address) for row in plan.rows if row.address is not None)
+    places = grouped((row.path, (f"{prefix}{address}.md", row.title or address)) for row, address in rows)
     gone, messages = [], []
     for path, content in plan.contents.items():
         why = None

@@ -23,6 +23,7 @@ from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import Wing
 from mdmem.model.fields import content_digest
+from mdmem.record import grouped
 from mdmem.setup.agents_file import BEGIN, END
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
 from mdmem.store.catalog.addresses import interpret, well_formed
@@ -210,10 +211,7 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
     A folder that the user gave counts if half of its files look like records. If most of its files have a number, a
     file without a number is a record only if it looks like one.
     """
-    folders: dict[str, list[SourceFile]] = {}
-    for one in sources:
-        if not is_instructions(one):
-            folders.setdefault(one.folder, []).append(one)
+    folders = grouped((one.folder, one) for one in sources if not is_instructions(one))
     records: set[str] = set()
     for ones in folders.values():
         likely = []

@@ -19,6 +19,7 @@ from mdmem.hub.contents import lexeme
 from mdmem.hub.repositories import get_repository
 from mdmem.markdown.front_matter import body_of
 from mdmem.model.access import Access
+from mdmem.record import grouped
 from mdmem.store.catalog.model import Redaction, known_addresses
 from mdmem.store.index.analysis import ask, snippet
 
@@ -190,9 +191,7 @@ def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:
 
     If two repositories claim the same place, keep both, because neither may hide the other.
     """
-    alike: dict[object, list[HubEntry]] = {}
-    for one in found:
-        alike.setdefault((one.place, one.folder, one.path, one.blob), []).append(one)
+    alike = grouped(((one.place, one.folder, one.path, one.blob), one) for one in found)
     kept = []
     for group in alike.values():
         own = [one for one in group if one.repository_id is not None]

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.text import first_of, visible
+from mdmem.record import grouped
 from mdmem.render.text import clipped
 from mdmem.store.catalog.model import Catalog
 
@@ -153,11 +154,7 @@ class Relations(Struct, frozen=True, dict=True):
 
 
 def _by_end(arrows: Iterable[Arrow]) -> dict[str, list[Arrow]]:
-    found: dict[str, list[Arrow]] = defaultdict(list)
-    for arrow in arrows:
-        found[arrow.start].append(arrow)
-        found[arrow.end].append(arrow)
-    return found
+    return grouped((end, arrow) for arrow in arrows for end in (arrow.start, arrow.end))
 
 
 def _reachable(starts: Iterable[str], arrows: Mapping[str, Iterable[Arrow]]) -> list[str]:

@@ -15,8 +15,8 @@ from mdmem.checks.fixes import MoveFix, below
 from mdmem.errors import LostRaceError, MdmemError, NotFoundError, SettingsError, UsageError, taken
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
-from mdmem.model.finding import Edit
 from mdmem.model.text import shell_word
+from mdmem.record import grouped
 from mdmem.store.catalog.addresses import number_in
 from mdmem.store.settings import parse_settings
 from mdmem.store.tree import Unreadable, read_one
@@ -115,9 +115,7 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
 
 
 def _changes(moving: MoveFix) -> Iterator[Change]:
-    edits: dict[str, list[Edit]] = {}
-    for edit in moving.edits():
-        edits.setdefault(edit.path, []).append(edit)
+    edits = grouped((edit.path, edit) for edit in moving.edits())
     # Write the files that stay first. Until the renames, their links are broken, and `check` reports them.
     for path in (*sorted(edits.keys() - moving.moves.keys()), *sorted(moving.moves)):
         # The edits were made for the parsed bytes. The file on disk may have changed since.

@@ -13,6 +13,7 @@ from mdmem.checks.check import check
 from mdmem.checks.engine import has_ended
 from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.record import grouped
 from mdmem.store.catalog.changes import Changed, first_difference
 
 
@@ -277,11 +278,10 @@ def _at_two_addresses(case: Case) -> Iterator[Finding]:
     """Yield a finding for each entry of which a merge in progress keeps two copies, since both sides moved it."""
     if case.base is None or not case.merged:
         return
-    sides, alike = [one.catalog.addresses for one in (case.base, *case.merged)], dict[str, set[str]]()
-    for path, digest in case.catalog.file_digests.items():
-        alike.setdefault(digest, set()).add(path.removesuffix(".md"))
-    for some in alike.values():
-        if len(some) == 2 and all(len(some & side) == 1 for side in sides):
+    sides = [one.catalog.addresses for one in (case.base, *case.merged)]
+    digests = case.catalog.file_digests.items()
+    for some in grouped((digest, path.removesuffix(".md")) for path, digest in digests).values():
+        if len(some) == 2 and all(len(side & set(some)) == 1 for side in sides):
             other, address = sorted(some)
             message = f"both sides of the merge moved this entry, and it is also at `{other}`"
             yield at_path(f"{address}.md", message, "run `mdmem resolve` to keep one of them, or remove one")
@@ -333,11 +333,9 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         message = f"{merge.ours.name} and {merge.theirs.name} each add another entry at this address"
         help_ = f"move one of them, as with `mdmem mv {quote(address)} {quote(address)}-2`, or withdraw it"
         yield at_path(f"{address}.md", message, help_, former="merge-address-collision")
-    kinds: dict[str, set[str]] = {}
-    for conflict in merge.conflicts:
-        kinds.setdefault(conflict.path, set()).add(conflict.kind)
+    kinds = grouped((conflict.path, conflict.kind) for conflict in merge.conflicts)
     for path in sorted(kinds.keys() - {f"{address}.md" for address in (*forked, *collided)}):
-        stories = " and ".join(sorted(_STORIES.get(kind, f"git reports `{kind}`") for kind in kinds[path]))
+        stories = " and ".join(sorted({_STORIES.get(kind, f"git reports `{kind}`") for kind in kinds[path]}))
         message = f"cannot be merged into {merge.theirs.name}: {stories}"
         help_ = f"merge {merge.theirs.name} into {merge.ours.name}, resolve the file, then check again"
         yield at_path(path, message, help_)

@@ -19,6 +19,7 @@ from mdmem.markdown.parse import first_heading, without_fenced
 from mdmem.model.entry import REVIEW_REASON, EntryType, Status, title_of
 from mdmem.model.fields import PLACEHOLDERS
 from mdmem.model.finding import Finding, Severity
+from mdmem.record import grouped
 
 _TEMPLATE_HELP = "replace it by your own words, or remove it"
 _NAMES = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by"})
@@ -283,12 +284,9 @@ def local_path(case: Case) -> Iterator[Finding]:
     Fix: write the path relative to the top of the repository, or `~/` for a home directory.
     """
     for address, document in case.documents:
-        by_name: dict[str, list[re.Match[str]]] = {}
         may_have = any(part in document.text for part in ("/home/", "/Users/", "Users\\"))
-        for found in _HOME.finditer(document.text) if may_have else ():
-            if not _ANYBODY.match(found["name"]):
-                by_name.setdefault(found["name"], []).append(found)
-        for first, *more in by_name.values():
+        homes = (one for one in _HOME.finditer(document.text) if not _ANYBODY.match(one["name"])) if may_have else ()
+        for first, *more in grouped((one["name"], one) for one in homes).values():
             place = document.text_place(first.start(), len(first.group()))
             often = f", first of {len(more) + 1} places in the file" if more else ""
             message = f"`{first.group()}` is a home directory on one machine{often}"

@@ -14,6 +14,7 @@ from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
+from mdmem.record import grouped
 from mdmem.store.catalog.model import is_lower, may_speak_for
 
 _SUPERSESSION = frozenset({"supersedes", "superseded_by"})
@@ -32,10 +33,9 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
 
     Fix: add the address to `amends`, or to `supersedes` if the other entry no longer applies at all.
     """
-    entries, links = case.catalog.entries, dict[str, list[tuple[int, str]]]()
-    for one in case.references:
-        if one.target is not None:
-            links.setdefault(one.address, []).append((one.link.offset, one.target))
+    entries = case.catalog.entries
+    targets = ((one, one.target) for one in case.references if one.target is not None)
+    links = grouped((one.address, (one.link.offset, target)) for one, target in targets)
     for entry in entries.values():
         amended: dict[str, int] = {}
         for sentence in case.file_facts(entry.path).amendments if case.is_current(entry.address) else ():

@@ -11,6 +11,7 @@ from msgspec import Struct
 from mdmem.markdown.parse import Document, with_masked_targets, without_code
 from mdmem.model.entry import Entry, title_of
 from mdmem.model.fields import BINDING_FIELDS
+from mdmem.record import grouped
 from mdmem.store.catalog.links import Reference, references_in
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import digest_of
@@ -163,9 +164,7 @@ def _find_moves(
         entry = fresh[new][0]
         return entry is None or entry.type is missing[old][0].type
 
-    by_words: dict[str, list[str]] = {}
-    for address, (now, body) in fresh.items() if missing else ():
-        by_words.setdefault(_words(body, now), []).append(address)
+    by_words = grouped((_words(body, now), address) for address, (now, body) in fresh.items() if missing)
     found: dict[str, str] = {}
     taken: set[str] = set()
     for old, (was, body) in missing.items():

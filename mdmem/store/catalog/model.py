@@ -24,6 +24,7 @@ from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
+from mdmem.record import grouped
 from mdmem.store.catalog.addresses import MANIFEST, LoadedFile, full_address, is_manifest, iter_documents, unreadable
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
@@ -139,10 +140,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def rooms(self) -> Mapping[str, Sequence[str]]:
         """Return the addresses of the entries in each room, by `wing/room`."""
-        found: dict[str, list[str]] = {}
-        for address in self.entries:
-            found.setdefault(address.rpartition("/")[0], []).append(address)
-        return found
+        return grouped((address.rpartition("/")[0], address) for address in self.entries)
 
     @cached_property
     def outgoing(self) -> Mapping[str, Sequence[tuple[str, str]]]:
@@ -162,11 +160,8 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def incoming(self) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the links that lead to each address, by address: pairs of the linking address and relationship."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        for source, links in self.outgoing.items():
-            for target, relationship in links:
-                found.setdefault(target, []).append((source, relationship))
-        return found
+        links = ((source, one) for source, outgoing in self.outgoing.items() for one in outgoing)
+        return grouped((target, (source, relationship)) for source, (target, relationship) in links)
 
     def amended_by(self, address: str, *, project: str | None = None) -> tuple[str, ...]:
         """Return the sorted entries that amend an entry; `project` leaves out those of other projects."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.model.fields import ORIGIN, Origin, origin_in
 from mdmem.model.text import first_of, shell_word
+from mdmem.record import grouped
 from mdmem.store.catalog.addresses import by_number, number_in
 from mdmem.store.git.history import list_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
@@ -222,9 +223,7 @@ def from_here(workspace: Workspace) -> Callable[[str], str]:
 def _nearest(workspace: Workspace, name: str) -> str:
     """Return a hint with addresses whose entry-id begins with a name, contains its words, or is similar to it."""
     wanted = name.rsplit("/", 1)[-1]
-    by_id: dict[str, list[str]] = {}
-    for address in workspace.catalog.entries:
-        by_id.setdefault(address.rsplit("/", 1)[-1], []).append(address)
+    by_id = grouped((address.rsplit("/", 1)[-1], address) for address in workspace.catalog.entries)
     near = [one for one in by_id if wanted and one.startswith(wanted)]
     near = near or [one for one in by_id if wanted and f"-{wanted}-" in f"-{one}-"]
     near = near or difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5)
