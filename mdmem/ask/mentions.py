@@ -30,7 +30,8 @@ _PASSIVE = re.compile(
     rf"\W*(?:is|are|was|were)\s+(?:\w+\s+)?({'|'.join(_CHANGES)})\w*\s+(?:by this|here)", re.IGNORECASE
 )
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|neither|nor|without|cannot|if|whether|unless|reject\w*|instead)\b|n['’]t\b", re.I
+    r"\b(?:not|no|never|neither|nor|without|cannot|if|whether|unless|would|could|might|reject\w*|instead)\b|n['’]t\b",
+    re.IGNORECASE,
 )
 
 
@@ -81,7 +82,7 @@ class Mentions(Struct, frozen=True):
                 digits = number["number"]
                 kinds = [number["kind"]] if number["kind"] else _KINDS
                 spellings |= {f"{kind} {one}" for kind in kinds for one in (digits, digits.lstrip("0") or "0")}
-                spellings |= {digits} if digits.startswith("0") else set()
+                spellings |= {digits} if _has_leading_zero(number) else set()
             containing = self.workspace.index.find_containing(sorted(spellings), self.workspace.corpus)
         known = (catalog.entries[one] for one in dict.fromkeys((*linking, *containing)) if one in catalog.entries)
         newer = (one for one in known if _age(one) >= _age(entry) and one.address != entry.address)
@@ -139,9 +140,9 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
 
     The group `id` is the entry-id. If it is a single word, such as `queue`, prose may use the word without meaning the
     entry. It then counts only after `room/`, in backticks, or in `queue.md`. A number counts if it follows its kind
-    (`PEP 572`, `ADR-0148`), or has leading zeros (`0148`) outside a list of numbers. `#148` is a ticket, and
-    `ADR-0148 (other-project)` is another record; neither matches. If the entry-id has a number without a kind, numbers
-    count only in texts of the same room (`is_near`).
+    (`PEP 572`, `ADR-0148`). Without a kind in the text or in the entry-id, it counts only in texts of the same room
+    (`is_near`); in the text it then needs leading zeros (`0148`), outside a list of numbers. `#148` is a ticket, and
+    `ADR-0148 (other-project)` is another record; neither matches.
     """
     name = entry.address.rpartition("/")[2]
     said = rf"{re.escape(name)}(?![\w-])"
@@ -155,9 +156,14 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
         # The looks ahead are limited, since a long line of dots and letters would be read again for each number in it.
         kinds = "|".join([number["kind"]] if number["kind"] else _KINDS)
         ways.append(rf"(?:{kinds})s?(?:[\s_-]*#?|:`(?:[^`<]*<)?)0*{digits}(?![\w.]{{0,64}}\d)")
-        if number["number"].startswith("0"):
+        if _has_leading_zero(number) and is_near:
             ways.append(rf"(?<!\d, ){number['number']}(?![\w.,:-]{{0,64}}\d)(?!-\w)(?!, \d)")
     return re.compile(rf"(?<![\w#-])(?<!\d[.,:])(?:{'|'.join(ways)}){_ELSEWHERE}", re.IGNORECASE)
+
+
+def _has_leading_zero(number: re.Match[str]) -> bool:
+    """Return whether the number of a record has a leading zero; a single `0` may count anything."""
+    return number["number"].startswith("0") and len(number["number"]) > 1
 
 
 def stated_change(sentence: str, reference: re.Match[str]) -> str:

@@ -149,13 +149,11 @@ def _coverage(answer: Answer) -> str:
         words = ", ".join(basis.uncovered_terms)
         lacks = f"no invariant or decision contains {words}" if words else "no single passage has all the words"
         return f"Covered in part: {lacks}."
-    if basis.problems:
-        # An unreadable file may contain the rule that covers the question.
-        return "No readable rule is about this."
-    if basis.pending:
+    if basis.pending and not basis.problems:
         return f"No binding rule is about this; one that is not approved ({basis.pending}) is."
     surely = "clearly " if any(item.score > 0 or item.on_path for item in answer.items) else ""
-    return f"No binding rule is {surely}about this."
+    # An unreadable file may contain the rule that covers the question.
+    return f"No {'readable' if basis.problems else 'binding'} rule is {surely}about this."
 
 
 def _verdict(answer: Answer) -> str:

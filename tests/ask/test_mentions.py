@@ -108,6 +108,10 @@ def test_number_in_a_room_of_this_name_in_another_wing_is_another_record(root: P
     put(root, "app/adr/0148-orders", "Orders", "Orders are sent twice at most.\n", created_at="2026-02-01")
     put(root, "web/adr/0150-mails", "Mails", "We keep ADR 148 in mind.\n", created_at="2026-03-01")
     assert [one.how for one in mentions(root, "orders", "app/adr/0148-orders")] == ["no newer entry mentions this"]
+    put(root, "app/rules/amounts", "Amounts", "We keep 0009 in mind, and 0 errors.\n", created_at="2026-03-01")
+    for old in ("app/adr/nep-0009", "app/rules/kep-0-start"):
+        put(root, old, "Orders", "Orders are sent.\n", created_at="2026-02-01")
+        assert [one.how for one in mentions(root, "orders", old)] == ["no newer entry mentions this"]
 
 
 @pytest.mark.parametrize(
@@ -158,6 +162,7 @@ def test_more_than_four_mentions_are_counted(tmp_path: Path) -> None:
         ("We extend ADR 148.", "extends it"),
         ("ADR-0148 is superseded by this record.", "supersedes it"),
         ("This does not amend ADR-0148.", ""),
+        ("That proposal would replace ADR-0148.", ""),
         ("ADR-0148 stays as it is.", ""),
         ("The rule is amended by ADR-0148.", ""),
     ],
