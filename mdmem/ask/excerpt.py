@@ -154,7 +154,7 @@ def _fitting(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
 
 def _announces(sentence: Sentence) -> bool:
     """Return whether a sentence only introduces the next one: it ends with a colon, or is bold as a whole."""
-    return sentence.text.endswith(":") or (sentence.text.startswith("**") and sentence.text.endswith("**"))
+    return sentence.text.endswith((":", ": …")) or (sentence.text.startswith("**") and sentence.text.endswith("**"))
 
 
 class _Units(NamedTuple):

@@ -322,6 +322,9 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
             at = left
             for stop in (*(found.end() for found in _END.finditer(block, begin.get(left, left), right)), right):
                 if sentence := " ".join(block[at:stop].split()):
+                    if sentence.endswith("::"):
+                        # The literal block that follows is left out.
+                        sentence = f"{sentence[:-1]} …"
                     yield Sentence(start + first + at, start + first + stop, sentence, start + number, at in begin)
                 at = stop
 

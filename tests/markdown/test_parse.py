@@ -204,6 +204,9 @@ def test_comment_and_code_hide_each_others_marks() -> None:
     for hidden in ("<!--\n```\n-->", "```html\n<!-- open\n```", "```\n<!--\n```\n\n<!--\n~~~\n-->"):
         body = f"{hidden}\n\nReal prose.\n"
         assert [one.text for one in sentences_in(body, 0, len(body))] == ["Real prose."]
+    # An omitted literal block of reStructuredText leaves a mark.
+    body = "It gives::\n\n    1\n\nReal prose.\n"
+    assert [one.text for one in sentences_in(body, 0, len(body))] == ["It gives: …", "Real prose."]
 
 
 def read_fields(text: str) -> tuple[Fields | None, tuple[Finding, ...]]:
