@@ -98,8 +98,6 @@ def _check(
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, request)
     runs = [_run(given, workspace, request, options) for workspace in workspaces]
-    if len(runs) > 1:
-        runs = [replace(one, program=f"mdmem --root {shell_word(one.show_path('.'))}") for one in runs]
     reports = [one.report for one in runs]
     in_actions, step_summary = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITHUB_STEP_SUMMARY")
     style = replace(given.style, is_whole=verbose or bool(options["select"]))
@@ -140,7 +138,10 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         given.remark(*(refused.sentence for refused in fixed.refused))
     else:
         report = check(workspace, request)
-    return CheckedRoot(report, under, workspace.line_of, from_here(workspace), given.style.program)
+    show, program = from_here(workspace), given.style.program
+    if workspace.location.is_one_of_several:
+        program = f"mdmem --root {shell_word(show('.'))}"
+    return CheckedRoot(report, under, workspace.line_of, show, program)
 
 
 def _update_baseline(given: Globals, workspaces: list[Workspace], request: CheckRequest) -> int:

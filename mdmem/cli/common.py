@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from msgspec.structs import replace
 from mdmem.cli import completion as complete
 from mdmem.errors import MdmemError
 from mdmem.model.entry import EntryType, Status, WingKind
+from mdmem.model.text import shell_word
 from mdmem.render.text import Style, dump, sent, sent_as_is
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Globals(Struct, frozen=True):
         """Return how to print a result; it has colours if the user asked for them, or if stdout is a terminal."""
         wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         is_colored, is_markdown = self.color == "always" or (self.color == "auto" and wanted), self.form == "markdown"
-        program = "mdmem" if self.root is None else f"mdmem --root {shlex.quote(self.root)}"
+        program = "mdmem" if self.root is None else f"mdmem --root {shell_word(self.root)}"
         return Style(color=is_colored and not is_markdown, is_markdown=is_markdown, program=program)
 
     def remark(self, *texts: str) -> None:

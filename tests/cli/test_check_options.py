@@ -2,7 +2,10 @@
 
 import json
 import os
+import shlex
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -394,11 +397,23 @@ def test_printed_commands_have_the_root_that_was_typed(folder: Path, run: Run) -
     assert "type `mdmem supersede nav/arch" in run("check").out
     write(folder, "my other/mdmem.toml", "")
     git(folder, "add", "-A")
-    # Of two memories, each command names the one that it is for.
-    assert "type `mdmem --root memory supersede nav/arch" in run("check").out
+    # Of two memories, each command names the one that it is for, also if only one of them is checked.
+    for words in (["check"], ["check", "memory"], ["check", "--staged"]):
+        assert "type `mdmem --root memory supersede nav/arch" in run(*words).out
     assert "Type `mdmem new`." in run("--root", "memory", "show", "nav/rules/new").out
     git(folder, "config", "core.hooksPath", ".husky")
     assert "add `mdmem check --staged` to" in run("--root", "memory", "hooks", "install").err
+
+
+@pytest.mark.parametrize("name", ["my {} memory", "$HOME's", "two\nlines", "\x1b[31m", "-r"])
+def test_printed_commands_find_a_root_of_any_name(name: str, folder: Path, run: Run) -> None:
+    (folder / "memory").rename(folder / name)
+    write_entry(folder / name, "nav/rules/new", supersedes="nav/architecture/threads")
+    for words in ("show nothing", "show src/pay.py", "check --select supersession-one-sided"):
+        ran = run("--root", name, *words.split())
+        command = f"{ran.out}{ran.err}".split("`mdmem ")[1].partition("`")[0].replace("TEXT", "x")
+        typed = f"{shlex.quote(sys.executable)} -m mdmem {command}"
+        assert subprocess.run(["bash", "-c", typed], cwd=folder, check=False, capture_output=True).returncode == 0
 
 
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\r\\n", "\\u2028", "\\u0085"])

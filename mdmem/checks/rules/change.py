@@ -284,7 +284,8 @@ def _at_two_addresses(case: Case) -> Iterator[Finding]:
         if len(some) == 2 and all(len(side & set(some)) == 1 for side in sides):
             other, address = sorted(some)
             message = f"both sides of the merge moved this entry, and it is also at `{other}`"
-            yield at_path(f"{address}.md", message, "run `mdmem resolve` to keep one of them, or remove one")
+            help_ = "run `mdmem resolve` before `git add`, or remove one of them and correct the links to it"
+            yield at_path(f"{address}.md", message, help_)
 
 
 _STORIES = {

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 from stat import S_ISREG
 
 from msgspec import Struct
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
-from mdmem.model.text import first_of
+from mdmem.model.text import first_of, shell_word
 from mdmem.store.git.process import Repository, find_repository, with_hook_index
 from mdmem.store.git.status import list_changed_in_index, list_tracked_named
 
@@ -51,7 +50,8 @@ class Location(Struct, frozen=True):
     """One root: its folder, why it was chosen, its repository (None outside git), and the message if git failed.
 
     `source` is reported as the data source of answers that do not use the index. `typed` is the command line for this
-    root, with `{}` in place of the arguments.
+    root, with `{}` in place of the arguments. With `is_one_of_several`, the repository has more roots, and neither an
+    option nor a settings file above the working directory chose this one.
     """
 
     root: Path
@@ -60,10 +60,13 @@ class Location(Struct, frozen=True):
     git_fault: str | None = None
     source: str = "scan"
     typed: str = "mdmem {}"
+    is_one_of_several: bool = False
 
     def command(self, words: str) -> str:
         """Return the command line for another question about this root; `words` are its arguments."""
-        return self.typed.replace("{}", words)
+        # The name of a folder may contain `{}`, too.
+        before, _, after = self.typed.rpartition("{}")
+        return f"{before}{words}{after}"
 
     @property
     def under(self) -> str:
@@ -135,7 +138,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         if not root.is_dir():
             raise RootNotFoundError(f"there is no folder {named}; name the folder that contains {SETTINGS_NAME}")
         if _has_settings(root) is False:
-            hint = f"it has no {SETTINGS_NAME}; `mdmem init {quote(named)}` makes one"
+            hint = f"it has no {SETTINGS_NAME}; `mdmem init {shell_word(named)}` makes one"
             raise RootNotFoundError(f"{named} is no memory: {hint}")
         return (located(root, "--root" if given else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
@@ -148,9 +151,10 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
     tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     if repository is None or not tracked:
         raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {_way_to_one(cwd, repository)}")
-    why = f"the repository's only {SETTINGS_NAME}" if len(tracked) == 1 else "one of several in the repository"
+    several = len(tracked) > 1
+    why = "one of several in the repository" if several else f"the repository's only {SETTINGS_NAME}"
     folders = sorted((repository.top / path).parent for path in tracked)
-    return tuple(Location(folder.resolve(), why, repository) for folder in folders)
+    return tuple(Location(one.resolve(), why, repository, is_one_of_several=several) for one in folders)
 
 
 def _way_to_one(cwd: Path, repository: Repository | None) -> str:
