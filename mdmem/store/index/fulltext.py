@@ -39,8 +39,9 @@ from mdmem.store.index.query import ParsedQuestion, containing_query, parse, pla
 from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, CheckedStorage, MemoryStorage, fields_of, rows_of, to_text
 
 _B, _K1 = 0.75, 1.2
-# The share of its rarity that a general word (`GENERAL_TERMS`) counts. Chosen on PEPs and KEPs: with .15 to .45, the
-# right record is first for 67 of 133 questions, with 0 too, and with 1 for 64. On decisions, 38 of 50 with each.
+# The share of its rarity that a general word (`GENERAL_TERMS`) counts. Chosen on PEPs and KEPs: the right record is
+# first for 67 of 133 questions with shares from 0 to .45, and for 64 with 1. Confirmed on decisions (38 of 50 with
+# .15 to 1, 37 with 0) and on four memories of 32 to 59 entries (76 of 104 with .3, 74 with 1).
 _GENERAL_SHARE = 0.3
 # The length of a passage in words, and the number of words from one to the next. Chosen on PEPs and KEPs, with weight 1
 # for general words: the right record is first for 64 of 133 questions, and for 61 if passages of 80 words do not
