@@ -162,7 +162,7 @@ def repeats(address: str, title: str) -> bool:
 # that no text from a file, a commit or a client can contain it.
 _SEALED = os.urandom(10).hex()
 # A command in a sentence that needs the root. The line for a hook does not, since the hook is for every clone.
-_COMMAND = re.compile(r"(?:(?<=`)|(?<=&& ))mdmem(?= (?!--root|guide|check --staged|init [^-]))")
+_COMMAND = re.compile(r"(?:(?<=`)|(?<=&& )|(?<=next: ))mdmem(?= (?!--root|guide|check --staged|init [^-]))")
 
 
 class Style(Struct, frozen=True):

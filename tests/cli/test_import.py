@@ -289,6 +289,14 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> No
     assert (ran.returncode, "invalid-value" in ran.stderr, "0003-cloud" in ran.stderr) == (1, True, False)
 
 
+def test_next_command_of_a_committed_import_has_the_root(tmp_path: Path, run: Run) -> None:
+    cloud = record(3, "Cloud", "Accepted\n\nSupersedes [2. Database](0002-database.md)")
+    folder = project(tmp_path, **PAIR, r0003_cloud=cloud)
+    assert run("init", "--wing", "nav", "--no-hook", cwd=folder).code == 0
+    ran = run("--root", "memory", "import", "--commit", cwd=folder)
+    assert ran.err.endswith("\nnext: mdmem --root memory check --update-baseline\n")
+
+
 def test_records_of_a_repository_within_this_one_are_not_its_own(pair: Path, run: Run) -> None:
     git(pair, "init", "-q", "vendor/tool")
     write(pair, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
