@@ -30,6 +30,7 @@ from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
     interpret,
+    is_prose,
     is_well_formed,
     well_formed,
     why_not_on_windows,
@@ -127,7 +128,7 @@ def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title
         name = _slug_of(title)
     except UsageError:
         name = ""
-    if not name or why_not_on_windows(name):
+    if not name or why_not_on_windows(name) or is_prose(name):
         name = f"{kind}-{name}" if name else kind
     # On a file system that ignores case, addresses that differ only in case are the same file.
     known, files = {address.casefold() for address in workspace.catalog.addresses}, workspace.location.root

@@ -136,6 +136,10 @@ def test_private_memory_is_read_only_by_context(root: Path) -> None:
     assert not [address for address in found.catalog.entries if "zebra" in address]
 
 
+def test_memory_called_readme_does_not_become_the_readme_of_its_room(root: Path) -> None:
+    assert kept(root, title="README", content="It is striped.", project="app").id == "app/context/episode-readme"
+
+
 def test_private_memory_has_no_history(root: Path) -> None:
     make_repository(root.parent)
     commit_all(root.parent)
