@@ -212,7 +212,7 @@ def relative(target: str, source: str, written: str) -> str:
     path = posixpath.relpath(f"{_NOWHERE}{target}", f"{_NOWHERE}{posixpath.dirname(source)}")
     before, mark, anchor = written.partition("#")
     path += "/" if before.endswith("/") else ""
-    return (quote(path) if "%" in written or _UNPLAIN.search(path) else path) + mark + anchor
+    return (quote(path, errors="surrogateescape") if "%" in written or _UNPLAIN.search(path) else path) + mark + anchor
 
 
 def below(case: Case, folder: str, new: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from golden import read_rows
 from trees import ListedTree, case_of, found_in, tree_of
 
 from mdmem.checks.engine import run_checks
+from mdmem.checks.fixes import relative
 from mdmem.checks.rules.content import find_secrets
 from mdmem.checks.run import CheckRequest, check
 from mdmem.model.finding import Finding
@@ -64,6 +65,10 @@ def test_control_and_invisible_characters_in_names_have_a_check_of_their_own() -
         rf"a/\udcff\n/y.md: error {spoilt}",
         "app/rules/c\\u200bd.md: error the name `app/rules/c<U+200B>d.md` contains zero width space U+200B",
     ]
+
+
+def test_link_to_a_name_that_is_not_utf8_has_its_bytes_as_escapes() -> None:
+    assert relative("app/rules/\udcfe b.md", "app/other/a.md", "use-utc.md#why") == "../rules/%FE%20b.md#why"
 
 
 @pytest.fixture
