@@ -326,7 +326,7 @@ def test_wing_that_both_sides_moved_is_kept_at_one_place_by_the_commands_that_ar
     git(tmp_path, "merge", "-q", "theirs", ends=1)
     twice = run("check", "--select", "merge-conflict", cwd=root).out
     # The third entry has markers.
-    assert twice.count("both sides of the merge moved this entry, and it is also at `boat/") == 2
+    assert twice.count("each side of the merge has this entry at another address, so it is also at `boat/") == 2
     hooked.run(tmp_path, sys.executable, "-m", "mdmem", "hooks", "install")
     assert hooked.run(tmp_path, "git", "commit", "-qam", "both").returncode == 1
     for name in (OLD, "nav/README", RULE, NEW):

@@ -275,7 +275,10 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
 
 
 def _at_two_addresses(case: Case) -> Iterator[Finding]:
-    """Yield a finding for each entry of which a merge in progress keeps two copies, since both sides moved it."""
+    """Yield a finding for each entry of which a merge keeps two copies, since each side has it at another address.
+
+    Usually both sides moved it. Two new entries with the same bytes cannot be told from that.
+    """
     if case.base is None or not case.merged:
         return
     sides = [one.catalog.addresses for one in (case.base, *case.merged)]
@@ -283,7 +286,7 @@ def _at_two_addresses(case: Case) -> Iterator[Finding]:
     for some in grouped((digest, path.removesuffix(".md")) for path, digest in digests).values():
         if len(some) == 2 and all(len(side & set(some)) == 1 for side in sides):
             other, address = sorted(some)
-            message = f"both sides of the merge moved this entry, and it is also at `{other}`"
+            message = f"each side of the merge has this entry at another address, so it is also at `{other}`"
             help_ = "run `mdmem resolve` before `git add`, or remove one of them and correct the links to it"
             yield at_path(f"{address}.md", message, help_)
 
