@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from ask.context_builders import workspace
 from builders import Capture, entry_text, run_here, run_mdmem, snapshot, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -239,8 +240,13 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 
 
 MEMOS = st.fixed_dictionaries(
-    {"title": st.text(max_size=40) | VALUES, "content": st.text(max_size=80) | VALUES},
-    optional=dict.fromkeys(("kind", "room", "tags", "related_to", "metadata", "domain", "agent"), VALUES),
+    {
+        "title": st.text(max_size=40) | VALUES,
+        "content": st.text(max_size=80) | VALUES,
+        "kind": st.sampled_from(["episode", "rule", "decision"]) | VALUES,
+        "project": st.sampled_from(["nav", "zoo", None]) | VALUES,
+    },
+    optional=dict.fromkeys(("room", "tags", "related_to", "metadata", "domain", "agent"), VALUES),
 )
 
 
@@ -268,7 +274,7 @@ def test_no_argument_raises_and_the_memory_stays_readable(
         assert dump(batch.as_json()).encode()
         assert dump(saves.get_save_status(arguments["project_id"])).encode()
         assert dump(saves.request_global_write_approval())
-        remembered = remember(saves.workspace, {**memo, "project": "nav"})
+        remembered = remember(workspace(root), memo)
         assert (remembered.success is (remembered.id is not None), bool(remembered.message)) == (True, True)
         assert not load(WorkingTree(root)).broken
 
