@@ -140,9 +140,9 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
 
     The group `id` is the entry-id. If it is a single word, such as `queue`, prose may use the word without meaning the
     entry. It then counts only after `room/`, in backticks, or in `queue.md`. A number counts if it follows its kind
-    (`PEP 572`, `ADR-0148`). Without a kind in the text or in the entry-id, it counts only in texts of the same room
-    (`is_near`); in the text it then needs leading zeros (`0148`), outside a list of numbers. `#148` is a ticket, and
-    `ADR-0148 (other-project)` is another record; neither matches.
+    (`PEP 572`, `ADR-0148`). If the entry-id or the text has no kind, it counts only in texts of the same room
+    (`is_near`). A number without a kind in the text also needs a leading zero (`0148`), and must not be in a list of
+    numbers. `#148` is a ticket, and `ADR-0148 (other-project)` is another record; neither matches.
     """
     name = entry.address.rpartition("/")[2]
     said = rf"{re.escape(name)}(?![\w-])"

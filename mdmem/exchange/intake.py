@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from json import detect_encoding
 from pathlib import Path
 from typing import Any, Literal
 
@@ -308,7 +309,7 @@ def read_bytes(base: Path, path: str) -> bytes:
 def read_source(base: Path, found: SourceFile) -> SourceFile:
     """Return a Markdown file, split into front matter and body. Raises UnfitError if it cannot be imported."""
     if not found.path.lower().endswith(_ENDINGS):
-        raise UnfitError(f"is not a Markdown file, with a name in {' or '.join(_ENDINGS)}; convert it first")
+        raise UnfitError(f"is not a Markdown file ({', '.join(_ENDINGS)}); convert it first")
     data = read_bytes(base, found.path)
     if len(data) > SIZE_LIMIT:
         raise UnfitError(f"has {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")
@@ -379,7 +380,8 @@ class _Document(Struct):
 def read_document(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield the path and text of each file in a document of `mdmem export json`; raises UnfitError for another one."""
     try:
-        stated = decode(data, type=_Document)
+        # Windows PowerShell writes UTF-16, and some editors a byte order mark.
+        stated = decode(data.decode(detect_encoding(data)), type=_Document)
     except (ValueError, RecursionError) as error:
         raise UnfitError(f"is not a document of `export json`: {error}") from error
     manifests = ((one.get("name"), one.get("readme")) for one in stated.wings)

@@ -45,6 +45,12 @@ def test_whole_memory_comes_back_byte_for_byte(tmp_path: Path, capsys: Capture) 
     assert texts(root) == texts(EXAMPLES)
     for manifest in EXAMPLES.glob("*/README.md"):
         assert (root / manifest.relative_to(EXAMPLES)).read_bytes() == manifest.read_bytes()
+    document = tmp_path / "records/mdmem.json"
+    text = document.read_text()
+    for encoding in ("utf-8-sig", "utf-16"):
+        document.write_text(text, encoding=encoding)
+        ran = run_here(capsys, "import", "records/mdmem.json", "--root", "memory", cwd=tmp_path)
+        assert (ran.code, "skipped" in ran.out, "imported before" in ran.out) == (0, False, True)
 
 
 def test_record_does_not_take_the_place_of_an_entry_of_a_whole_memory(tmp_path: Path, capsys: Capture) -> None:
