@@ -438,7 +438,8 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
         title = plain_title(heading) or keys.basic.get("title") or description or stem.replace("-", " ").capitalize()
         part = first = well_formed("entry", heading) or ""
         while (key := part or "top") in taken:
-            part = f"{first or 'top'}-{next(numbers[first])}"
+            # Entries of earlier imports have the same parts as origin: `-2` for a second heading without letters.
+            part = f"{first}-{next(numbers[first])}"
         taken.add(key)
         yield ForeignRecord(
             path=source.path,

@@ -168,6 +168,8 @@ def test_parts_of_instructions_with_like_headings_are_told_apart(tmp_path: Path,
     write(tmp_path, "AGENTS.md", "Above.\n\n# Top\n\nOne.\n\n# \n\nTwo.\n\n# Top 2\n\nThree.\n")
     words = ("import", "AGENTS.md", "--root", "memory")
     assert run_here(capsys, *words, cwd=tmp_path).out.startswith("imported 4 entries ")
+    names = {path.stem for path in (tmp_path / "memory").glob("*/*/*.md")}
+    assert names == {"agents", "agents-top-2", "agents-2", "agents-top-2-2"}
     assert run_here(capsys, *words, cwd=tmp_path).out == "imported 0 entries; 4 imported before\n"
 
 
