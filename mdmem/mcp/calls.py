@@ -194,10 +194,16 @@ class Calls:
         future.set_running_or_notify_cancel()
 
         def run() -> None:
+            # Whatever ends the function, the caller gets an answer.
+            result: _Result | BaseException = SystemExit()
             try:
-                result: _Result | BaseException = caught(work)
+                result = caught(work)
             except OverdueError as late:
                 result = late
+            finally:
+                deliver(result)
+
+        def deliver(result: _Result | BaseException) -> None:
             if not isinstance(result, BaseException):
                 future.set_result(result)
                 return
