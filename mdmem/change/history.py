@@ -251,7 +251,11 @@ def why(workspace: Workspace, name: str) -> WhyReport:
         for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
             for path in paths.keys() & set(commit.paths):
                 commits.setdefault(paths[path], []).append(commit)
-    claimed = sorted(filter(lineage.claimants_of, members))
+    claims: dict[str, list[str]] = {}
+    for old in members:
+        for claimant in lineage.claimants_of(old):
+            claims.setdefault(claimant, []).append(old)
+    claimed = sorted({old for olds in claims.values() for old in olds})
     pairs = ((old, other) for old in claimed for other in lineage.successors.get(old, ()) if other not in members)
     successors = (one for member in members for one in entries[member].superseded_by)
     claiming = (one for one, other in entries.items() if address in other.supersedes)
@@ -264,7 +268,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
                 entry=entries[member],
                 current=lineage.is_current(member),
                 replaced=lineage.predecessors.get(member, ()),
-                claims=tuple(old for old in members if member in lineage.claimants_of(old)),
+                claims=tuple(claims.get(member, ())),
                 commits=tuple(commits.get(member, ())),
             )
             for member in members
