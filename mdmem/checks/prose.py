@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from mdmem.checks.check import find_check, nearest_codes
-from mdmem.markdown.front_matter import Fields
+from mdmem.markdown.front_matter import Fields, is_empty, is_sequence, position_of
 from mdmem.markdown.parse import BodyLink, Document, body_links, may_have_links
 from mdmem.model.entry import Status
 from mdmem.model.fields import LINK_FIELDS
@@ -225,10 +225,10 @@ class FileFacts(StoredRecord, frozen=True):
 
 def _places_of(fields: Fields) -> dict[str, tuple[tuple[int, int, int], ...]]:
     found = {}
-    for name, value in fields.items():
-        items = (None, *range(len(value) if isinstance(value, list) else 0))
-        places = (fields.place(name, item) for item in items)
-        found[name] = tuple((one.line, one.column, one.width) for one in places)
+    for name in fields:
+        key, value = fields.nodes[name]
+        nodes = (key if is_empty(value) else value, *(value.value if is_sequence(value) else ()))
+        found[name] = tuple(map(position_of, nodes))
     return found
 
 

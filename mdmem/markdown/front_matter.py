@@ -74,10 +74,15 @@ def is_sequence(node: Any) -> TypeGuard[yaml.SequenceNode]:
 
 
 def place_of(node: yaml.Node) -> Place:
-    """Return the place of a node in the file, without its path. The width is 0 if the node ends on a later line."""
+    """Return the place of a node in the file, without its path."""
+    return Place("", *position_of(node))
+
+
+def position_of(node: yaml.Node) -> tuple[int, int, int]:
+    """Return the line, column and width of a node in the file. The width is 0 if the node ends on a later line."""
     start, end = node.start_mark, node.end_mark
     # Line 1 of the file is the opening fence.
-    return Place("", start.line + 2, start.column + 1, max(end.column - start.column, 0) * (end.line == start.line))
+    return start.line + 2, start.column + 1, max(end.column - start.column, 0) * (end.line == start.line)
 
 
 def has_front_matter(text: str) -> bool:
