@@ -14,6 +14,7 @@ from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.fields import ORIGIN, origin_in, read_origin
 from mdmem.model.lineage import Stance
+from mdmem.record import grouped
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.history import Commit, FileRevision, file_changes, history, is_shallow
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
@@ -251,10 +252,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
         for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
             for path in paths.keys() & set(commit.paths):
                 commits.setdefault(paths[path], []).append(commit)
-    claims: dict[str, list[str]] = {}
-    for old in members:
-        for claimant in lineage.claimants_of(old):
-            claims.setdefault(claimant, []).append(old)
+    claims = grouped((claimant, old) for old in members for claimant in lineage.claimants_of(old))
     claimed = sorted({old for olds in claims.values() for old in olds})
     pairs = ((old, other) for old in claimed for other in lineage.successors.get(old, ()) if other not in members)
     successors = (one for member in members for one in entries[member].superseded_by)

@@ -264,7 +264,7 @@ class Case(Struct, frozen=True, dict=True):
         return self.catalog.lineage.is_current(address)
 
     def place(self, address: str, name: str, item: int | None = None) -> Place:
-        """Return the place of a field of an entry, or of one item of the field; without it, the opening fence."""
+        """Return the place of a field, or of one item of a list. For a missing field, return the opening fence."""
         path = f"{address}.md"
         found = self.file_facts(path).places.get(name, ((1, 1, 0),))
         return Place(path, *found[item + 1 if item is not None and item + 1 < len(found) else 0])

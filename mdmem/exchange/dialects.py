@@ -438,7 +438,7 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
         title = plain_title(heading) or keys.basic.get("title") or description or stem.replace("-", " ").capitalize()
         part = first = well_formed("entry", heading) or ""
         while (key := part or "top") in taken:
-            # Entries of earlier imports have the same parts as origin: `-2` for a second heading without letters.
+            # Do not change these numbers: entries of earlier imports have them in their origin.
             part = f"{first}-{next(numbers[first])}"
         taken.add(key)
         yield ForeignRecord(

@@ -324,7 +324,7 @@ class _Clause(Struct, frozen=True):
     """One clause of a text: a word for a status with its date, or claims about other records.
 
     `is_known` means that the clause was understood, and `doubt` is a clause that mentions a record and was not
-    understood. `is_followed` says that the text after the word is one that may follow a status.
+    understood. With `is_followed`, the text after the word matches `_FOLLOWING`.
     """
 
     word: str = ""

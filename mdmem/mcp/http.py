@@ -211,7 +211,10 @@ class _Uvicorn(uvicorn.Server):
 def serve_http(
     server: MemoryServer, bearers: BearerTokens, listening: ListenAddress, *, say: Callable[[str], None], access: Access
 ) -> None:
-    """Serve until a signal arrives; `access` is for requests without a token. Raises UsageError if that is not safe."""
+    """Serve until a signal arrives; `access` is for requests without a token.
+
+    Raises UsageError if strangers could connect without a token, or if there are tokens and `access` is narrow.
+    """
     has_tokens = bool(bearers.all())
     if has_tokens and access.is_narrow:
         raise UsageError("each token has its own wings; leave out --wing")

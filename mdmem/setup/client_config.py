@@ -123,7 +123,10 @@ def grow_json(
 
 
 def grow_toml(content: bytes, holder: str, wanted: Mapping[str, Mapping[str, Any]]) -> bytes:
-    """Return a TOML file with a table `[holder.name]` at its end for each item of `wanted`; raises MisfitError."""
+    """Return a TOML file with a new table `[holder.name]` at its end for each item of `wanted`.
+
+    Raises MisfitError if they cannot be added.
+    """
     bom, text = _split_bom(content)
     before = read_toml(content)
     held = _held(before, holder)

@@ -275,9 +275,9 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
 
 
 def _at_two_addresses(case: Case) -> Iterator[Finding]:
-    """Yield a finding for each entry of which a merge keeps two copies, since each side has it at another address.
+    """Yield a finding for each entry that a merge keeps twice, because each side has it at another address.
 
-    Usually both sides moved it. Two new entries with the same bytes cannot be told from that.
+    Usually both sides moved it. Two new entries with the same bytes look the same, so they are reported, too.
     """
     if case.base is None or not case.merged:
         return

@@ -310,7 +310,7 @@ class BlobReader:
         finalize(self, self._closing.close)
 
     def read(self, digest: str) -> bytes | None:
-        """Return the content of the file with a hash; None if it is missing or damaged, or after git exited often."""
+        """Return the content of the file with a hash; None if it is missing or damaged, or if git exited too often."""
         if self._ended >= _PATIENCE:
             return None
         if self._git is None:
