@@ -64,7 +64,7 @@ def test_new_or_deprecated_rule_has_its_reason(before: dict[str, str], text: str
     assert (belief.before is None, len(belief.after), belief.reason) == (not before, int(not before), reason)
 
 
-def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
+def relations(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
     """Return each relation as (entry, relation, other entry, is new)."""
     return [(short(one.entry.address), one.says, short(one.on.address), one.is_new) for one in found.bearings]
 
@@ -77,10 +77,10 @@ def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
 def test_one_sided_supersession_and_amendment_change_no_belief(text: str, says: str) -> None:
     stated = {"a": OLD, "b": text}
     found = reviewed({"a": OLD}, stated)
-    assert told(found) == [("b", says, "a", True)]
+    assert relations(found) == [("b", says, "a", True)]
     assert [one.before for one in found.beliefs] == [None]
-    assert told(reviewed(stated, {"a": OLD, "b": RULE})) == [("b", says, "a", False)]
-    assert told(reviewed(stated, {"a": superseded("b"), "b": successor("a")})) == []
+    assert relations(reviewed(stated, {"a": OLD, "b": RULE})) == [("b", says, "a", False)]
+    assert relations(reviewed(stated, {"a": superseded("b"), "b": successor("a")})) == []
 
 
 def test_changed_words_of_a_frozen_text_are_listed() -> None:

@@ -267,7 +267,7 @@ def test_former_code_works_in_a_file_and_in_a_baseline_and_is_written_anew(root:
 
 FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
 # What keeps a file, or a value of it, from being read: once it is mended, the rest of what is wrong can be told.
-UNREAD = {*("yaml-syntax", "front-matter-fence", "unknown-field", "missing-field", "invalid-value", "date-form")}
+UNREAD = {"yaml-syntax", "front-matter-fence", "unknown-field", "missing-field", "invalid-value", "date-form"}
 
 
 def findings(root: Path, run: Run) -> Counter[tuple[str, str]]:

@@ -16,14 +16,14 @@ from mdmem.lsp.show import definition, hover, implementation, lenses, references
 NEW = "memory/nav/rules/new-rule.md"
 
 
-def told(hand: Hand, text: str, path: str = NEW) -> str:
+def hover_text(hand: Hand, text: str, path: str = NEW) -> str:
     """Return the hover text at the bar in a text."""
     found = hand.ask(hover, types.HoverParams, path, text)
     return "" if found is None or not isinstance(found.contents, types.MarkupContent) else found.contents.value
 
 
 def test_hover_on_an_address_shows_the_entry_its_chain_and_reasons(reader: Hand) -> None:
-    assert told(reader, "---\r\ntitle: 😀ü\r\nsee: [nav/architecture/one-|thread]\r\n---\r\n").splitlines() == [
+    assert hover_text(reader, "---\r\ntitle: 😀ü\r\nsee: [nav/architecture/one-|thread]\r\n---\r\n").splitlines() == [
         "```text",
         "decision · superseded",
         "Use one thread",
@@ -35,7 +35,7 @@ def test_hover_on_an_address_shows_the_entry_its_chain_and_reasons(reader: Hand)
         "We decided.",
         "```",
     ]
-    assert "decision · current · nav team" in told(reader, "[see: nav/architecture/|threads]")
+    assert "decision · current · nav team" in hover_text(reader, "[see: nav/architecture/|threads]")
 
 
 FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n---\n\n"
@@ -49,18 +49,18 @@ FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n
     ],
 )
 def test_hover_on_keys_and_codes_explains_them(reader: Hand, text: str, said: str) -> None:
-    assert said in told(reader, text)
+    assert said in hover_text(reader, text)
 
 
 @pytest.mark.parametrize("text", ["We decided, |so.", "We decided `ros/rules/|clocks`."])
 def test_hover_on_prose_and_code_and_beyond_the_text_is_empty(reader: Hand, text: str) -> None:
-    assert told(reader, FRONT + text) == ""
+    assert hover_text(reader, FRONT + text) == ""
     params = types.HoverParams(reader.named(THREADS), types.Position(9_999, 9_999))
     assert hover(reader.document(THREADS), params) is None
 
 
 def test_hostile_text_stays_within_the_fence(reader: Hand) -> None:
-    lines = told(reader, f"{FRONT}We do, for we tried. [see: ros/rules/|hostile]\n").splitlines()
+    lines = hover_text(reader, f"{FRONT}We do, for we tried. [see: ros/rules/|hostile]\n").splitlines()
     assert (lines[0], lines[-1]) == ("```text", "```")
     inner = "\n".join(lines[1:-1])
     assert ("```" in inner, "\u202e" in inner) == (False, False)
@@ -71,29 +71,29 @@ def test_hostile_text_stays_within_the_fence(reader: Hand) -> None:
 def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
     document = reader.document(THREADS)
     document.memory.abilities = abilities_of(types.ClientCapabilities())
-    said = told(reader, "[see: nav/architecture/|threads]")
+    said = hover_text(reader, "[see: nav/architecture/|threads]")
     document.memory.abilities = Abilities()
     assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 
 def test_hover_on_code_shows_its_rules_and_mentioned_entries(reader: Hand) -> None:
     both = "```text\ninvariant: Callbacks do not block\ndecision: Use two threads\n```"
-    assert told(reader, "|x = 1\n", NODE) == both
-    assert told(reader, "|print()\n", "src/ui.py") == ""
-    seen = told(reader, "\nx = 1  # 😀 see memory/nav/rules/call|backs.md.\n", NODE).splitlines()
+    assert hover_text(reader, "|x = 1\n", NODE) == both
+    assert hover_text(reader, "|print()\n", "src/ui.py") == ""
+    seen = hover_text(reader, "\nx = 1  # 😀 see memory/nav/rules/call|backs.md.\n", NODE).splitlines()
     assert seen[2] == "Callbacks do not block"
-    assert told(reader, "\nx = a/b/|c\n", NODE) == ""
-    assert told(reader, "\n# nav/architecture/one-|thread\n", NODE).splitlines()[2] == "Use one thread"
+    assert hover_text(reader, "\nx = a/b/|c\n", NODE) == ""
+    assert hover_text(reader, "\n# nav/architecture/one-|thread\n", NODE).splitlines()[2] == "Use one thread"
 
 
 def test_hover_on_code_counts_the_rules_for_all_files(hand: Hand) -> None:
     write_entry(hand.folder / "memory", "nav/rules/spin", type="invariant", title="Spin once", applies_to=["src/*.py"])
-    assert told(hand, "|x = 1\n", "src/a.py") == "```text\ninvariant: Spin once\n+1 that applies everywhere\n```"
+    assert hover_text(hand, "|x = 1\n", "src/a.py") == "```text\ninvariant: Spin once\n+1 that applies everywhere\n```"
 
 
 def test_hover_on_an_unreadable_entry_shows_the_error(reader: Hand) -> None:
     document = reader.open(ONE, "---\ntype: [\n---\n")
-    said = told(reader, "[see: nav/architecture/one|-thread]")
+    said = hover_text(reader, "[see: nav/architecture/one|-thread]")
     assert "nav/architecture/one-thread cannot be parsed\nline 3: " in said
     assert lenses(document, types.CodeLensParams(reader.named(ONE))) == []
     reader.close(ONE)
