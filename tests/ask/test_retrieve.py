@@ -190,6 +190,13 @@ def test_coverage_depends_on_no_order_of_the_words() -> None:
             assert coverage_of(dict(weights), [(rule, match)], lambda _, body=body: body, 1) is Coverage.FULL
 
 
+@pytest.mark.parametrize(("total", "coverage"), [(1, Coverage.PARTIAL), (50, Coverage.PARTIAL), (500, Coverage.NONE)])
+def test_coverage_needs_more_of_the_words_in_a_large_memory(total: int, coverage: Coverage) -> None:
+    rule = entry("app/a/rule", title="Rule")
+    match = Match(rule.address, 1.0, frozenset({"bolt"}))
+    assert coverage_of({"bolt": 0.45, "disc": 0.55}, [(rule, match)], lambda _: "A bolt.\n", total) is coverage
+
+
 def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, run: Run) -> None:
     root = busy(tmp_path)
     arguments = ["retrieve", "queue lock timeout", "--format", "json"]

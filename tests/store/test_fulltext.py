@@ -289,6 +289,18 @@ def test_search_orders_by_key_when_scores_are_equal(way: Way, tmp_path: Path) ->
     assert [match.key for match in found.matches] == ["w/r/a", "w/r/b", "w/r/c"]
 
 
+def test_search_prefers_words_of_a_subject_to_those_that_occur_with_any(way: Way, tmp_path: Path) -> None:
+    made = Tree(document("w/r/a", "They build it."), document("w/r/b", "They queue it."))
+    assert [match.key for match in way(made, tmp_path).search("build queue", made).matches] == ["w/r/b", "w/r/a"]
+
+
+def test_search_prefers_two_words_in_one_passage_wherever_it_begins(way: Way, tmp_path: Path) -> None:
+    far = f"queue {'lock ' * 248}retry {'lock ' * 50}"
+    near = f"{'lock ' * 100}queue {'lock ' * 40}retry {'lock ' * 158}"
+    made = Tree(document("w/r/a", far), document("w/r/b", near))
+    assert [match.key for match in way(made, tmp_path).search("queue retry", made).matches] == ["w/r/b", "w/r/a"]
+
+
 def test_search_keeps_scores_when_only_some_may_match(way: Way, tmp_path: Path) -> None:
     made = tree(40)
     kept = way(made, tmp_path)
