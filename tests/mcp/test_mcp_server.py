@@ -301,7 +301,7 @@ def test_timed_out_answer_has_lines_from_outside_the_memory(tmp_path: Path, monk
 class _Failing(OpenedProvider):
     """Raises an exception at every call of a tool."""
 
-    def __init__(self, root: Path, fault: Exception) -> None:
+    def __init__(self, root: Path, fault: BaseException) -> None:
         super().__init__(opened_apart(root))
         self.fault = fault
 
@@ -323,6 +323,8 @@ def test_bug_is_one_sentence_without_the_text_of_the_exception(root: Path) -> No
     server = server_over(_Failing(root, KeyError("the secret path /home/ada")))
     said = error(call(server, "why", address="x"))
     assert said == "why: a fault of mdmem itself (KeyError); the server's log on stderr has it"
+    said = error(call(server_over(_Failing(root, SystemExit(1))), "why", address="x"))
+    assert said == "why: a fault of mdmem itself (SystemExit); the server's log on stderr has it"
     # A tool whose contract has no errors returns a result.
     answer = call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav")
     assert answer.structured_content["status"] == "failed"

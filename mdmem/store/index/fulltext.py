@@ -39,7 +39,7 @@ from mdmem.store.index.query import ParsedQuestion, containing_query, parse, pla
 from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, CheckedStorage, MemoryStorage, fields_of, rows_of, to_text
 
 _B, _K1 = 0.75, 1.2
-# The share of its rarity that a general word (`GENERAL_TERMS`) counts. Chosen on PEPs and KEPs: the right record is
+# General words (`GENERAL_TERMS`) have this share of their rarity. Chosen on PEPs and KEPs: the right record is
 # first for 67 of 133 questions with shares from 0 to .45, and for 64 with 1. Confirmed on decisions (38 of 50 with
 # .15 to 1, 37 with 0) and on four memories of 32 to 59 entries (76 of 104 with .3, 74 with 1).
 _GENERAL_SHARE = 0.3
@@ -47,7 +47,8 @@ _GENERAL_SHARE = 0.3
 # for general words: the right record is first for 64 of 133 questions, and for 61 if passages of 80 words do not
 # overlap. On decisions, for 38 and 36 of 50.
 _PASSAGE, _STEP = 120, 40
-_BACK = range(_PASSAGE // _STEP)
+# Each word is in the passage that begins at its step, and in the two that begin one and two steps earlier.
+_STEPS_BACK = range(_PASSAGE // _STEP)
 # The number of best matches whose passages are scored.
 _COMPARED = 100
 # Scores are rounded, because the segments of the index change the order of additions and so the last digits.
@@ -143,7 +144,7 @@ def _best_passages(searcher: Searcher, terms: Iterable[str], numbers: Sequence[i
             if not matcher.is_active():
                 break
             if matcher.id() == number:
-                starts = (place // _STEP - back for place in matcher.value_as("positions") for back in _BACK)
+                starts = (place // _STEP - back for place in matcher.value_as("positions") for back in _STEPS_BACK)
                 for passage, times in Counter(starts).items():
                     scores[number][passage] += rarity * times * (_K1 + 1) / (times + _K1)
     return {number: max(passages.values()) for number, passages in scores.items() if passages}
