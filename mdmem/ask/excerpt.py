@@ -177,7 +177,9 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
         # An option is often a section below the alternatives, and its own heading does not say that it was not chosen.
         headings = dict.fromkeys(one.heading for one in (aside, section) if one is not None)
         label = f"under “{' / '.join(headings)}”: " if aside is not None else ""
-        if within := _hits_in(hits, start, end):
+        within = _hits_in(hits, start, end)
+        # A copyright notice answers nothing, but has words such as "public".
+        if within and section.heading.casefold() != "copyright":
             units = [*sentences_in(body, start, end)]
             for code in _CODE.finditer(body, start, end):
                 text = cut_at_word(code["text"].strip("\n"), SENTENCE)

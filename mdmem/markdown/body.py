@@ -259,6 +259,10 @@ _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # A line with a link and at most this number of words is only a pointer to another page.
 _FEW = 3
 _CODE_INDENT = 4
+# The directives of reStructuredText whose content is prose.
+_ADMONITION = re.compile(
+    r"\.\. (?:note|important|warning|caution|attention|danger|error|tip|hint|admonition|deprecated|version\w{5,7})::"
+)
 
 
 class Sentence(StoredRecord, frozen=True):
@@ -303,7 +307,7 @@ def without_targets(text: str) -> str:
 def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
     """Yield the sentences of prose between two offsets of a body."""
     text = _NOT_TEXT.sub(lambda found: blank(found[0]), body[start:end])
-    is_held = False
+    is_held = is_note = False
     gaps = [found.span() for found in _BLANK_LINES.finditer(text)]
     starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
     places = [(first, last) for first, last in zip(starts, ends, strict=True) if text[first:last].strip()]
@@ -311,9 +315,15 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
         block = text[first:last]
         stripped = block.lstrip(" \t\r\n")
         indent = len(block) - len(stripped)
+        is_note = is_note and indent > 0
+        if note := _ADMONITION.match(stripped):
+            is_note, first = True, first + indent + note.end()
+            block = text[first:last]
+            stripped = block.lstrip(" \t\r\n")
         # The content of a directive or of `::` is indented below it.
         held, is_held = is_held and indent > 0, stripped.startswith("..") or stripped.endswith("::")
-        if held or indent >= _CODE_INDENT or not _is_prose(stripped.rstrip()):
+        is_code = held or (indent >= _CODE_INDENT and not is_note)
+        if is_code or not stripped or not _is_prose(stripped.rstrip()):
             is_held = is_held or held
             continue
         # Start after the item's number, because the full stop of the number does not end a sentence.

@@ -207,6 +207,9 @@ def test_comment_and_code_hide_each_others_marks() -> None:
     # An omitted literal block of reStructuredText leaves a mark.
     body = "It gives::\n\n    1\n\nReal prose.\n"
     assert [one.text for one in sentences_in(body, 0, len(body))] == ["It gives: …", "Real prose."]
+    # A note of reStructuredText is prose, another directive is not.
+    body = ".. note:: One.\n\n    Two.\n\n.. figure:: a.png\n\n    Drawn.\n\n.. warning::\n    Three.\n\nReal prose.\n"
+    assert [one.text for one in sentences_in(body, 0, len(body))] == ["One.", "Two.", "Three.", "Real prose."]
 
 
 def read_fields(text: str) -> tuple[Fields | None, tuple[Finding, ...]]:
