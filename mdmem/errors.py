@@ -109,8 +109,14 @@ def shown_message(message: str, words: Iterable[str] = ()) -> str:
     for word in sorted(values, key=len, reverse=True):
         if len(word) > _LONG or "\n" in word.strip():
             message = message.replace(word, _cut(word).replace("\n", "<U+000A>"))
-    message = re.sub(_RUN, lambda found: _cut(found[0]), message)
+    message = re.sub(_RUN, _cut_run, message)
     return "".join(one if one in "\n\t" or category(one) not in _HIDDEN else f"<U+{ord(one):04X}>" for one in message)
+
+
+def _cut_run(found: re.Match[str]) -> str:
+    word = found[0].rstrip("\\")
+    # A backslash at the end may escape the quote after it.
+    return _cut(word) + found[0][len(word) :]
 
 
 def _cut(text: str) -> str:

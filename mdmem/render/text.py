@@ -189,6 +189,9 @@ class Style(Struct, frozen=True):
 
     def typed(self, text: str) -> str:
         """Return mdmem's own text with `program` in its commands, so that they work as they are printed."""
+        # Inside a quoted name that looks like a command, the quotes of an odd root would end those of the name.
+        if "'" in self.program and "'" in text:
+            return text
         return _COMMAND.sub(lambda _: self.program, text)
 
     def severity(self, severity: Severity, text: str) -> str:

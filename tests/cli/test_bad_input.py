@@ -26,6 +26,10 @@ from builders import (
     write_entry,
 )
 
+from mdmem.errors import shown_message
+from mdmem.model.text import shell_word
+from mdmem.render.text import Style
+
 Spoil = Callable[[Path], object]
 Spoilt = Callable[[str], Path]
 Ask = Callable[..., Ran]
@@ -300,3 +304,13 @@ def test_what_does_not_show_is_written_and_lines_of_a_word_make_no_lines(root: P
     done = run("show", "a\x1b]0;owned\x07\u202eb\nc", cwd=root)
     assert ("\x1b" in done.err, done.err.count("\n")) == (False, 1)
     assert "a<U+001B>]0;owned<U+0007><U+202E>b<U+000A>c" in done.err
+
+
+def test_printed_command_with_an_odd_name_runs_no_other_command(tmp_path: Path) -> None:
+    style = Style(program="mdmem --root 'a $(touch made)b'")
+    inner = "run `mdmem mv 'x`mdmem show y' z`"
+    assert (style.typed(inner), style.typed("`mdmem check`")) == (inner, f"`{style.program} check`")
+    # The long name is cut, and the quote in it stays escaped.
+    printed = shown_message(f"mdmem log {shell_word(110 * chr(1) + chr(39) + ';touch made;#')}")
+    done = subprocess.run(["bash", "-c", printed.replace("mdmem log", "echo")], cwd=tmp_path, capture_output=True)
+    assert (done.returncode, list(tmp_path.iterdir())) == (0, [])

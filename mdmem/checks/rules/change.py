@@ -205,7 +205,8 @@ _IDENTITY = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
 
 def names_the_same(*persons: str) -> bool:
     """Return whether two texts mean the same person, ignoring case; of two `Name <email>`, the emails count."""
-    found = [_IDENTITY.match(text) for text in persons]
+    # Long runs of blanks would take the pattern a time that grows with the cube of their length.
+    found = [_IDENTITY.match(" ".join(text.split())) for text in persons]
     both = [match.groups() if match else (text,) for match, text in zip(found, persons, strict=True)]
     one, other = ([part.strip().casefold() for part in parts if part or len(parts) == 1] for parts in both)
     if len(one) > 1 and len(other) > 1:
