@@ -194,16 +194,10 @@ class Calls:
         future.set_running_or_notify_cancel()
 
         def run() -> None:
-            # Whatever ends the function, the caller gets an answer.
-            result: _Result | BaseException = SystemExit()
             try:
-                result = caught(work)
-            except OverdueError as late:
-                result = late
-            finally:
-                deliver(result)
-
-        def deliver(result: _Result | BaseException) -> None:
+                result: _Result | BaseException = caught(work)
+            except (OverdueError, SystemExit) as ended:
+                result = ended
             if not isinstance(result, BaseException):
                 future.set_result(result)
                 return

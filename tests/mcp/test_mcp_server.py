@@ -319,7 +319,6 @@ def test_reading_tool_answers_failed_for_unreadable_files(root: Path, tool: str,
     assert "git is ill" in said or "permission denied" in said
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_bug_is_one_sentence_without_the_text_of_the_exception(root: Path) -> None:
     server = server_over(_Failing(root, KeyError("the secret path /home/ada")))
     said = error(call(server, "why", address="x"))
