@@ -51,11 +51,13 @@ OWN_LINES = re.compile(
     r"^Before you change code(?:, ask once what is binding, with all files(?:[^\n]*\n){1,20}?People approve it"
     r"|, ask once what applies to all files(?:[^\n]+\n){1,20}?[^\n]*; people approve it"
     r"| or decide anything, call the tool (?:[^\n]*\n){0,20}?[^\n]*?`mdmem new`)\.\r?\n"
-    r"(?:Several projects share this memory: [^\n]*\n)?",
+    r"(?:Several projects share this memory: [^\n]*\n)?(?:Until this folder is in git, [^\n]*\n)?",
     re.MULTILINE,
 )
 # An additional line for a memory with several projects.
 WINGS_LINE = "Several projects share this memory: without a file, `retrieve` takes `--wing NAME`, or `--all-wings`.\n"
+# An additional line outside git, where a command finds only a memory in or above the working folder.
+ROOT_LINE = "Until this folder is in git, add `{}` to each command.\n"
 
 
 # The markers of exported text.

@@ -13,7 +13,7 @@ from pathlib import Path
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError
-from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines, has_lines, point_to_agents
+from mdmem.setup.agents_file import COMMAND_LINES, ROOT_LINE, WINGS_LINE, add_server_lines, has_lines, point_to_agents
 from mdmem.setup.clients import hook_client, join_client
 from mdmem.setup.hooks import (
     CONFIG,
@@ -82,10 +82,12 @@ def init(
     if is_joining:
         yield f"the memory in `{shown_from(base, root)}` stays as it is"
     yield from reported(_write(root, path, text, base) for path, text in files.items())
+    where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
     if clients:
         yield from _join(clients, root, base, command, has_hooks=client_hooks)
     else:
         lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
+        lines += ROOT_LINE.format(where.strip()) if where and repository is None else ""
         yield _write(base, "AGENTS.md", lines, base, else_say=f"add this to it:\n{lines}")
         yield from point_to_agents(base)
     if repository is None:
@@ -93,7 +95,6 @@ def init(
     elif hook:
         yield from reported(_install_hooks(repository, root))
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
-        where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
         yield _foreign_records(base, where) or (
             f'next: mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{where}'
         )

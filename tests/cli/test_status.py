@@ -242,10 +242,14 @@ def test_check_runs_each_of_several_roots(tmp_path: Path, run: Run) -> None:
     ("root", "sentence"),
     [
         ("nowhere", "there is no folder nowhere; name the folder that contains mdmem.toml"),
-        (".", ". is no memory: it has no mdmem.toml; `mdmem init .` makes one"),
+        ("src", "src is no memory: it has no mdmem.toml; `mdmem init src` makes one"),
+        (".", ". is no memory: it has no mdmem.toml; `--root memory` has one"),
+        ("memory/wing", "memory/wing is no memory: it has no mdmem.toml; `--root memory` has one"),
     ],
 )
 def test_option_that_names_no_root_is_refused(root: str, sentence: str, folder: Path, run: Run) -> None:
+    for name in ("src", "memory/wing"):
+        (folder / name).mkdir(exist_ok=True)
     ran = run("retrieve", "--root", root, cwd=folder)
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {sentence}\n")
 
@@ -296,6 +300,13 @@ def test_memory_without_git_is_named_by_the_error(tmp_path: Path, run: Run) -> N
     ran = run("check")
     assert ran.code == 2
     assert ran.err.endswith("; there is one in memory/: add `--root memory`, or type `git init`\n")
+    (tmp_path / "src").mkdir()
+    assert run("check", cwd=tmp_path / "src").err.endswith("; there is one in ../memory/: add `--root ../memory`\n")
+    assert (
+        (tmp_path / "AGENTS.md")
+        .read_text()
+        .endswith("\nUntil this folder is in git, add `--root memory` to each command.\n")
+    )
     assert run("check", "--root", "memory").code == 0
     git(tmp_path, "init", "-q")
     assert run("check").code == 0

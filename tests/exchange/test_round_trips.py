@@ -21,7 +21,7 @@ from builders import (
 
 from mdmem.model.entry import Entry, EntryType, Status, day_of
 from mdmem.model.fields import ORIGIN
-from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, agents_lines
+from mdmem.setup.agents_file import COMMAND_LINES, ROOT_LINE, WINGS_LINE, agents_lines
 
 EXAMPLES = Path(__file__).parents[2] / "example-wings"
 
@@ -150,7 +150,7 @@ def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: C
 def test_lines_for_agents_of_this_and_earlier_versions_are_not_imported(
     newline: str, with_server: bool, tmp_path: Path, capsys: Capture
 ) -> None:
-    ours = agents_lines("core") if with_server else COMMAND_LINES + WINGS_LINE
+    ours = agents_lines("core") if with_server else COMMAND_LINES + WINGS_LINE + ROOT_LINE
     earlier = ours.replace("the answer has every rule for", "the answer has every rule that names")
     earlier = earlier.replace("The answer has every rule for", "The answer has every rule that names")
     earlier = earlier.replace("without a file, `retrieve` takes", "a `retrieve` that names no file takes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from stat import S_ISREG
 
@@ -138,8 +139,11 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         if not root.is_dir():
             raise RootNotFoundError(f"there is no folder {named}; name the folder that contains {SETTINGS_NAME}")
         if _has_settings(root) is False:
-            hint = f"it has no {SETTINGS_NAME}; `mdmem init {shell_word(named)}` makes one"
-            raise RootNotFoundError(f"{named} is no memory: {hint}")
+            hint = f"`mdmem init {shell_word(named)}` makes one"
+            if (near := _memory_near(root)) is not None:
+                shown = str(near) if Path(named).is_absolute() else os.path.relpath(near, cwd.resolve())
+                hint = f"`--root {shell_word(shown)}` has one"
+            raise RootNotFoundError(f"{named} is no memory: it has no {SETTINGS_NAME}; {hint}")
         return (located(root, "--root" if given else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
         if _has_settings(folder):
@@ -157,19 +161,28 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
     return tuple(Location(one.resolve(), why, repository, is_one_of_several=several) for one in folders)
 
 
+def _memory_near(folder: Path) -> Path | None:
+    """Return the nearest memory that contains a folder, or one that is at most two levels below it."""
+    with suppress(OSError):
+        # Do not search deeper, since ignored folders may have a hundred thousand files.
+        below = (path.parent for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/{SETTINGS_NAME}")))
+        return next(chain(filter(_has_settings, folder.parents), below), None)
+    return None
+
+
 def _way_to_one(cwd: Path, repository: Repository | None) -> str:
     """Return the hint for a folder without a memory, which mentions one that git does not list."""
-    if repository is None and (cwd / "memory" / SETTINGS_NAME).is_file():
-        return "there is one in memory/: add `--root memory`, or type `git init`"
-    top = repository.top if repository is not None else cwd
-    with suppress(GitError, OSError):
-        # Search only two levels of folders, since ignored folders may have a hundred thousand files.
-        patterns = [f"{depth}/{SETTINGS_NAME}" for depth in ("*", "*/*") if repository is not None]
-        folder = next((path.parent for pattern in patterns for path in top.glob(pattern)), top)
-        shown, within = folder.relative_to(top).as_posix(), find_repository(folder)
-        if within is not None and within.top.resolve() != top.resolve():
-            return f"the repository within this one, in {shown}, has one: choose it with --root {shown}"
-        if folder != top:
+    if repository is None:
+        folder = next((one / "memory" for one in (cwd, *cwd.parents) if _has_settings(one / "memory")), None)
+        if folder is not None:
+            shown = os.path.relpath(folder, cwd)
+            more = ", or type `git init`" if folder.parent == cwd else ""
+            return f"there is one in {shown}/: add `--root {shown}`{more}"
+    elif (folder := _memory_near(repository.top)) is not None:
+        with suppress(GitError):
+            shown, within = folder.relative_to(repository.top).as_posix(), find_repository(folder)
+            if within is not None and within.top.resolve() != repository.top.resolve():
+                return f"the repository within this one, in {shown}, has one: choose it with --root {shown}"
             return f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
     return "`mdmem init` creates one, --root chooses one"
 
