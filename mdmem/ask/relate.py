@@ -12,6 +12,7 @@ from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import REVIEW_REASON, Entry, Status, having
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Match
+from mdmem.store.tree import read_one
 from mdmem.store.workspace.scope import Filters, Scope
 
 
@@ -74,8 +75,10 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
     if status is Status.UNDER_REVIEW:
         doubt = f"expired on {entry.expires_at}"
         if entry.status is Status.UNDER_REVIEW:
-            # The front matter is parsed again, since few entries are under review.
-            fields = catalog.document(entry.path).fields
+            # The cache does not have the reason. Few files have one, and only those are parsed again.
+            content = read_one(catalog.tree, entry.path)
+            has_reason = isinstance(content, bytes) and REVIEW_REASON.encode() in content
+            fields = catalog.document(entry.path).fields if has_reason else None
             why = fields.get(REVIEW_REASON) if fields else None
             doubt = "under review"
             if isinstance(why, str):

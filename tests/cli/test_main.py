@@ -58,14 +58,15 @@ def test_help_and_version_import_nothing_heavy(argument: str, tmp_path: Path) ->
     assert found & {"click", "pydantic", "whoosh", "git", "mcp", "yaml"} == {"click"}
 
 
-def test_question_without_changed_files_imports_neither_pydantic_nor_yaml(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["search", "retrieve"])
+def test_question_without_changed_files_imports_neither_pydantic_nor_yaml(command: str, tmp_path: Path) -> None:
     write(tmp_path, "memory/mdmem.toml")
-    file = write_entry(tmp_path / "memory", "nav/timing/clocks", "Clocks show UTC.\n")
+    file = write_entry(tmp_path / "memory", "nav/timing/clocks", "Clocks show UTC.\n", status="under_review")
     # A file that is as young as the cache is read again.
     os.utime(file, (1, 1))
     variables = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     for _ in range(2):
-        found = imported(tmp_path, "--root", "memory", "search", "clocks", **variables)
+        found = imported(tmp_path, "--root", "memory", command, "clocks", **variables)
     assert found & {"whoosh", "pydantic", "yaml", "git", "mcp"} == {"whoosh"}
 
 
