@@ -6,7 +6,9 @@ A profile is a named set of tools. Each request is answered from the current sta
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
+import re
 import signal
 import sys
 import threading
@@ -19,8 +21,20 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, TextContent
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    GetPromptResult,
+    InputRequiredResult,
+    JSONRPCError,
+    TextContent,
+)
 from mcp_types import Tool as ListedTool
+from pydantic import ValidationError
 
 from mdmem import __version__
 from mdmem.change.status import refresh_index
@@ -49,6 +63,8 @@ _PATIENCE = 3.0
 # Seconds to answer the last requests after the input has ended, seconds until the process is stopped, and the interval
 # of checks in between.
 _GRACE, _END, _POLL = 0.5, 0.4, 0.02
+# The ID of a request that cannot be parsed; a text inside it would have a backslash before its quotes.
+_ID = re.compile(r'"id"\s*:\s*(-?\d{1,30}(?=\s*[,}])|"[^"\\]*")')
 
 INSTRUCTIONS = (
     "Before you change code or decide anything, call `retrieve` (if it is not listed, `retrieve_context` or "
@@ -218,7 +234,7 @@ def serve_stdio(server: MemoryServer) -> None:
         send, messages = anyio.create_memory_object_stream[Any](0)
         async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
             with contextlib.redirect_stdout(sys.stderr):
-                tasks.start_soon(_forward, read, send, server)
+                tasks.start_soon(_forward, read, send, write.clone(), server)
                 await low.run(messages, write, low.create_initialization_options())
                 tasks.cancel_scope.cancel()
 
@@ -227,11 +243,35 @@ def serve_stdio(server: MemoryServer) -> None:
         anyio.run(serve)
 
 
-async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
-    """Forward messages to the SDK; the end of input, at which it cancels open requests, comes after the last answer."""
-    async with send:
+def _refusal(fault: Exception) -> JSONRPCError | None:
+    """Return the answer to a message that the SDK could not parse; None if nobody waits for an answer."""
+    errors = fault.errors() if isinstance(fault, ValidationError) else []
+    # The inputs are the whole line, or values of it; one of these is the whole message.
+    sent = [one["input"] for one in errors]
+    text = "\n".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in sent)
+    is_answer = '"method"' not in text and ('"error"' in text or '"result"' in text)
+    if is_answer or not text.strip():
+        return None
+    code, why = INVALID_REQUEST, "the message is not a request of JSON-RPC 2.0"
+    if errors[-1]["type"] == "json_invalid":
+        code, why = PARSE_ERROR, errors[-1]["msg"]
+    found = set(_ID.findall(text))
+    number = json.loads(found.pop()) if len(found) == 1 else None
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=why))
+
+
+async def _forward(read: Any, send: Any, write: Any, server: MemoryServer) -> None:
+    """Forward messages to the SDK; the end of input, at which it cancels open requests, comes after the last answer.
+
+    The SDK would leave a message without an answer if it cannot parse it, such as one with half of a surrogate pair.
+    """
+    async with send, write, anyio.create_task_group() as tasks:
         async for message in read:
-            await send.send(message)
+            if not isinstance(message, Exception):
+                await send.send(message)
+            elif refusal := _refusal(message):
+                # A client that does not read must not delay the end.
+                tasks.start_soon(write.send, SessionMessage(refusal))
         with anyio.move_on_after(_GRACE):
             # The last request may not be counted yet, and the last answer may not be written yet.
             await anyio.sleep(2 * _POLL)
