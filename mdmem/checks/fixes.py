@@ -26,6 +26,7 @@ from mdmem.markdown.patch import remove_item, replace_items, replace_relations, 
 from mdmem.model.entry import REVIEW_REASON, Entry, Status
 from mdmem.model.fields import KNOWN_FIELDS, ORIGIN
 from mdmem.model.finding import Edit, Finding, Fix
+from mdmem.model.text import shell_word
 from mdmem.store.catalog.addresses import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import FileKind
@@ -88,6 +89,11 @@ def ended_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values
     if entry.status is not Status.DEPRECATED:
         values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
     return values
+
+
+def supersede_command(old: str, new: Entry) -> str:
+    """Return the command by which an entry supersedes another, which is quoted for a shell."""
+    return f"mdmem supersede {old} --by {shell_word(new.address)}{'' if new.reason else ' --reason TEXT'}"
 
 
 def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
-from mdmem.checks.fixes import ended_fields, fields_of
+from mdmem.checks.fixes import ended_fields, fields_of, supersede_command
 from mdmem.checks.rules.supersession import supersession_across_types
 from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, UsageError, taken
@@ -310,7 +310,9 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
             advice = instead.replace("{head}", quote(one_sided[0]))
             raise LostRaceError(f"`supersedes` of {join_addresses(one_sided)} already contains {old.address}; {advice}")
         return
-    if new.address in lineage.descendants(old.address):
+    # A link in only one of the two files is no reason to do nothing.
+    is_one_sided = old.address in new.supersedes and new.address not in old.superseded_by
+    if new.address in lineage.descendants(old.address) and not is_one_sided:
         raise UsageError(
             f"{new.address} supersedes {old.address} already, through {join_addresses(others)}; nothing has to be done"
         )
@@ -334,7 +336,7 @@ def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) 
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = required_reason(reason if reason.strip() else new.reason or "", "say why it is superseded")
-    instead = f"nothing was written: `mdmem supersede {{head}} --by {quote(by)} --reason TEXT` replaces {{head}}"
+    instead = f"nothing was written: `{supersede_command('{head}', new)}` replaces {{head}}"
     refuse_unfit(catalog, old, new, instead=instead)
     document = catalog.document(new.path)
     links, given = _links_with(catalog, document, address), fields_of(document).get("reason")
@@ -346,6 +348,12 @@ def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) 
         remarks.append(f"{new.address} no longer lists {join_addresses(passed)}, which {old.address} replaced")
     change = patched(catalog, new.path, values)
     change_set = _superseding(catalog, [old], new, change=change, reason=why, today=workspace.today)
+    if new.status is not Status.DRAFT:
+        # Entries that only `new` and `old` listed, and that `new` no longer lists, must list `old`.
+        passed = (one for one in catalog.lineage.predecessors.get(address, ()) if one in new.supersedes)
+        left = (one for one in map(catalog.entries.__getitem__, passed) if not one.superseded_by)
+        ends = [patch_superseded(catalog, one, address, today=workspace.today) for one in left]
+        change_set = replace(change_set, changes=(*change_set.changes, *ends))
     return replace(change_set, remarks=(*remarks, *change_set.remarks))
 
 

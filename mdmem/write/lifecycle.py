@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import mark_new
-from mdmem.checks.fixes import ended_fields, fields_of
+from mdmem.checks.fixes import ended_fields, fields_of, supersede_command
 from mdmem.checks.rules.change import names_the_same
 from mdmem.checks.rules.links import is_outside
 from mdmem.checks.run import CheckRequest, check
@@ -71,7 +71,7 @@ def _plan_approval(catalog: Catalog, settings: Settings, address: str, *, person
         fact = "cannot be read; repair that file first" if is_there else "does not exist; correct `supersedes` first"
         raise UsageError(f"{address} supersedes {missing}, which {fact}")
     instead = (
-        f"{address} stays a draft: `mdmem supersede {{head}} --by {quote(address)} --reason TEXT` makes the "
+        f"{address} stays a draft: `{supersede_command('{head}', entry)}` makes the "
         f"draft the successor of {{head}}, `mdmem deprecate {quote(address)} --reason TEXT` rejects the draft"
     )
     for old in replaced:

@@ -189,7 +189,8 @@ def test_missing_end_is_written_safely_by_an_entry_of_no_less_authority(
 ) -> None:
     make_root(tmp_path)
     write_entry(tmp_path, "app/rules/a", **old)
-    write_entry(tmp_path, "app/rules/b", type=kind, supersedes=["app/rules/a"])
+    meant = {"supersession-across-types": "it is meant"}
+    write_entry(tmp_path, "app/rules/b", type=kind, supersedes=["app/rules/a"], ignore=meant)
     assert fixing(tmp_path, "supersession-one-sided") == [is_safe]
 
 
@@ -198,11 +199,13 @@ VERIFIED = {
     "app/rules/a": {"status": "deprecated", "verified_at": "2026-06-01", "superseded_by": ["app/rules/b"]},
     "app/rules/b": {"created_at": "2026-05-01", "supersedes": ["app/rules/a"]},
 }
+ONE_SIDED = {"app/rules/a": {"created_at": "2026-03-06"}, "app/rules/b": {"supersedes": ["app/rules/a"]}}
 
 
 @pytest.mark.parametrize(
     ("code", "entries", "settings"),
     [
+        pytest.param("supersession-one-sided", ONE_SIDED, b"", id="its successor was created first"),
         pytest.param("deprecated-at-missing", ENDED, b"", id="no other replaced it"),
         pytest.param("deprecated-at-missing", VERIFIED, b"", id="its successor is older than its last check"),
         pytest.param("bad-name", {"My-App/rules/a": {}}, b'default_wing = "My-App"\n', id="the settings name the wing"),
@@ -300,15 +303,22 @@ def test_help_names_the_move_or_git_for_what_is_no_entry(path: str, code: str, c
         ({"created_at": "2020-01-01", "verified_at": "2020-01-02"}, "review-overdue", "mdmem verify nav/rules/a"),
         ({"conflicts_with": "nav/rules/b"}, "conflict-unresolved", "mdmem deprecate nav/rules/b --reason TEXT"),
         ({"superseded_by": "nav/rules/draft"}, "superseded-by-draft", "mdmem approve nav/rules/draft"),
+        (
+            {"supersedes": ["nav/rules/c", "nav/rules/d"], "reason": "better"},
+            "supersession-one-sided",
+            "mdmem supersede nav/rules/d --by nav/rules/a",
+        ),
     ],
 )
 def test_command_in_a_help_ends_the_finding(
-    fields: dict[str, str], code: str, command: str, tmp_path: Path, capsys: Capture
+    fields: dict[str, object], code: str, command: str, tmp_path: Path, capsys: Capture
 ) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/rules/b")
     write_entry(root, "nav/rules/draft", status="draft", supersedes="nav/rules/a", reason="better")
     write_entry(root, "nav/rules/a", **fields)
+    write_entry(root, "nav/rules/c", status="draft")
+    write_entry(root, "nav/rules/d", supersedes="nav/rules/c")
     (help_,) = helps_in(WorkingTree(root), code)
     (named,) = re.findall(r"`(mdmem [^`]+)`", help_)
     assert named == command

@@ -62,7 +62,7 @@ def test_second_draft_for_one_entry_is_refused_with_the_first_address(root: Path
     assert ran.code == 4
     assert ran.err == (
         f"mdmem: {OLD} is superseded by {NEW} already; nav/architecture/late stays a draft: `mdmem supersede {NEW} "
-        f"--by nav/architecture/late --reason TEXT` makes the draft the successor of {NEW}, `mdmem "
+        f"--by nav/architecture/late` makes the draft the successor of {NEW}, `mdmem "
         "deprecate nav/architecture/late --reason TEXT` rejects the draft\n"
     )
 

@@ -9,8 +9,18 @@ from shlex import quote
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import check
-from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
+from mdmem.checks.check import check, codes_of
+from mdmem.checks.fixes import (
+    ending,
+    is_imported,
+    is_in_part,
+    may_end,
+    reviving,
+    supersede_command,
+    unlinking,
+    with_fix,
+    with_link,
+)
 from mdmem.markdown.patch import add_items, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.model.finding import Finding, Place, Severity
@@ -41,6 +51,16 @@ def _at_old(case: Case, edge: Edge) -> Place:
     return case.link_place(edge.old, "superseded_by", edge.new)
 
 
+def _wrong_order(new: Entry, old: Entry) -> str:
+    """Return a message if an entry was created before the one that it supersedes, or an empty text."""
+    first, later = (one.created_at and day_of(one.created_at) for one in (new, old))
+    return (
+        f"created on {first}, but supersedes `{old.address}`, created on {later}"
+        if first and later and first < later
+        else ""
+    )
+
+
 def _named(addresses: Sequence[str], joined: str = ", ") -> str:
     return joined.join(f"`{address}`" for address in addresses)
 
@@ -59,7 +79,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
     Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
     --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and the old
     entry is not current, or this change added the link to an entry that is neither new nor imported. `--unsafe-fixes`
-    adds the others. If only a part was superseded, write `amends` instead.
+    adds the others, unless another check would then report the link. If only a part was superseded, write `amends`.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -84,7 +104,8 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
 def _missing_back(case: Case, edge: Edge) -> Finding:
     new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
     message = f"supersedes `{edge.old}`, whose `superseded_by` does not list this entry"
-    help_ = f"type `mdmem supersede {quote(edge.old)} --by {quote(edge.new)} --reason TEXT`"
+    command = f"type `{supersede_command(quote(edge.old), new)}`"
+    help_ = command if edge.new not in case.catalog.lineage.successors else f"add `superseded_by` to `{edge.old}.md`"
     other = case.place(edge.old, "superseded_by")
     found = Finding("", message, _at_new(case, edge), help_, edge.new, other)
     if not case.catalog.lineage.heads(edge.new):
@@ -93,11 +114,22 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     if old.is_in_force and is_in_part(case, edge.old, edge.new):
         amends = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still applies"
         return replace(found, help=f"{amends}; else {help_}")
+    # Offer no fix that would cause another finding, since it would be left out.
+    codes = codes_of(case.settings, new.path) - dict(new.ignore).keys()
+    if successor_older.code in codes and _wrong_order(new, old):
+        dates = "this entry was created first: remove the link, or correct `created_at`"
+        return replace(found, help=f"{dates}, then {help_}")
+    if supersession_across_types.code in codes and new.type.rank > old.type.rank:
+        return replace(found, help=f"write `type: {old.type}` into this entry, then {help_}")
+    if supersession_reason_missing.code in codes and not case.gives_reason(new):
+        return found
     # If the new entry has less authority, a person must decide whether it ends the old one.
-    has_rank = new.type.rank <= old.type.rank
-    is_safe = has_rank and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
+    is_safe = new.type.rank <= old.type.rank and may_end(
+        case, edge.old, named_by=edge.new, field="supersedes", target=edge.old
+    )
     title = f"Add `superseded_by` to `{edge.old}.md`{', which deprecates it' if old.is_in_force else ''}"
-    found = replace(found, help=f"to give the reason, too, {help_}") if is_safe else found
+    if is_safe:
+        found = replace(found, help="" if new.reason or help_ != command else f"to give the reason, too, {help_}")
     return with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe)
 
 
@@ -373,9 +405,7 @@ def successor_older(case: Case) -> Iterator[Finding]:
     Fix: correct `created_at`, or reverse the link in both entries.
     """
     for _, new, old in _consistent(case):
-        first, later = (one.created_at and day_of(one.created_at) for one in (new, old))
-        if first and later and first < later:
-            message = f"created on {first}, but supersedes `{old.address}`, created on {later}"
+        if message := _wrong_order(new, old):
             help_ = "correct `created_at`, or reverse the link in both files"
             other = case.place(old.address, "created_at")
             yield case.on_entry(new, message, help_, field="created_at", other=other)
