@@ -350,8 +350,8 @@ def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) 
     change_set = _superseding(catalog, [old], new, change=change, reason=why, today=workspace.today)
     if new.status is not Status.DRAFT:
         # Entries that only `new` and `old` listed, and that `new` no longer lists, must list `old`.
-        passed = (one for one in catalog.lineage.predecessors.get(address, ()) if one in new.supersedes)
-        left = (one for one in map(catalog.entries.__getitem__, passed) if not one.superseded_by)
+        older = (catalog.entries[one] for one in catalog.lineage.predecessors.get(address, ()) if one in new.supersedes)
+        left = (one for one in older if not one.superseded_by)
         ends = [patch_superseded(catalog, one, address, today=workspace.today) for one in left]
         change_set = replace(change_set, changes=(*change_set.changes, *ends))
     return replace(change_set, remarks=(*remarks, *change_set.remarks))

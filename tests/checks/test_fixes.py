@@ -199,13 +199,20 @@ VERIFIED = {
     "app/rules/a": {"status": "deprecated", "verified_at": "2026-06-01", "superseded_by": ["app/rules/b"]},
     "app/rules/b": {"created_at": "2026-05-01", "supersedes": ["app/rules/a"]},
 }
-ONE_SIDED = {"app/rules/a": {"created_at": "2026-03-06"}, "app/rules/b": {"supersedes": ["app/rules/a"]}}
+NEWER = {"created_at": "2026-03-06"}
+ONE_SIDED = {"app/rules/a": NEWER, "app/rules/b": {"supersedes": ["app/rules/a"]}}
 
 
 @pytest.mark.parametrize(
     ("code", "entries", "settings"),
     [
         pytest.param("supersession-one-sided", ONE_SIDED, b"", id="its successor was created first"),
+        pytest.param(
+            "supersession-one-sided",
+            {"app/rules/a": {**NEWER, "status": "deprecated", "superseded_by": ["app/rules/b"]}, "app/rules/b": {}},
+            b"",
+            id="the successor that it lists was created first",
+        ),
         pytest.param("deprecated-at-missing", ENDED, b"", id="no other replaced it"),
         pytest.param("deprecated-at-missing", VERIFIED, b"", id="its successor is older than its last check"),
         pytest.param("bad-name", {"My-App/rules/a": {}}, b'default_wing = "My-App"\n', id="the settings name the wing"),

@@ -61,6 +61,18 @@ def _wrong_order(new: Entry, old: Entry) -> str:
     )
 
 
+def _faults(case: Case, new: Entry, old: Entry) -> frozenset[str]:
+    """Return the codes of the checks that would report a supersession if both entries listed each other."""
+    found = {
+        successor_older.code: bool(_wrong_order(new, old)),
+        supersession_across_types.code: new.type.rank > old.type.rank,
+        # The reason is looked up only for an entry that lists another one.
+        supersession_reason_missing.code: old.address in new.supersedes and not case.gives_reason(new),
+    }
+    enabled = codes_of(case.settings, new.path) - dict(new.ignore).keys()
+    return enabled.intersection(code for code, is_found in found.items() if is_found)
+
+
 def _named(addresses: Sequence[str], joined: str = ", ") -> str:
     return joined.join(f"`{address}`" for address in addresses)
 
@@ -89,7 +101,8 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         other, document = case.place(edge.new, "supersedes"), case.catalog.document(f"{edge.new}.md")
         found = Finding("", message, _at_old(case, edge), help_, edge.old, other)
         title = f"Add `supersedes` to `{edge.new}.md`"
-        yield with_fix(found, title, add_items, document, "supersedes", [edge.old], is_safe=False)
+        fixed = with_fix(found, title, add_items, document, "supersedes", [edge.old], is_safe=False)
+        yield found if _faults(case, *(case.catalog.entries[one] for one in (edge.new, edge.old))) else fixed
     for old, edges in _by_old(case, EdgeKind.MISMATCH):
         named = [edge.new for edge in edges if edge.by_old]
         claimant = next(edge.new for edge in edges if not edge.by_old)
@@ -115,13 +128,13 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
         amends = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still applies"
         return replace(found, help=f"{amends}; else {help_}")
     # Offer no fix that would cause another finding, since it would be left out.
-    codes = codes_of(case.settings, new.path) - dict(new.ignore).keys()
-    if successor_older.code in codes and _wrong_order(new, old):
+    faults = _faults(case, new, old)
+    if successor_older.code in faults:
         dates = "this entry was created first: remove the link, or correct `created_at`"
         return replace(found, help=f"{dates}, then {help_}")
-    if supersession_across_types.code in codes and new.type.rank > old.type.rank:
+    if supersession_across_types.code in faults:
         return replace(found, help=f"write `type: {old.type}` into this entry, then {help_}")
-    if supersession_reason_missing.code in codes and not case.gives_reason(new):
+    if faults:
         return found
     # If the new entry has less authority, a person must decide whether it ends the old one.
     is_safe = new.type.rank <= old.type.rank and may_end(
