@@ -88,6 +88,11 @@ def caught(work: Callable[[], _Result]) -> _Result | Exception:
         return error
 
 
+def reason_of(error: Exception) -> str:
+    """Return the system's reason for an error, or else its message, as a part of a sentence."""
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
 def system_message(error: OSError) -> str:
     """Return the message for an OSError without the path, which may be in a wing that the caller may not see."""
     return f"the system refuses: {(error.strerror or type(error).__name__).lower()}"

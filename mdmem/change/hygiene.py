@@ -16,7 +16,7 @@ from msgspec import Struct, field, to_builtins
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes
 from mdmem.checks.engine import run_checks
-from mdmem.errors import EnvironmentFaultError, GitError, UsageError
+from mdmem.errors import EnvironmentFaultError, GitError, UsageError, reason_of
 from mdmem.markdown.body import content_of
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs, words_of
@@ -223,8 +223,7 @@ def run(
         try:
             record_hygiene(workspace.state_folder, None if is_everything else wings, workspace.today)
         except (EnvironmentFaultError, OSError) as error:
-            reason = (getattr(error, "strerror", None) or str(error)).lower()
-            remarks.append(f"this run could not be recorded in {workspace.state_folder}: {reason}")
+            remarks.append(f"this run could not be recorded in {workspace.state_folder}: {reason_of(error)}")
     if record:
         written = _record_in_manifests(workspace, wings, remarks, commit=commit)
         found |= {"recorded": tuple(one.path for one in written.changes), "commit": written.commit}

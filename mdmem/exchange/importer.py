@@ -17,7 +17,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.fixes import relative
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError, UsageError, reason_of
 from mdmem.exchange.intake import ImportRequest, Intake, prefix_of
 from mdmem.exchange.record import (
     IMPORTED_STATUS,
@@ -142,7 +142,7 @@ def _move(
                     if not any(empty.iterdir()):
                         empty.rmdir()
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
+            why = reason_of(error)
         if why is None:
             gone.append(path)
         else:

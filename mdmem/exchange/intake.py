@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
-from mdmem.errors import UsageError
+from mdmem.errors import UsageError, reason_of
 from mdmem.exchange.dialects import Outline, dialect_of, is_instructions, is_madr, read_records
 from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError, number_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
@@ -303,7 +303,7 @@ def read_bytes(base: Path, path: str) -> bytes:
     try:
         return read_regular(base / path, follow=False)
     except OSError as error:
-        raise UnfitError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise UnfitError(f"cannot be read: {reason_of(error)}") from error
 
 
 def read_source(base: Path, found: SourceFile) -> SourceFile:

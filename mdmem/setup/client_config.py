@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError
+from mdmem.errors import EnvironmentFaultError, reason_of
 from mdmem.store.state.files import write_new, write_whole
 
 _STRING = r'"(?:[^"\\\x00-\x1f]|\\.)*"'
@@ -197,7 +197,7 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
             raise MisfitError("it is a link to a missing file") from None
         return None
     except OSError as error:
-        raise MisfitError(f"it cannot be read: {_why(error)}") from error
+        raise MisfitError(f"it cannot be read: {reason_of(error)}") from error
 
 
 def put(path: Path, content: bytes, *, is_new: bool) -> None:
@@ -205,16 +205,9 @@ def put(path: Path, content: bytes, *, is_new: bool) -> None:
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if is_new:
-            write_new(target, content)
-        else:
-            write_whole(target, content)
+        (write_new if is_new else write_whole)(target, content)
     except OSError as error:
-        raise EnvironmentFaultError(f"{path} cannot be written: {_why(error)}") from error
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+        raise EnvironmentFaultError(f"{path} cannot be written: {reason_of(error)}") from error
 
 
 def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:

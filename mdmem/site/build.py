@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.errors import EnvironmentFaultError, UsageError, reason_of
 from mdmem.model.access import Access
 from mdmem.site.facts import SiteFacts
 from mdmem.site.pages import SitePages
@@ -164,5 +164,4 @@ def _write(folder: Path, path: str, content: bytes) -> None:
             # Without this, a web server of another user could not read the file.
             target.chmod(default_mode())
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise EnvironmentFaultError(f"{target} cannot be written: {reason}") from error
+        raise EnvironmentFaultError(f"{target} cannot be written: {reason_of(error)}") from error

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from mdmem.errors import EnvironmentFaultError, MdmemError
+from mdmem.errors import EnvironmentFaultError, MdmemError, reason_of
 from mdmem.site.build import SiteRequest, site_of
 from mdmem.site.pages import SitePages
 from mdmem.store.workspace.workspace import Workspace
@@ -43,8 +43,8 @@ class SiteServer(ThreadingHTTPServer):
         try:
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise EnvironmentFaultError(f"port {port} cannot be used: {reason}; choose another with --port") from error
+            why = f"port {port} cannot be used: {reason_of(error)}"
+            raise EnvironmentFaultError(f"{why}; choose another with --port") from error
 
     def get(self, path: str) -> str | None:
         """Return a file of the site, or None; for the path `state`, a hash that changes when the memory changes."""

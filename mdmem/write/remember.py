@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.context import METADATA, PRIVATE, id_of
-from mdmem.errors import MdmemError, UsageError
+from mdmem.errors import MdmemError, UsageError, reason_of
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog.addresses import full_address
@@ -105,7 +105,7 @@ def remember(workspace: Workspace, given: Mapping[str, object], *, now: Clock = 
     except MdmemError as error:
         why = str(error)
     except OSError as error:
-        why = f"the system refuses {error.filename or 'a file'}: {(error.strerror or str(error)).lower()}"
+        why = f"the system refuses {error.filename or 'a file'}: {reason_of(error)}"
     return RememberResult(success=False, id=None, message=why, timestamp=moment)
 
 

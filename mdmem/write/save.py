@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError, UsageError
+from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError, UsageError, reason_of
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.status import state_of
 from mdmem.store.settings import Settings
@@ -201,7 +201,7 @@ class Saver:
         try:
             return with_saving_lock(self.workspace, lambda fresh: self._attempt(fresh, request), wait=self._wait)
         except (EnvironmentFaultError, LostRaceError, OSError) as error:
-            why = str(error) if isinstance(error, MdmemError) else (error.strerror or str(error)).lower()
+            why = str(error) if isinstance(error, MdmemError) else reason_of(error)
         except MdmemError as refusal:
             return failed(str(refusal))
         try:

@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.disk import RACY_NS, read_regular
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError, UsageError, reason_of
 
 UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`"
 
@@ -60,9 +60,8 @@ class ObjectStore:
             self.empty.mkdir()
             objects.mkdir()
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            message = f"mdmem cannot write to the temporary folder: {reason}; set TMPDIR to a writable folder"
-            raise GitError(message) from error
+            why = f"mdmem cannot write to the temporary folder: {reason_of(error)}"
+            raise GitError(f"{why}; set TMPDIR to a writable folder") from error
         others = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
         # Quote the path, because git would split an unquoted path at each colon.
         escaped = real.as_posix().replace("\\", "\\\\").replace('"', '\\"')

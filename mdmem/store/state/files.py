@@ -18,7 +18,7 @@ from typing import Annotated, Any, TypeVar
 from msgspec import Meta, Struct, convert, to_builtins
 
 from mdmem.disk import locked, make_folder, note_written, read_regular
-from mdmem.errors import EnvironmentFaultError
+from mdmem.errors import EnvironmentFaultError, reason_of
 from mdmem.record import pack, unpack
 from mdmem.store.git.process import Repository, may_be_tracked
 
@@ -73,8 +73,7 @@ def refusal_named(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise EnvironmentFaultError(f"the state folder {folder} cannot be used: {reason}") from error
+        raise EnvironmentFaultError(f"the state folder {folder} cannot be used: {reason_of(error)}") from error
 
 
 def list_names(folder: Path) -> list[str]:

@@ -20,7 +20,7 @@ from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from mdmem.disk import acquire, make_folder, read_regular
-from mdmem.errors import EnvironmentFaultError
+from mdmem.errors import EnvironmentFaultError, reason_of
 from mdmem.store.state.files import Moment, canonical, list_names, read_record, refusal_named, write_lock, write_record
 
 _Kind = TypeVar("_Kind")
@@ -212,8 +212,7 @@ def append_audit(
     try:
         _audit_log(state).append(content | dict(more or {}))
     except (EnvironmentFaultError, OSError) as error:
-        why = (getattr(error, "strerror", None) or str(error)).lower()
-        return f"this call is not in the audit log {state / AUDIT_NAME}: {why}"
+        return f"this call is not in the audit log {state / AUDIT_NAME}: {reason_of(error)}"
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
-from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.errors import EnvironmentFaultError, UsageError, reason_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.model.fields import LINK_FIELDS
@@ -159,8 +159,7 @@ def make_own_memory(workspace: Workspace) -> Workspace:
             with suppress(FileExistsError):
                 write_new(path, text.encode())
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise EnvironmentFaultError(f"the private memory {root} cannot be made: {reason}") from error
+        raise EnvironmentFaultError(f"the private memory {root} cannot be made: {reason_of(error)}") from error
     return _open_own(workspace, root)
 
 
