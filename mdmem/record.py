@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from operator import attrgetter
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 from zlib import crc32
 
 from msgspec import DecodeError, Struct
 from msgspec.msgpack import decode, encode
-from msgspec.structs import replace
 
 _Kind = TypeVar("_Kind")
 _Key = TypeVar("_Key")
@@ -19,10 +18,6 @@ _Value = TypeVar("_Value")
 
 class StoredRecord(Struct, frozen=True, gc=False, omit_defaults=True):
     """A frozen record that a cache stores; it never refers to itself, so the garbage collector need not track it."""
-
-    def with_changes(self, **changes: Any) -> Self:
-        """Return a copy of the record with other values in some fields."""
-        return replace(self, **changes)
 
 
 def pack(version: str, values: Mapping[str, object]) -> bytes:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.markdown.parse import blank, without_closing
 from mdmem.model.entry import Entry, EntryType
@@ -281,7 +282,7 @@ class Sentence(StoredRecord, frozen=True):
     def bare(self) -> Sentence:
         """Return the sentence with links reduced to their texts."""
         text = without_targets(self.text)
-        return self if text == self.text else self.with_changes(text=text)
+        return self if text == self.text else replace(self, text=text)
 
     @property
     def size(self) -> int:

@@ -228,7 +228,7 @@ class GitTree(Tree, Struct, dict=True):
                     self._orphans.append(path)
         for file in [one for one in found.values() if one.kind is FileKind.SYMLINK]:
             target = self._reader.read(file.digest or "") or b""
-            found[file.path] = file.with_changes(target=os.fsdecode(target))
+            found[file.path] = replace(file, target=os.fsdecode(target))
         return tuple(found[path] for path in sorted(found))
 
     def orphans(self) -> tuple[str, ...]:
@@ -401,9 +401,9 @@ class TreeView(Tree, Struct):
     def _list(self) -> tuple[TreeFile, ...]:
         files = [*self.below.files()]
         for wing, tree in self.wings.items():
-            files += (file.with_changes(path=f"{wing}/{file.path}") for file in tree.files())
+            files += (replace(file, path=f"{wing}/{file.path}") for file in tree.files())
         found = {file.path: file for file in files if self.access.sees(file.path) and file.path not in self.gone}
-        found |= {path: found.get(path, TreeFile(path)).with_changes(digest=None) for path in self.changed or {}}
+        found |= {path: replace(found.get(path, TreeFile(path)), digest=None) for path in self.changed or {}}
         return tuple(sorted(found.values(), key=path_of))
 
     def orphans(self) -> tuple[str, ...]:

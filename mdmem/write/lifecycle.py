@@ -75,7 +75,7 @@ def _plan_approval(catalog: Catalog, settings: Settings, address: str, *, person
         f"draft the successor of {{head}}, `mdmem deprecate {quote(address)} --reason TEXT` rejects the draft"
     )
     for old in replaced:
-        refuse_unfit(catalog, old, entry.with_changes(status=Status.ACTIVE), instead=instead)
+        refuse_unfit(catalog, old, replace(entry, status=Status.ACTIVE), instead=instead)
     # Write the draft's file first. After a crash, `check --fix` can complete the one-sided supersession.
     ends = (patch_superseded(catalog, one, address, today=today) for one in replaced)
     values: dict[str, Value] = {"status": Status.ACTIVE.value, "approved_by": person}

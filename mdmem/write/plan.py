@@ -182,7 +182,7 @@ class Saving(Struct, frozen=True, kw_only=True):
             new = self._composed(**inherited_fields(old, record.type), supersedes=(old.address,))
             try:
                 # Check the result of the approval. An entry that nobody could approve is refused now.
-                refuse_unfit(catalog, old, new[0].with_changes(status=Status.ACTIVE), instead="supersede that one")
+                refuse_unfit(catalog, old, replace(new[0], status=Status.ACTIVE), instead="supersede that one")
             except LostRaceError as error:
                 head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
                 again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"

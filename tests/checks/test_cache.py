@@ -162,7 +162,7 @@ def test_cache_of_other_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.
     tree = small(**{"app/rules/b.md": entry_text("See /home/somebody7/x.").encode()})
     found = found_in(cached_case(tree, tmp_path))
     stored = unpack((tmp_path / CACHED_IN).read_bytes(), module._version(), dict[str, FileFacts]) or {}
-    emptied = {key: one.with_changes(findings=()) for key, one in stored.items()}
+    emptied = {key: replace(one, findings=()) for key, one in stored.items()}
     (tmp_path / CACHED_IN).write_bytes(pack(module._version(), emptied))
     assert found_in(cached_case(tree, tmp_path)) != found, "the cache is used"
     monkeypatch.setattr(module, "_version", lambda: "other")

@@ -132,7 +132,7 @@ def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
     links = {name: entry.links(name) for name in LINK_FIELDS}
     near = entry.address
     full = {name: tuple(full_address(one, near, addresses) or one for one in found) for name, found in links.items()}
-    return entry.with_changes(**full)
+    return replace(entry, **full)
 
 
 def is_prose(path: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import RLock
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.disk import RACY_NS
@@ -240,7 +240,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     wings = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in entry_files}}
     for wing in (one.wing for one in readmes if one.wing is not None):
         seen = tuple(filter(tree.access.reads, wing.shared_wings)) if wing.shared_wings is not None else None
-        wings[wing.name] = wing.with_changes(shared_wings=seen)
+        wings[wing.name] = replace(wing, shared_wings=seen)
     findings = [
         *(finding for one in (*found, *readmes) for finding in one.findings),
         *(unreadable(file).findings[0] for file in others if file.kind is FileKind.UNREADABLE),

@@ -90,7 +90,7 @@ class Redaction(Struct, frozen=True):
         near, links = entry.address, {name: entry.links(name) for name in LINK_FIELDS}
         seen = {name: tuple(one for one in found if not self.hides(one, near)) for name, found in links.items()}
         relations = tuple(one for one in entry.relations if not self.hides(one.to, near))
-        return entry.with_changes(**seen, relations=relations)
+        return replace(entry, **seen, relations=relations)
 
     def body(self, body: str, near: str) -> str:
         """Return a body without links that the caller may not see; their texts stay, and code is not changed."""

@@ -226,7 +226,7 @@ class _Composition(Struct, frozen=True):
             is_draft = new.status is Status.DRAFT
             # The version in the files may become approved, and differs in more than the fields about approval.
             if is_draft or files.lineage.is_current(address):
-                is_changed = old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old
+                is_changed = old is None or replace(new, **{name: getattr(old, name) for name in _STANDING}) != old
                 if is_draft or is_changed or files.body(address) != answer.body(address):
                     alternatives.add(address)
         return View(effective, self.checkout, overridden, frozenset(alternatives))
@@ -260,7 +260,7 @@ class _Composition(Struct, frozen=True):
             entry, kept = entries[address], dict[str, Any]()
             for name in _EFFECTS:
                 kept[name] = tuple(link for link in entry.links(name) if link in proposed or link not in entries)
-            one = entry.with_changes(**kept)
+            one = replace(entry, **kept)
             stances[address] = replace(stances[address], note="; ".join(effects_of(entry, one)))
             if one != entry:
                 others[address] = one
