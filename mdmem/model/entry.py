@@ -39,10 +39,7 @@ class Holder(StrEnum):
     """Which files have a field: every entry, entries of one type, notes with one label, or the manifest of a wing."""
 
     ENTRY = auto()
-    INVARIANT = auto()
-    DECISION = auto()
     PATTERN = auto()
-    NOTE = auto()
     SESSION = auto()
     ENTITY = auto()
     WING = auto()

@@ -139,18 +139,8 @@ LISTS = frozenset(names_of(Kind.TEXTS, Kind.WINGS, Kind.LINKS, Kind.GLOBS, Kind.
 LINK_FIELDS = names_of(Kind.LINKS)
 DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
 # The fields, besides title and links, that say what an entry demands and where it applies.
-BINDING_FIELDS = (
-    "applies_to",
-    "trigger",
-    "repeatable_steps",
-    "exclusions",
-    "objective",
-    "actions_taken",
-    "decisions_made",
-    "open_items",
-    "next_actions",
-    "entity",
-)
+_OF_A_KIND = [one for one in FIELDS if one.holder not in (Holder.ENTRY, Holder.WING)]
+BINDING_FIELDS = ("applies_to", *(one.name for one in _OF_A_KIND if one.kind is not Kind.RELATIONS))
 # A successor without one of these fields gets the value of the entry that it supersedes.
 INHERITED = ("label", "owner", "topic", "focus", "tags", "applies_to")
 # The fields of each type of entry. The key None has the fields of a wing's manifest.
