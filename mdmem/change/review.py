@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,9 +27,7 @@ from mdmem.store.git.status import list_revision, list_tracked
 from mdmem.store.tree import MemoryTree
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters, resolve_scope
-
-if TYPE_CHECKING:
-    from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 # The number of entries at the top of each answer that are compared.
 _ANSWERED = 50

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec import Struct
@@ -42,9 +42,7 @@ from mdmem.render.text import dump
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.scope import Filters, find_wing, reading_scope
-
-if TYPE_CHECKING:
-    from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 
 class CallerSession(Struct):

@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mdmem.ask.question import Question
 from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options, with_options
-from mdmem.hub.connection import init, open_hub, transaction
+from mdmem.hub.connection import HubConnection, init, open_hub, transaction
 from mdmem.hub.push import push, verify
 from mdmem.hub.repositories import Grant, drop_token, forget, grant, grants, make_token, rename, revoke, status
 from mdmem.hub.search import search_hub, who
 from mdmem.record import record_json
 from mdmem.render import hub as rendered
 from mdmem.store.workspace.scope import Filters
-
-if TYPE_CHECKING:
-    from mdmem.hub.connection import HubConnection
 
 # The exit code if a pinned wing (of another repository) is not fetched, as in `mdmem check`.
 _INCOMPLETE = 3

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -19,8 +19,7 @@ from mdmem.setup.installation import this_installation
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-    HubConnection = Connection[Any]
-
+HubConnection: TypeAlias = "Connection[Any]"
 SCHEMA = "mdmem_hub"
 LOCK_SECONDS = 50
 """How long to wait for another push of the same repository. This is less than the timeout of a statement."""
@@ -103,19 +102,14 @@ def open_hub(
         raise UsageError("no hub is set: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
     with connected(dsn, token=token or None, limits=limits) as connection:
         if not may_lack:
-            _require_tables(connection)
+            (found,) = one_row(connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)))
+            if found is None:
+                raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
+            if (version := _version(connection)) != EXPECTED:
+                raise _other_version(version)
             if token:
                 _require_token(connection)
         yield connection
-
-
-def _require_tables(connection: HubConnection) -> None:
-    (found,) = one_row(connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)))
-    if found is None:
-        raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
-    version = _version(connection)
-    if version != EXPECTED:
-        raise _other_version(version)
 
 
 def _require_token(connection: HubConnection) -> None:

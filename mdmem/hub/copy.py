@@ -7,27 +7,24 @@ from collections.abc import Mapping
 from datetime import UTC, date
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
-from mdmem.hub.connection import one_row, transaction
+from mdmem.hub.connection import HubConnection, one_row, transaction
 from mdmem.hub.repositories import HubRepository, get_repository
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog.load import NotHere, load, with_remote_wings
 from mdmem.store.catalog.model import Catalog
+from mdmem.store.index import Progress
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.settings import WingSettings
 from mdmem.store.state.files import Places, places
 from mdmem.store.tree import FileKind, MemoryTree, Tree, TreeFile, digest_of
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from mdmem.hub.connection import HubConnection
-    from mdmem.store.index import Progress
 
 _NOWHERE = Path(os.devnull)
 _MISSING = NotHere("is not in the hub, or you may not read it", "a push of this repository sends it")

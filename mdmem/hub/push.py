@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.connection import REBUILD, one_row, retried, transaction
+from mdmem.hub.connection import REBUILD, HubConnection, one_row, retried, transaction
 from mdmem.hub.contents import COLUMNS, Contents, HubWing, WingSource, narrow_settings, plain_text
 from mdmem.hub.repositories import (
     FORMAT,
@@ -29,9 +29,6 @@ from mdmem.store.git.history import committed_at, is_ancestor_of_any, is_shallow
 from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, is_ancestor, resolve
 from mdmem.store.git.status import list_revision
 from mdmem.store.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from mdmem.hub.connection import HubConnection
 
 
 class Succession(StrEnum):

@@ -11,19 +11,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.connection import EXPECTED, SCHEMA, named_rows, one_row, transaction
+from mdmem.hub.connection import EXPECTED, SCHEMA, HubConnection, named_rows, one_row, transaction
 from mdmem.store.git.process import setting
 from mdmem.store.index.analysis import VERSION
 from mdmem.store.settings import is_path
 from mdmem.store.workspace.location import Location
-
-if TYPE_CHECKING:
-    from mdmem.hub.connection import HubConnection
 
 _NAME = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
 _PORT = re.compile(r":\d*\Z")

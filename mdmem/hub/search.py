@@ -180,10 +180,7 @@ def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]
         " WHERE wing_id = ANY (%s) ORDER BY 2, 3",
         (list(wings),),
     ).fetchall()
-    found: dict[int, tuple[Pin, ...]] = {}
-    for id_, repository, name, commit in rows:
-        found[id_] = (*found.get(id_, ()), Pin(repository, name, commit))
-    return found
+    return {id_: tuple(pins) for id_, pins in grouped((id_, Pin(*pin)) for id_, *pin in rows).items()}
 
 
 def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:

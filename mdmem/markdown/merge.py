@@ -20,7 +20,6 @@ from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, layout_
 from mdmem.markdown.parse import (
     Document,
     body_links,
-    handler,
     image_links,
     parse_document,
     with_masked_targets,
@@ -169,14 +168,14 @@ class _Parts(Struct, frozen=True):
 def _parts_of(document: Document) -> _Parts:
     """Return the parts of a document. Raises UnpatchableError if the keys do not have lines of their own."""
     layout = layout_of(document)
-    front, body = handler().split(document.text)
+    front = layout.front
     keys, end = {}, 0
     for name in layout.fields:
         start, behind = layout.lines(name)
         keys[name] = _part(layout, name, front[end:start])
         end = behind
-    closing = document.text[layout.offset + len(front) : len(document.text) - len(body)]
-    return _Parts(keys, front[end:], closing, body)
+    closing = document.text[layout.offset + len(front) : len(document.text) - len(document.body)]
+    return _Parts(keys, front[end:], closing, document.body)
 
 
 # Only a person may decide that an entry has two successors, so these lists are never joined.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mdmem.ask.answer import RELATIONS, replaced_notes
+from mdmem.ask.answer import RELATIONS, Item, SearchResult, replaced_notes
+from mdmem.ask.show import EntryExcerpt, ShownEntry
 from mdmem.markdown.body import quoted
 from mdmem.model.entry import Entry, EntryType, Field, Kind, Status, WingKind
 from mdmem.model.lineage import Standing, standing_marks
@@ -15,17 +16,11 @@ from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems
 from mdmem.render.json import mentions_json
 from mdmem.render.text import UNREPLACED, Style, count, indent, one_line, repeats
 
-if TYPE_CHECKING:
-    from mdmem.ask.answer import Item as Result
-    from mdmem.ask.answer import SearchResult
-    from mdmem.ask.show import EntryExcerpt, ShownEntry
-
-
 _AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}
 
 
 def search_text(
-    result: SearchResult, best: Sequence[tuple[Result, str]], style: Style, *, more: str = "--limit shows them"
+    result: SearchResult, best: Sequence[tuple[Item, str]], style: Style, *, more: str = "--limit shows them"
 ) -> str:
     """Return the best results, each with a snippet; `more` tells the reader how to see the rest."""
     basis, blocks = result.basis, [*problems_text(result.basis, style)]

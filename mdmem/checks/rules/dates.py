@@ -12,9 +12,9 @@ from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
 from mdmem.checks.fixes import fields_of, is_imported, with_fix
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of, last_review, parse_moment
+from mdmem.model.entry import EntryType, Status, day_of, instant_of, last_review, parse_moment
 from mdmem.model.fields import DATE_FIELDS
-from mdmem.model.finding import Edit, Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 # If the year comes first, the month comes before the day, so the date is unambiguous.
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
@@ -120,12 +120,9 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
             known = day_of(entry.created_at)
         earlier = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
         if known is not None and known <= case.today and all(known >= day for day in earlier):
-            found = with_fix(found, f"Add `deprecated_at: {known}`", _dated, case, entry, known)
+            document, values = case.catalog.document(entry.path), {"deprecated_at": known.isoformat()}
+            found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, document, values)
         yield found
-
-
-def _dated(case: Case, entry: Entry, day: date) -> tuple[Edit, ...]:
-    return set_fields(case.catalog.document(entry.path), {"deprecated_at": day.isoformat()})
 
 
 @check("review-overdue", Severity.WARNING)
