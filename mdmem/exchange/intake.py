@@ -236,7 +236,9 @@ def _is_numbered(source: SourceFile) -> bool:
 # Clients read instructions with these names in any folder.
 _NESTED = ("AGENTS.md", "CLAUDE.md")
 _ENDINGS = (".md", ".markdown", ".mdc")
-_OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown", "*.rst", "*.adoc")
+# Files in other formats are only listed to report that they are not imported.
+_FOREIGN = ("*.rst", "*.adoc")
+_OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown", *_FOREIGN)
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
 
@@ -248,7 +250,7 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
     """
     location = workspace.location
     base, repository = location.base, location.repository
-    folders = record_folders(base)
+    folders = record_folders(base, ("*.md", *_FOREIGN))
     places = [] if named else [base / folder for folder in folders]
     for name in named:
         place = Path(os.path.normpath(workspace.cwd / name))
@@ -271,9 +273,8 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
             is_in_records = any(one.startswith(f"{folder}/") for folder in folders) or any(
                 map(is_record_folder, one.split("/")[:-1])
             )
-            # Files in other formats are only listed to report that they are not imported.
             is_record = is_in_records and number_of(path.stem) is not None
-            if path.suffix not in (".rst", ".adoc") or is_record or path == place:
+            if f"*{path.suffix}" not in _FOREIGN or is_record or path == place:
                 found.setdefault(one, SourceFile(one, room or "", is_in_records))
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []

@@ -15,6 +15,8 @@ from mdmem.record import record_json
 from mdmem.render.text import Style, count
 
 _WIDEST = 60
+# The most skipped files that are listed with the same reason.
+_SKIPPED = 20
 # The most folders that are listed.
 _PLACES = 3
 
@@ -27,13 +29,21 @@ def import_text(report: ImportReport, style: Style) -> str:
         if report.written.is_dry or row.messages or row.outcome in ("skipped", "changed since it was imported")
     ]
     width, lines = min(_WIDEST, max((len(_name(row)) for row in rows), default=0)), []
+    skipped: Counter[str] = Counter()
     for row in rows:
+        if row.outcome == "skipped":
+            skipped[why := row.messages[0]] += 1
+            if skipped[why] > _SKIPPED:
+                continue
         stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
         what = stated if row.outcome == "imported" else row.outcome
         to = f" → {style.bold(visible(row.address))}" if row.address is not None else ""
         lines.append(f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}")
         lines += [style.dim(f"  {name}: {visible(guess.why)} (guessed)") for name, guess in row.guesses.items()]
         lines += [f"  {style.warn(visible(sentence))}" for sentence in row.messages]
+    for why, number in skipped.items():
+        if number > _SKIPPED:
+            lines.append(f"... and {number - _SKIPPED} more: each {visible(why)}; --format json lists them")
     if report.errors:
         # After a dry run, there are no entries to check.
         way = "--format json" if report.written.is_dry else "`mdmem check`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mdmem import SETTINGS_NAME
@@ -31,7 +31,7 @@ _TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")
 _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
 
 
-def record_folders(base: Path) -> tuple[str, ...]:
+def record_folders(base: Path, patterns: Sequence[str] = ("*.md",)) -> tuple[str, ...]:
     """Return the folders that contain decision records, as paths relative to `base`."""
     named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
     wanted = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
@@ -48,7 +48,7 @@ def record_folders(base: Path) -> tuple[str, ...]:
         if name and ".." not in name.split("/") and not name.startswith("/") and not leads_away(base, name):
             # On a file system that ignores case, two names may mean the same folder.
             real = (base / name).resolve()
-            if real.is_dir() and any(records_in(base / name)):
+            if real.is_dir() and any(any(records_in(base / name, pattern)) for pattern in patterns):
                 found.setdefault(real, name)
     return tuple(found.values())
 
@@ -58,9 +58,9 @@ def is_record_folder(name: str) -> bool:
     return _FOLDER.fullmatch(re.sub(r"[\s_-]+", "-", name.lower())) is not None
 
 
-def records_in(folder: Path) -> Iterator[Path]:
+def records_in(folder: Path, pattern: str = "*.md") -> Iterator[Path]:
     """Yield, sorted, the Markdown files below a folder that may be decision records. Skip links and hidden folders."""
-    for path in sorted(folder.rglob("*.md")):
+    for path in sorted(folder.rglob(pattern)):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not hidden and path.is_file() and not path.is_symlink() and not _NO_RECORD.match(path.stem):
             yield path

@@ -124,11 +124,15 @@ def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, caps
     root = app_memory(tmp_path)
     write_entry(root, "app/rules/one", title="Use one")
     run_here(capsys, "export", "madr", "--root", "memory", "--out", "docs/adr", cwd=tmp_path)
-    write(tmp_path, "docs/adr/0000-start.rst", "Start\n=====\n")
     write(tmp_path, "docs/adr/index.rst", "Decisions\n=========\n")
+    # Records in another format are listed, also if their folder has no Markdown, but not thousands of them.
+    for number in range(22):
+        write(tmp_path, f"docs/rfc/{number:04}-a.rst", "A\n=\n")
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
     assert "  was exported by mdmem from app/rules/one, so it needs no import\n" in ran.out
-    assert ("docs/adr/0000-start.rst" in ran.out, "index.rst" in ran.out) == (True, False)
+    why = "is not a Markdown file (.md, .markdown, .mdc); convert it first"
+    assert f"/0019-a.rst   skipped\n  {why}\n... and 2 more: each {why}; --format json lists them\n" in ran.out
+    assert "index.rst" not in ran.out
     assert set(texts(root)) == {"app/rules/one.md"}
 
 
