@@ -301,6 +301,9 @@ _EMPTY = re.compile(
     rf"(?:{_RELATED})[a-z]*?(?:s\b|\b(?=\s*:)|\b(?=\s+by\b))(?:\s+by\b)?\s*:?\s*(?:none|nothing|n/?a|tbd)?[\s.-]*\Z",
     re.I,
 )
+# A status in a word of its own after a relation: `Amends 1. Abgelehnt.`, `Amended by ADR-1 superseded`.
+_ONE_WORD = re.compile(r"[^\W\d_a-z][^\W\d_]*[\s.]*")
+_LAST_WORD = re.compile(rf"{_REFERENCE}\)?\s+(?:{_ANY_WORD})[\s.]*\Z", re.IGNORECASE)
 # Text that is struck through, and options whose box is not ticked.
 _NOT_CHOSEN = re.compile(
     r"~~[^~\n]*~~|<(?P<tag>s|del|strike)>[^<>]*</(?P=tag)>"
@@ -433,7 +436,8 @@ def _read_clauses(units: Iterable[str]) -> Iterator[_Clause]:
                 clause = _read_clause(sentence, text, is_first=number == 0)
                 # After a relation, the rest of the line is about the relation.
                 is_related = is_related or bool(clause.claims)
-                clause = replace(clause, is_known=clause.is_known or is_related)
+                is_about = is_related and _ONE_WORD.fullmatch(text) is None
+                clause = replace(clause, is_known=clause.is_known or is_about)
                 yield clause if len(chosen) <= _LONGEST else _Clause(clause.word, clause.day, clause.claims)
 
 
@@ -446,7 +450,7 @@ def _read_clause(sentence: _Sentence, text: str, *, is_first: bool) -> _Clause:
     rest = _LEAD.sub("", text, count=1)
     claims, is_whole = _relation_in(sentence, rest)
     if claims:
-        return _Clause("", day, claims, is_whole)
+        return _Clause("", day, claims, is_whole, doubt=sentence.written(text) if _LAST_WORD.search(rest) else "")
     if _EMPTY.match(rest):
         return _Clause()
     known = _KNOWN.match(rest)

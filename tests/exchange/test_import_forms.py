@@ -57,6 +57,8 @@ FORCE: dict[str, Form] = {
     "status-as-type": ("---\ntype: accepted\n---\n# A title\n\nWe do.\n", {"type": "decision", **ACTIVE}),
     "unknown": (plain("Living document"), DRAFT),
     "unknown-with-relation": (plain("Abgelehnt, amends ADR-0092"), {**CHANGES_92, **DRAFT}),
+    "unknown-after-relation": (plain("Amends ADR-0092. Abgelehnt."), {**CHANGES_92, **DRAFT}),
+    "status-after-relation": (plain("Amended by ADR-0094 superseded"), CURRENT),
     "unknown-below-relation": (above("- Amends: ADR-0092\n- Status: Abgelehnt"), {**CHANGES_92, **DRAFT}),
     "remark-on-relation": (plain("Partially supersedes ADR-0092. See the note there."), CHANGES_92),
     "not-yet": (plain("Accepted, will be superseded by ADR-0090"), CURRENT),
@@ -226,7 +228,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     assert ran.returncode == 0, ran.stderr
     checked = run_mdmem("check", "--root", "memory", "--format", "concise", cwd=folder)
     assert (checked.returncode, " error " in checked.stdout) == (0, False), checked.stdout
-    for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094"):
+    for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094", "Amended by ADR-0094 superseded"):
         assert f"  `{doubt}` is not understood, and stays in the text\n" in ran.stdout
     for line in ("Rejected idea", "~~Old idea~~", "_draft_"):
         assert f"  `{line}` is not understood as a status: it counts as accepted\n" in ran.stdout
