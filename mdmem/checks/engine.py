@@ -44,7 +44,8 @@ _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Seve
 class CheckReport(Struct, frozen=True):
     """The result of one run: the findings in order, the number of entries, and the paths that could not be read.
 
-    `known` are the findings that the baseline excuses. `fixed` are findings that were fixed, or would be with `is_dry`.
+    `known` are the findings that the baseline excuses, `hidden` the infos that are only counted. `fixed` are findings
+    that were fixed, or would be with `is_dry`; the first report had all of them but `later`, which other fixes caused.
     An old finding, which the tree `base` also has, fails the run only with `old_fails`, and is reported one by one only
     with `shows_old`.
     """
@@ -54,6 +55,8 @@ class CheckReport(Struct, frozen=True):
     findings: tuple[Finding, ...]
     incomplete: tuple[str, ...] = ()
     known: tuple[Finding, ...] = ()
+    hidden: tuple[Finding, ...] = ()
+    later: int = 0
     base: str | None = None
     fixed: tuple[Finding, ...] = ()
     fail_on: Severity = Severity.ERROR

@@ -125,12 +125,16 @@ def summary_line(report: CheckReport) -> str:
     """Return a line with the number of checked entries, and of findings by level: new, fixed, with a fix, known."""
     tree = f"the {report.tree}" if report.tree.startswith(("working tree", "git index", "merge of ")) else report.tree
     tree += f" against {report.base}" if report.base is not None else ""
-    parts = [levels(report.reported)]
+    parts = [levels(report.reported) if report.reported or not report.hidden else "no errors or warnings"]
+    if report.hidden:
+        parts.append(f"{levels(report.hidden)} (--verbose shows {'it' if len(report.hidden) == 1 else 'them'})")
     if report.base is not None and report.reported:
         parts.append(f"{sum(totals(one for one in report.reported if one.new).values())} new")
     if report.fixed:
-        parts.append(f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}")
-    fixes = Counter("--fix" if one.fix.is_safe else "--unsafe-fixes" for one in report.reported if one.fix is not None)
+        later = f" ({report.later} of them found only after other fixes)" if report.later else ""
+        parts.append(f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}{later}")
+    offered = (one.fix for one in (*report.reported, *report.hidden) if one.fix is not None)
+    fixes = Counter("--fix" if fix.is_safe else "--unsafe-fixes" for fix in offered)
     parts += [f"{number} with a fix ({option})" for option, number in sorted(fixes.items())]
     if report.known:
         parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")

@@ -94,6 +94,7 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
     if `check` does not. A fix that would cause a new finding is left out.
     """
     fixing = _Fixing(tree, check, prove or check, with_unsafe=with_unsafe)
+    first = set(map(_name, fixing.state.report.findings))
     for _ in range(_ROUNDS):
         if not fixing.make({_name(one) for one in fixing.state.report.findings} - fixing.barred):
             break
@@ -103,7 +104,8 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
     fixed = tuple(sorted(ended, key=lambda one: one.sort_key))
     # The report must not offer a fix that was left out.
     rest = (replace(one, fix=None) if _name(one) in fixing.barred else one for one in state.report.findings)
-    report = replace(state.report, findings=tuple(rest))
+    later = sum(_name(one) not in first for one in fixed)
+    report = replace(state.report, findings=tuple(rest), later=later)
     return replace(state, report=report, fixed=fixed, refused=tuple(fixing.refused))
 
 

@@ -116,7 +116,17 @@ def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked(
             "2 entries checked in the git index against main: 2 errors, 1 warning; 1 new",
         ),
         ((TEN,), {"base": "main"}, "2 entries checked in the working tree against main: 10 warnings; 10 new"),
-        ((), {"fixed": (finding(), finding())}, "2 entries checked in the working tree: no findings; fixed 2"),
+        (
+            (),
+            {"fixed": (finding(), finding()), "later": 1},
+            "2 entries checked in the working tree: no findings; fixed 2 (1 of them found only after other fixes)",
+        ),
+        (
+            (),
+            {"hidden": (finding(severity=Severity.INFO, fix=MEND),)},
+            "2 entries checked in the working tree: no errors or warnings; 1 info (--verbose shows it); "
+            "1 with a fix (--fix)",
+        ),
         (
             (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),
             {},

@@ -158,8 +158,9 @@ def test_fix_that_causes_a_finding_is_left_out_and_reported(tmp_path: Path) -> N
 
 def test_finding_in_a_file_that_became_readable_is_not_new(tmp_path: Path) -> None:
     founded(tmp_path)
-    write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
-    assert [one.code for one in mended(tmp_path).fixed] == ["invalid-value"]
+    write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"] * 2)
+    result = mended(tmp_path)
+    assert ([one.code for one in result.fixed], result.report.later) == (["invalid-value", "needless-link"], 1)
     assert {one.code for one in checker()(WorkingTree(tmp_path)).findings} == {"dangling-link"}
 
 
