@@ -60,17 +60,18 @@ LOCAL_ENTRY = """\
 
 
 def missing_install(top: Path, missing: Collection[str]) -> str | None:
-    """Return the command that installs pre-commit for missing stages, or an empty text if none is needed.
+    """Return the command that installs pre-commit or prek for missing stages, or an empty text if none is needed.
 
     None means that pre-commit's configuration does not run `mdmem check`.
     """
+    program = next(filter(shutil.which, ("pre-commit", "prek")), "pipx install pre-commit && pre-commit")
     content = _content(top / CONFIG) or b""
     if _CHECKED.search(content) is None:
         return None
     if b"default_install_hook_types:" in content:
         # The configuration lists the stages. If the hook of the first stage is missing, pre-commit is not installed.
-        return "pre-commit install" if "pre-commit" in missing else ""
-    return " ".join(["pre-commit install", *(f"-t {stage}" for stage in missing)]) if missing else ""
+        return f"{program} install" if "pre-commit" in missing else ""
+    return " ".join([f"{program} install", *(f"-t {stage}" for stage in missing)]) if missing else ""
 
 
 _HEAD = "#!/bin/sh\n# mdmem hook : `mdmem hooks uninstall` removes it; with any change it is yours.\n"

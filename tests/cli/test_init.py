@@ -124,14 +124,23 @@ def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(repo: Path, ru
 CHECKED = "repos:\n- repo: https://example.org/mdmem\n  rev: v1\n  hooks:\n  - id: mdmem-check\n"
 UNGUARDED = ".pre-commit-config.yaml has mdmem-check; to run it in this clone, type"
 COPILOT, READ = ".github/copilot-instructions.md", "Read AGENTS.md at the top of this repository before anything else."
+TYPES = "default_install_hook_types: [pre-commit]\n"
 STAGES = "-t pre-commit -t pre-merge-commit -t pre-push"
 
 
 @pytest.mark.parametrize(
-    ("types", "line"),
-    [("", f"pre-commit install {STAGES}"), ("default_install_hook_types: [pre-commit]\n", "pre-commit install")],
+    ("types", "programs", "line"),
+    [
+        ("", ["pre-commit", "prek"], f"pre-commit install {STAGES}"),
+        ("", ["prek"], f"prek install {STAGES}"),
+        (TYPES, ["pre-commit"], "pre-commit install"),
+        (TYPES, [], "pipx install pre-commit && pre-commit install"),
+    ],
 )
-def test_clone_whose_config_runs_the_check_lacks_pre_commit(types: str, line: str, folder: Path, run: Run) -> None:
+def test_clone_whose_config_runs_the_check_lacks_pre_commit(
+    types: str, programs: list[str], line: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name if name in programs else None)
     write(folder, ".pre-commit-config.yaml", types + CHECKED)
     status = run("status").out
     assert f"no hook checks commits in this clone: `{line}` sets one up\n" in status

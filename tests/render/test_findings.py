@@ -124,8 +124,10 @@ def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked(
         (
             (),
             {"hidden": (finding(severity=Severity.INFO, fix=MEND),)},
-            "2 entries checked in the working tree: no errors or warnings; 1 info (--verbose shows it); "
-            "1 with a fix (--fix)",
+            (
+                "2 entries checked in the working tree: no errors or warnings; 1 info (--verbose shows it); "
+                "1 with a fix (--fix)"
+            ),
         ),
         (
             (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),
