@@ -18,10 +18,12 @@ from mdmem.ask.question import Coverage, Question, Tier
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import Stance
+from mdmem.model.text import first_of, visible
 from mdmem.store.workspace.scope import Scope
 
 # A chain of supersessions may have thousands of entries. An answer lists this many, and only counts the rest.
 VIA_NAMED = 5
+_MOST_WORDS = 12
 # The reasons of contradictions that a person declared. All other contradictions are only suspected.
 DECLARED = "declared in `conflicts_with`"
 RELATED = "declared by a `CONFLICTS_WITH` relation"
@@ -255,6 +257,20 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
     def covered(self) -> bool:
         """Return whether a current invariant or decision covers the whole question."""
         return self.coverage is Coverage.FULL
+
+    def coverage_text(self, subject: str, *, has_match: bool, is_unread: bool = False) -> str:
+        """Return the sentence that says how far the answer covers its subject; empty if it covers all of it."""
+        if self.coverage is Coverage.FULL:
+            return ""
+        if self.coverage is Coverage.PARTIAL:
+            words = first_of([visible(one) for one in self.uncovered_terms], _MOST_WORDS)
+            lacks = f"no invariant or decision contains {words}" if words else "no single passage has all the words"
+            return f"Covered in part: {lacks}."
+        if self.pending and not self.problems:
+            return f"No binding rule is about {subject}; one that is not approved ({self.pending}) is."
+        # An unreadable file may contain the rule that covers the subject.
+        kind = "readable" if self.problems or is_unread else "binding"
+        return f"No {kind} rule is {'clearly ' if has_match else ''}about {subject}."
 
     def contradictions_of(self, shown: Container[str]) -> tuple[Contradiction, ...]:
         """Return the contradictions in which at least one of the two entries is shown."""

@@ -519,23 +519,12 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
     if scope.state is ScopeState.UNRESOLVED and scope.wings:
         named = ", ".join(f"`{wing}`" for wing in scope.wings[:12])
         yield f"No project is given, so no project's invariants are included by default; give one of {named}."
-    if basis.coverage is Coverage.PARTIAL:
-        words = ", ".join(map(visible, basis.uncovered_terms[:12]))
-        lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
-        yield f"This goal is covered in part{lacks}."
-    elif basis.coverage is Coverage.NONE:
-        rules = (EntryType.INVARIANT, EntryType.DECISION)
-        none = "No invariant or decision"
-        if basis.problems or is_unread:
-            # An unreadable file may contain the rule that covers the goal.
-            none = "Nothing that could be read"
-        elif basis.pending:
-            none = f"Only an invariant or decision that is not approved ({basis.pending})"
-        elif any(item["score"] for item in items if item["type"] in rules):
-            none = "No invariant or decision clearly"
-        yield f"{none} covers this goal."
-        if basis.unmatched_terms:
-            yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."
+    rules = (EntryType.INVARIANT, EntryType.DECISION)
+    has_match = any(item["score"] for item in items if item["type"] in rules)
+    if covers := basis.coverage_text("this goal", has_match=has_match, is_unread=is_unread):
+        yield covers
+    if basis.coverage is Coverage.NONE and basis.unmatched_terms:
+        yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."
     if items and request.layer is Layer.WAKE:
         yield "Constraints are binding. Read an entry in full by its id."
     elif items:

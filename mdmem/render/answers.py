@@ -143,17 +143,11 @@ def _coverage(answer: Answer) -> str:
         is_uncertain = scope.state is ScopeState.UNCERTAIN
         unread = "The memory cannot be read here; it may contain rules for this."
         return unread if is_uncertain else "There is no memory to ask here."
-    if basis.coverage is Coverage.FULL:
-        return ""
-    if basis.coverage is Coverage.PARTIAL:
-        words = ", ".join(basis.uncovered_terms)
-        lacks = f"no invariant or decision contains {words}" if words else "no single passage has all the words"
-        return f"Covered in part: {lacks}."
-    if basis.pending and not basis.problems:
-        return f"No binding rule is about this; one that is not approved ({basis.pending}) is."
-    surely = "clearly " if any(item.score > 0 or item.on_path for item in answer.items) else ""
-    # An unreadable file may contain the rule that covers the question.
-    return f"No {'readable' if basis.problems else 'binding'} rule is {surely}about this."
+    subject = "this"
+    if not answer.question.words.strip():
+        # Invariants of the scope, which apply to every file, may follow.
+        subject = f"{'this file' if len(answer.question.paths) == 1 else 'these files'} in particular"
+    return basis.coverage_text(subject, has_match=any(item.score > 0 or item.on_path for item in answer.items))
 
 
 def _verdict(answer: Answer) -> str:

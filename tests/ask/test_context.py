@@ -279,15 +279,15 @@ def test_file_that_cannot_be_read_comes_first_and_nothing_is_denied(root: Path) 
     write(root, "app/rules/broken.md", "---\ntype: invariant\nstatus: [\n---\n")
     pack = context(root, "zebra")
     assert [one["path"] for one in pack["problems"]] == ["app/rules/broken.md"]
-    assert "No invariant or decision covers" not in pack_markdown(pack)
-    assert "Nothing that could be read covers this goal." in pack["usage_hint"]
+    assert "No binding rule" not in pack_markdown(pack)
+    assert "No readable rule is about this goal." in pack["usage_hint"]
     assert pack_markdown(pack).index("app/rules/broken.md") < pack_markdown(pack).index("## Constraints")
 
 
 def test_nothing_covers_and_says_which_words_are_unknown(root: Path) -> None:
     pack = context(root, "zebra")
     assert not pack["covered"]
-    hint = "No invariant or decision covers this goal. No entry searched contains zebra."
+    hint = "No binding rule is about this goal. No entry searched contains zebra."
     assert pack["usage_hint"].startswith(hint)
     make_own_memory(workspace(root))
     assert context(root, "zebra")["unmatched_terms"] == ["zebra"], "a private memory without entries changes nothing"
@@ -296,7 +296,7 @@ def test_nothing_covers_and_says_which_words_are_unknown(root: Path) -> None:
 def test_a_decision_in_the_pack_may_cover_the_goal_although_not_clearly(root: Path) -> None:
     pack = context(root, "zebra lions pool giraffe tiger")
     assert (pack["coverage"], of(pack, "decisions")) == ("none", ["app/architecture/pool-size"])
-    assert pack["usage_hint"].startswith("No invariant or decision clearly covers this goal. ")
+    assert pack["usage_hint"].startswith("No binding rule is clearly about this goal. ")
 
 
 def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(root: Path) -> None:
@@ -315,7 +315,7 @@ def test_domain_that_nothing_has_is_said(root: Path) -> None:
 
 def test_goal_that_is_covered_in_part_names_what_nothing_binding_holds(root: Path) -> None:
     pack = context(root, "eight pool threads zebra")
-    hint = "This goal is covered in part; no invariant or decision that applies here contains zebra."
+    hint = "Covered in part: no invariant or decision contains zebra."
     assert (pack["coverage"], pack["usage_hint"].startswith(hint)) == ("partial", True)
 
 

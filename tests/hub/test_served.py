@@ -138,7 +138,7 @@ def test_another_repository_is_a_word_away(clone: Path, dsn: str) -> None:
     assert "org/other:nav/architecture/ferry" in said["hub_search"]
     assert "here:" not in said["one"]
     assert said["nothing"] == "nothing found in the repositories that you may read"
-    assert said["path"].startswith("No binding rule is about this. ")
+    assert said["path"].startswith("No binding rule is about this file in particular. ")
     assert "here:nav/architecture/threads" in said["who words"]
     assert "here:" not in said["who there"]
     assert "the hub" not in said["own"]

@@ -232,7 +232,7 @@ def test_proposal_covers_nothing(folder: Path, capsys: Capture) -> None:
     told = "No binding rule is about this; one that is not approved (uncommitted) is."
     assert run_here(capsys, "retrieve", "zebras", cwd=folder).out.startswith(told)
     goal = run_here(capsys, "context", "zebras", cwd=folder).out
-    assert "Only an invariant or decision that is not approved (uncommitted) covers this goal." in goal
+    assert "No binding rule is about this goal; one that is not approved (uncommitted) is." in goal
     commit_all(folder)
     assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is True
 
