@@ -247,7 +247,7 @@ class _Fitting(Struct, dict=True):
                 yield item.omission(f"proposed, {why}" if item.is_proposal else why)
         for item in self.found.unmatched:
             if item.address not in self.placed:
-                yield item.omission(item.reason)
+                yield item.omission(Why.NO_MATCH)
 
     def _by_fit(self) -> Sequence[Item]:
         """Return the items by score, or in the order of authority if the question has no words."""

@@ -59,7 +59,9 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
     for entry in having(catalog.entries, "contradicts"):
         is_current = catalog.lineage.is_current(entry.address)
         for other in (head for named in entry.contradicts if is_current for head in catalog.lineage.heads(named)):
-            if (entry.address in chosen) != (other in chosen):
+            # Two entries of other rooms only share a mention in the contradictions of the answer.
+            is_near = any(map(scope.contains, (entry.address, other)))
+            if is_near and (entry.address in chosen) != (other in chosen):
                 partner = other if entry.address in chosen else entry.address
                 found.update(dict.fromkeys(_in_scope([partner], scope)))
     return tuple(catalog.entries[address] for address in found)

@@ -39,6 +39,7 @@ from mdmem.store.workspace.scope import Filters, Scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")
+_ONE_OF_FEW = "no match; one of few decisions"
 # The keys under which a session stores the files of the current work, since later questions are about them, too, and
 # the unreadable files that it was told about. No entry has these addresses.
 _AT_WORK, _UNREADABLE = "/", "//"
@@ -109,7 +110,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     own = [entry for entry in decisions if entry.wing == scope.wing]
     known = sum(item.entry.type is EntryType.DECISION and item.entry.wing == scope.wing for item in items)
     is_few = known + len(own) <= FEW_DECISIONS
-    unmatched = [replace(selection.item(entry), reasons=(Why.NO_MATCH,)) for entry in own] if is_few else []
+    unmatched = [replace(selection.item(entry), reasons=(_ONE_OF_FEW,)) for entry in own] if is_few else []
     uncounted = len(decisions) - len(unmatched)
     matched = (match.terms for match in selection.matches.values())
     weights = weights_of(answer.terms, matched, len(selection.members)) if answer else {}

@@ -104,7 +104,7 @@ def test_weak_match_is_a_title_and_few_decisions_are_all_named(root: Path, run: 
     found = forms(ask(run, "scanner laser red labels"))
     assert found == {"scanner": "full", "lamp": "line", "other": "line"}
     out = text(run, "scanner laser red labels")
-    assert "app/belts/other (shares no word or path)" in out
+    assert "app/belts/other (no match; one of few decisions)" in out
 
 
 def test_what_replaced_the_best_match_has_text_and_the_reason(root: Path, run: Run) -> None:

@@ -78,7 +78,7 @@ def test_folder_that_the_text_mentions_brings_an_entry_in_with_its_text(
     answer = retrieve(open_root(root), Question(words="drop a column", paths=(path,))).main
     assert answer is not None
     shown = [(item.reason, item.content != "") for item in answer.items]
-    assert shown == [(f"mentions {mentioned}", True) if mentioned else ("shares no word or path", False)]
+    assert shown == [(f"mentions {mentioned}", True) if mentioned else ("no match; one of few decisions", False)]
     # Only a mention of the given path itself covers a part of the question.
     assert answer.basis.coverage == ("partial" if mentioned == path else "none")
 
@@ -198,7 +198,7 @@ def test_invariants_of_a_focus_apply_where_no_focus_is_given(root: Path) -> None
 def test_invariants_come_whatever_rooms_are_asked_for(root: Path) -> None:
     put(root, "app/a/rule", "Rule", type="invariant")
     put(root, "lib/b/other", "Other", type="invariant")
-    put(root, "app/b/choice", "Queue")
+    put(root, "app/b/choice", "Queue", conflicts_with=["lib/b/other"])
     put(root, "app/a/choice", "Queue")
     answer = found(root, "queue", rooms=("a",))
     assert names(answer.items) == ["app/a/rule", "lib/b/other", "app/a/choice"]
