@@ -120,7 +120,7 @@ class _Commands(click.Group):
         with formatter.section("Most used"):
             formatter.write_dl(_FIRST, col_max=60)
         with formatter.section("Commands (a sentence each: `mdmem guide commands`)"):
-            for title, names in GROUPS.items():
+            for title, names in (*GROUPS.items(), ("For programs", PROGRAMS)):
                 formatter.write_text(f"{title}: {', '.join(names)}")
         with formatter.section("Options"):
             formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))

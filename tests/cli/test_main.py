@@ -15,7 +15,7 @@ import click
 import pytest
 from builders import Run, commit_all, entry_text, environment, git, memory, on_terminal, run_mdmem, write, write_entry
 
-from mdmem.cli.main import COMMANDS, GROUPS, load_command
+from mdmem.cli.main import COMMANDS, GROUPS, PROGRAMS, load_command
 
 ESCAPE = "\x1b["
 
@@ -38,7 +38,11 @@ def test_help_is_short_and_names_every_command_once(tmp_path: Path, run: Run, mo
     monkeypatch.setenv("COLUMNS", "80")
     said = run("--help").out
     words = " ".join(said.split())
-    assert [title for title, rows in GROUPS.items() if f" {title}: {', '.join(rows)} " not in words] == []
+    assert [
+        title
+        for title, rows in {**GROUPS, "For programs": PROGRAMS}.items()
+        if f" {title}: {', '.join(rows)} " not in words
+    ] == []
     assert sum(map(len, GROUPS.values())) <= 30
     # The first of the commands is the one that agents are to type.
     assert said.count("\n  mdmem retrieve ") == 2
