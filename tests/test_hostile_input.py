@@ -25,11 +25,16 @@ from processes import run_text
 
 from mdmem.ask.excerpt import summary_of
 from mdmem.checks.prose import gives_reason
+from mdmem.checks.rules import front_matter, links
+from mdmem.exchange import importer, intake
 from mdmem.exchange.dialects import read_records
 from mdmem.exchange.record import SourceFile
+from mdmem.exchange.statements import read_status
 from mdmem.markdown.body import sections_of
 from mdmem.markdown.merge import has_hunks
 from mdmem.markdown.parse import body_links, first_heading, parse_document, without_code
+from mdmem.setup import records
+from mdmem.setup.client_config import MisfitError, read_object
 from mdmem.store.catalog.addresses import interpret
 from mdmem.store.catalog.model import _PARTS as ADDRESS_PARTS
 from mdmem.store.catalog.model import ADDRESS
@@ -62,6 +67,11 @@ def _settings(text: str) -> object:
     return readable_settings(text.encode())
 
 
+def _client(text: str) -> None:
+    with pytest.raises(MisfitError):
+        read_object(text.encode())
+
+
 def _instructions(text: str) -> object:
     return read_records(SourceFile("AGENTS.md", body=text, data=text.encode()), "instructions")
 
@@ -90,6 +100,16 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     (lambda text: list(body_links(text)), "[see:" + " " * 100_000),
     (lambda text: list(body_links(text)), "[see: a" + " " * 100_000),
     *((pattern.findall, "a" * 16_000) for pattern in (ADDRESS, ADDRESS_PARTS)),
+    (read_status, f"Accepted {'.' * 1_980}x"),
+    (read_status, f"Accepted {'and ' * 480}x\n\n" * 3),
+    (records._ADR_FOLDER.findall, "\n" * 16_000),
+    (front_matter._COMMENT.search, "\f\n" * 16_000),
+    (importer._NUMBER.match, "adr" * 40 + "x"),
+    (links._OUTSIDE.match, f"A{'1' * 16_000}x"),
+    (front_matter._LINK.match, f"[[{' ' * 4_000}a,]]"),
+    *((pattern.match, f"a: b{' ' * 16_000}c") for pattern in (front_matter._LINE, intake._PAIR)),
+    (intake._ITEM.match, f"- b{' ' * 16_000}c"),
+    *((_client, one * 50_000) for one in ('"\\', "/* ")),
     *((_instructions, f"{one}\n" * (300_000 // len(one))) for one in (*_LINES, f"{_LINES[1]} x\ny")),
 ]
 

@@ -289,7 +289,7 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
         record.guesses |= {"deprecated_at": Guess(reason)} if reason else {}
 
 
-_NUMBER = re.compile(rf"(?:(?:{WORDS_BEFORE_NUMBER}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})\Z", re.IGNORECASE)
+_NUMBER = re.compile(rf"(?:(?:{WORDS_BEFORE_NUMBER}|no|nr|number)[\s_#:.-]*){{0,4}}#?0*(\d{{1,6}})\Z", re.IGNORECASE)
 
 
 class References:

@@ -239,8 +239,8 @@ _ENDINGS = (".md", ".markdown", ".mdc")
 # Files in other formats are only listed to report that they are not imported.
 _FOREIGN = ("*.rst", "*.adoc")
 _OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown", *_FOREIGN)
-_PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")
-_ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
+_PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>(?:.*[^ \t\r])?))?[ \t\r]*\Z")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>(?:.*[^ \t\r])?)[ \t\r]*\Z")
 
 
 def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]:

@@ -282,7 +282,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _REMARK = re.compile(
-    rf"[\s.,:;()\[\]-]*(?:(?:on|since|at|date|as\s+of)\s*)?[\s.,:()\[\]-]*{_DAY}?[\s.,:()\[\]-]*\Z", re.I
+    rf"[\s.,:;()\[\]-]*(?:(?:on|since|at|date|as\s+of)[\s.,:()\[\]-]*)?(?:{_DAY}[\s.,:()\[\]-]*)?\Z", re.I
 )
 # The text that may follow a status in a later clause. For example, `Deprecated methods stay` is not a status.
 _FOLLOWING = re.compile(
@@ -292,7 +292,7 @@ _FOLLOWING = re.compile(
 _NEXT = re.compile(
     r";\s+|(?<!\bno)\.\s+(?-i:(?=[^\W\d_a-z]|[\ue100-\uf8ff]))"
     r"|(?:[,(/\u2013\u2014]|\s-|\u2192|->|=>|\s(?=and\b|but\b|then\b))\s*"
-    r"(?:(?:and|but|then|later|now|also|it|has|have|is|was|been)\s+)*"
+    r"(?:(?:and|but|then|later|now|also|it|has|have|is|was|been)\s+){0,8}"
     rf"(?=(?:{_DAY}[\s:-]*)?(?:(?:{_PART})\s+)?(?:{_RELATED})|(?:{_ANY_WORD})\b(?!\s+(?:{_REFERENCE})))",
     re.IGNORECASE,
 )

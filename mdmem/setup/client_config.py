@@ -18,9 +18,9 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, reason_of
 from mdmem.store.state.files import write_new, write_whole
 
-_STRING = r'"(?:[^"\\\x00-\x1f]|\\.)*"'
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_STRING_OR_COMMENT = re.compile(rf"{_STRING}|{_COMMENT.pattern}", re.DOTALL)
+# A string or comment without an end reaches to the end of the line or text, so that it is read only once.
+_STRING = r'"(?:[^"\\\x00-\x1f]|\\.)*"?'
+_STRING_OR_COMMENT = re.compile(rf"(?P<kept>{_STRING})|//[^\r\n]*|/\*.*?\*/|(?P<open>/\*.*)", re.DOTALL)
 # A trailing comma: a comma after the last item of a list or object that is not empty.
 _STRING_OR_TRAILING = re.compile(rf"{_STRING}|(?<![\[{{,:\s])(?P<gap>\s*),(?=\s*[\]}}])")
 _VISIBLE = re.compile(r"\S")
@@ -43,7 +43,7 @@ def _parsed(text: str) -> tuple[Any, str]:
     def refuse(name: str) -> None:
         raise MisfitError(f"it cannot be read as JSON: `{name}` is not a JSON value")
 
-    plain = _STRING_OR_COMMENT.sub(lambda one: one[0] if one[0][0] == '"' else _VISIBLE.sub(" ", one[0]), text)
+    plain = _STRING_OR_COMMENT.sub(lambda one: one["kept"] or one["open"] or _VISIBLE.sub(" ", one[0]), text)
     strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
     try:
         return json.loads(strict, object_pairs_hook=without_twins, parse_constant=refuse), plain

@@ -28,7 +28,7 @@ _NO_RECORD = re.compile(
     re.IGNORECASE,
 )
 _TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")
-_ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
+_ADR_FOLDER = re.compile(r"^[ \t]*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
 
 
 def record_folders(base: Path, patterns: Sequence[str] = ("*.md",)) -> tuple[str, ...]:

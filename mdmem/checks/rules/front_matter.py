@@ -57,7 +57,7 @@ def yaml_syntax(case: Case) -> Iterator[Finding]:
     yield from starmap(_with_rewrite, case.loaded_with_document("yaml-syntax"))
 
 
-_LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}\Z")
+_LINK = re.compile(r"\[{1,2}([^\[\],]+)\]{1,2}\Z")
 
 
 @check("front-matter-shape", Severity.ERROR, per_file=True, same_when_ended=True)
@@ -89,7 +89,7 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
         # The brackets must be on one line.
         link = _LINK.match(document.text[start : start + finding.place.width])
         title, given = "Write the address plain", (document, start, start + finding.place.width)
-        yield with_fix(finding, title, replace_span, *given, link[1]) if link else finding
+        yield with_fix(finding, title, replace_span, *given, link[1].strip()) if link else finding
 
 
 @check("unknown-field", Severity.ERROR, per_file=True, same_when_ended=True)
@@ -262,9 +262,9 @@ def _parts(tag: str) -> list[str]:
 # Fixes for the delimiter lines, and for lines with YAML errors. Each fix is tested by parsing the changed file.
 _BLANK = re.compile(r"^[ \t]*\r?$", re.MULTILINE)
 _INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
-_COMMENT = re.compile(r"^\s*#", re.MULTILINE)
+_COMMENT = re.compile(r"^[^\S\n]*#", re.MULTILINE)
 _FIELD = re.compile(r"^([a-z_]+):", re.MULTILINE)
-_LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
+_LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S(?:.*[^ \t\r\n])?)?[ \t\r]*\Z")
 _PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
 _ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
 _KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
@@ -367,7 +367,7 @@ def _rewrite_of(cause: str, line: str, column: int) -> _Rewrite | None:
             return _Rewrite(end, end, '"', line[column + 1 : end])
         case "comment-truncates-value" if value:
             # A `#` followed by a space begins a comment, which stays a comment.
-            value = re.split(r"\s+#(?=\s|\Z)", value)[0]
+            value = re.split(r"(?<!\s)\s+#(?=\s|\Z)", value)[0]
             if re.match(r"[^\s'\"\[{|>&*!]", value) or value.startswith("#"):
                 return _Rewrite(start, start + len(value), in_quotes(value), value)
         case "second colon" | "first character" if value and value.startswith("[") and " #" not in value:

@@ -26,7 +26,7 @@ _COMMON = 200
 _CLOSE = 0.7
 _SHOWN = 3
 # Matches `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and any text of several words, since an address has no spaces.
-_OUTSIDE = re.compile(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
+_OUTSIDE = re.compile(r"[A-Z][A-Z0-9]{1,40}[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
 _IN_INDEX, _MISSING = "git's index", "does not exist"
 _NUMBER = re.compile(r"\d+")
 
