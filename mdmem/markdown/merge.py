@@ -40,8 +40,9 @@ _HUNK = (
     rb"(?P<theirs>(?:(?!<{7}[ \r\n]|>{7}(?: [^\r\n]*)?(?:\r?\n|\Z))[^\n]*\n)*)"
     rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)"
 )
-# In a file that both sides moved, git's markers have eight characters.
-_HUNKS = tuple(re.compile(_HUNK.replace(b"{7}", width), re.MULTILINE) for width in (b"{7}", b"{8}"))
+# The attribute `conflict-marker-size` sets the width of git's markers. The checks would not find those of other widths.
+NARROWEST, WIDEST = 7, 40
+_START = re.compile(rb"^<{%d,%d}(?=[ \r\n])" % (NARROWEST, WIDEST), re.MULTILINE)
 
 
 class ConflictSide(StrEnum):
@@ -57,7 +58,7 @@ class Marks(Struct, frozen=True, kw_only=True):
     ours: str = "ours"
     base: str = "base"
     theirs: str = "theirs"
-    width: int = 7
+    width: int = NARROWEST
     shows_base: bool = False
 
     def hunk(self, ancestor: str, ours: str, theirs: str, *, line_break: str) -> str:
@@ -71,7 +72,7 @@ class Marks(Struct, frozen=True, kw_only=True):
 
 def has_hunks(content: bytes) -> bool:
     """Return whether a file contains at least one complete set of conflict markers."""
-    return b"<<<<<<<" in content and any(hunk.search(content) for hunk in _HUNKS)
+    return any(hunk.search(content) for hunk in _hunks_in(content))
 
 
 def take_side(content: bytes, side: ConflictSide) -> bytes:
@@ -85,9 +86,15 @@ def without_equal_sides(content: bytes) -> bytes:
 
 
 def _with_hunks(content: bytes, text_of: Callable[[re.Match[bytes]], bytes]) -> bytes:
-    for hunk in _HUNKS:
+    for hunk in _hunks_in(content):
         content = hunk.sub(text_of, content)
     return content
+
+
+def _hunks_in(content: bytes) -> Iterator[re.Pattern[bytes]]:
+    """Yield the patterns of conflicts for each width of markers in a file."""
+    for width in sorted(set(map(len, _START.findall(content)))) if b"<<<<<<<" in content else ():
+        yield re.compile(_HUNK.replace(b"{7}", b"{%d}" % width), re.MULTILINE)
 
 
 Thing = TypeVar("Thing")

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 SIZE_LIMIT = 1024 * 1024
-# A conflict has all three marker lines in this order. A row of `=` alone underlines a heading. In a file that both
-# sides moved, git's markers have eight characters.
-_MARKERS = tuple((f"<{width}(?: .*)?", f"={width}", f">{width}(?: .*)?") for width in ("{7}", "{8}"))
-_CONFLICTS = tuple(tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in marks) for marks in _MARKERS)
+# A conflict has all three marker lines in this order. A row of `=` alone underlines a heading. Git's markers have seven
+# characters, eight in a file that both sides moved, and others with the attribute `conflict-marker-size`.
+_CONFLICT = re.compile(r"^<{7,40}(?=[ \r\n])", re.MULTILINE)
+_CONFLICT_LINES = ("<{%d}(?: .*)?", "={%d}", ">{%d}(?: .*)?")
 _RULE = re.compile(r"\s*---")
 _SECOND = re.compile(
     r"\s*^---\r?\n([A-Za-z_-]+:.*\n(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE
@@ -131,12 +131,13 @@ def parse_document(path: str, data: bytes) -> Document:
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    for conflict in _CONFLICTS if "<<<<<<<" in text else ():
+    for width in sorted(set(map(len, _CONFLICT.findall(text)))) if "<<<<<<<" in text else ():
         marks: list[re.Match[str]] = []
-        for mark in conflict:
-            found = mark.search(text, marks[-1].end() if marks else 0)
+        for mark in _CONFLICT_LINES:
+            pattern = re.compile(rf"^{mark % width}\r?$", re.MULTILINE)
+            found = pattern.search(text, marks[-1].end() if marks else 0)
             marks += [found] if found else []
-        if len(marks) == len(conflict):
+        if len(marks) == len(_CONFLICT_LINES):
             place = Place(path, text.count("\n", 0, marks[0].start()) + 1, 1, 7)
             help_ = "`mdmem resolve` shows how to decide it"
             return (Finding("merge-marker", "the file has an unresolved merge conflict", place, help_),)

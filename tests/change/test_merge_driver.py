@@ -391,6 +391,16 @@ def test_missing_file_is_an_error_of_the_driver(tmp_path: Path, capsys: Capture)
     assert not (tmp_path / "absent").exists()
 
 
+@pytest.mark.parametrize(("stated", "used"), [("3", 7), ("12", 12), ("9" * 5000, 40)])
+def test_marks_have_a_width_that_the_checks_find(stated: str, used: int, tmp_path: Path, capsys: Capture) -> None:
+    for name, status in (("base", "active"), ("ours", "draft"), ("theirs", "under_review")):
+        write(tmp_path, name, ENTRY.replace("active", status))
+    assert run_here(capsys, "merge-driver", "base", "ours", "theirs", stated, FILE, cwd=tmp_path).code == 1
+    content = (tmp_path / "ours").read_bytes()
+    assert b"\n" + b"<" * used + b" ours\nstatus: draft" in content
+    assert [one.code for one in parse_document(FILE, content).findings] == ["merge-marker"]
+
+
 def test_start_imports_no_model_and_no_index(tmp_path: Path) -> None:
     for name, text in (("base", ENTRY), ("ours", changed(ENTRY, OURS)), ("theirs", changed(ENTRY, THEIRS))):
         write(tmp_path, name, text)

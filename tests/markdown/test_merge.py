@@ -223,10 +223,15 @@ def test_comments_below_the_keys_that_differ_are_gits_to_merge() -> None:
 HUNK = "a\n<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> topic\nb\n"
 
 
-@pytest.mark.parametrize("hunk", [HUNK, re.sub(r"([<|=>])\1{6}", r"\g<0>\1", HUNK)], ids=["seven", "eight"])
+@pytest.mark.parametrize("more", [0, 1, 33])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
-def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str, hunk: str) -> None:
-    content = (hunk * 2).replace("\n", line_break).encode()
+def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str, more: int) -> None:
+    content = (
+        (re.sub(r"([<|=>])\1{6}", lambda found: found[0] + found[1] * more, HUNK) * 2)
+        .replace("\n", line_break)
+        .encode()
+    )
+    assert [one.code for one in parse_document("w/r/e.md", content).findings] == ["merge-marker"]
     ours, theirs = ((f"a\n{side}\nb\n" * 2).replace("\n", line_break) for side in ConflictSide)
     assert take_side(content, ConflictSide.OURS).decode() == ours
     assert take_side(content, ConflictSide.THEIRS).decode() == theirs
