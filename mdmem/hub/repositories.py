@@ -86,13 +86,19 @@ def remote_place(remote: str | None) -> str | None:
 def own_names(location: Location, remote: str | None) -> tuple[str, str]:
     """Return two default names for a memory; the second is used if another memory has the first.
 
-    The first is `owner/name` of the remote or the folder's name. The second also has the folder of the memory.
+    The first is `owner/name` of the remote, or the name of the main worktree's folder. The second also has the
+    folder of the memory.
     """
     if remote is not None:
         parts = [part for part in place_name(remote).removesuffix(".git").split("/") if part]
         name = "/".join(parts[-1:] if is_path(remote) else parts[1:][-2:] or parts[-1:])
     else:
-        name = location.get_repository().top.name.removesuffix(".git")
+        repository = location.get_repository()
+        top, shared = repository.top, repository.common_dir
+        if repository.git_dir.resolve() != shared:
+            # A linked worktree. The shared git directory is `.git` in the main one, or is a bare repository.
+            top = shared.parent if shared.name.startswith(".") else shared
+        name = top.name.removesuffix(".git")
     return checked_name(name), f"{name}:{location.under or '.'}"
 
 

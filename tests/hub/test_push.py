@@ -174,8 +174,11 @@ def test_a_commit_is_what_it_is_to_everybody(dsn: str, tmp_path: Path) -> None:
 def test_a_repository_is_called_after_its_remote_else_its_folder(
     remote: str | None, name: str, place: str | None, tmp_path: Path
 ) -> None:
-    location = located(make_root(make_repository(tmp_path / "shop") / "docs/memory"), "a test")
-    assert own_names(location, remote) == (name, f"{name}:docs/memory")
+    root = make_root(make_repository(tmp_path / "shop") / "docs/memory")
+    commit_all(root)
+    git(root, "worktree", "add", "-q", str(tmp_path / "linked"))
+    for one in (root, tmp_path / "linked/docs/memory"):
+        assert own_names(located(one, "a test"), remote) == (name, f"{name}:docs/memory")
     assert remote_place(remote) == place
     assert remote_place("ext::sh -c secret") is None
 
