@@ -83,7 +83,8 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
     """
     read = (code_path(workspace, one) for one in paths)
     inside = tuple(dict.fromkeys(path for path in read if lies_inside(path)))
-    return read_steadily(workspace, lambda reading: _brief(reading, inside, given or {})) if inside else Brief()
+    typed = workspace.location.command
+    return read_steadily(workspace, lambda reading: _brief(reading, inside, given or {}, typed)) if inside else Brief()
 
 
 def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
@@ -115,7 +116,7 @@ def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
     )
 
 
-def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
+def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str], typed: Callable[[str], str]) -> Brief:
     view = reading.view.effective
     catalog, found, problem = view.catalog, rules_for(reading, paths), Brief()
     command = " ".join(f"--path {shlex.quote(path)}" for path in paths)
@@ -124,7 +125,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
         number = "1 file" if len(problems) == 1 else f"{len(problems)} files"
         first = plain(problems[0].place.path, _LONGEST_NAME)
         line = f"mdmem: {number} of the memory cannot be read in full and may contain rules (`{first}`)"
-        problem = _reported_once(f"{line}; `mdmem check` shows why", given)
+        problem = _reported_once(f"{line}; `{typed('check')}` shows why", given)
     rules = [entry for entry in found.rules if given.get(entry.address) != catalog.digests.get(entry.address, "")]
     elsewhere = count_elsewhere(catalog, found.scope, paths)
     elsewhere = {wing: n for wing, n in elsewhere.items() if given.get(f"{_ELSEWHERE}{wing}") != str(n)}
@@ -132,7 +133,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
         return replace(problem, always=len(found.always))
     named = first_of([f"`{plain(path, _LONGEST_NAME)}`" for path in paths], 2)
     notes = [
-        f"+{count} in the wing `{wing}`: mdmem retrieve --wing {shlex.quote(wing)} {command}"
+        f"+{count} in the wing `{wing}`: {typed(f'retrieve --wing {shlex.quote(wing)} {command}')}"
         for wing, count in ((plain(name, _LONGEST_NAME), count) for name, count in elsewhere.items())
     ]
     quoted = [
@@ -146,7 +147,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
     # The other rules are counted, and the next brief shows them.
     limit = LIMIT - len(problem.text) - bool(problem.text)
     head = f"mdmem: rules of this repository for {named}"
-    text, shown = fenced_lines(head, quoted, notes, limit=limit, rest=f"mdmem retrieve {command}")
+    text, shown = fenced_lines(head, quoted, notes, limit=limit, rest=typed(f"retrieve {command}"))
     gave = {entry.address: catalog.digests.get(entry.address, "") for entry in rules[:shown]}
     gave |= {f"{_ELSEWHERE}{wing}": str(count) for wing, count in elsewhere.items()}
     return Brief("\n".join(filter(None, (text, problem.text))), {**gave, **problem.gave}, len(found.always))

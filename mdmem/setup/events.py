@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.ask.brief import Brief, Quoted, brief, fenced_lines
 from mdmem.ask.context import ContextRequest, compile_context, items_of, stance_marks
 from mdmem.ask.facets import Layer
 from mdmem.errors import GitError
+from mdmem.model.text import shell_word
 from mdmem.store.git.process import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.location import locate
@@ -134,14 +137,15 @@ def wake(workspace: Workspace) -> Brief:
     if pack["problems"]:
         number = len(pack["problems"])
         files = "1 file" if number == 1 else f"{number} files"
-        notes.insert(0, f"{files} of the memory cannot be read in full and may contain rules; `mdmem check` shows why.")
+        why = f"`{workspace.location.command('check')}` shows why"
+        notes.insert(0, f"{files} of the memory cannot be read in full and may contain rules; {why}.")
     if not items and not pack["problems"]:
         return Brief()
     quoted = []
     for one in items:
         content = partial(str, one["content"])
         quoted.append(Quoted(one["type"], one["id"], one["name"], content, tuple(stance_marks(one))))
-    text, shown = fenced_lines(_HEAD, quoted, notes, limit=LIMIT, rest="mdmem context GOAL")
+    text, shown = fenced_lines(_HEAD, quoted, notes, limit=LIMIT, rest=workspace.location.command("context GOAL"))
     return Brief(text, {one["id"]: catalog.digests.get(one["id"], "") for one in items[:shown]})
 
 
@@ -180,6 +184,9 @@ def answer_event(
         with suppress(GitError):
             repository = find_repository(cwd)
     location = locate(root, environment, repository.top if repository is not None else cwd)
+    if root is not None:
+        shown = root if Path(root).is_absolute() else os.path.relpath(location.root, cwd)
+        location = replace(location, typed=f"mdmem --root {shell_word(shown)} {{}}")
     workspace = Workspace(location=location, environment=environment, cwd=cwd, today=today)
     now, name = datetime.now(UTC), briefed(f"{client}\0{event.session}", event.agent)
     sessions = Sessions(workspace.state_folder)

@@ -391,7 +391,15 @@ def test_printed_commands_have_the_root_that_was_typed(folder: Path, run: Run) -
     write_entry(folder / "memory", "nav/rules/new", "Type `mdmem new`.\n", supersedes="nav/architecture/threads")
     for name in ("memory/nav/rules/bad.md", "memory/nav/rules/worse.md", ".husky/pre-commit"):
         write(folder, name, "Bad.\n")
-    for words in ("check", "check --base HEAD", "status", "retrieve threads", "show nav/x/y", "new note A --body B"):
+    for words in (
+        "check",
+        "check --base HEAD",
+        "status",
+        "retrieve threads",
+        "show nav/x/y",
+        "brief x.py",
+        "new note A --body B",
+    ):
         ran = run("--root", "memory", *words.split())
         assert f"{ran.out}{ran.err}".count("`mdmem --root memory ") == f"{ran.out}{ran.err}".count("`mdmem ") > 0
     assert "type `mdmem supersede nav/arch" in run("check").out

@@ -157,7 +157,9 @@ def test_the_memory_is_named_from_the_top_wherever_the_client_stands(top: Path) 
     other = make_root(top / "other")
     write_entry(other, "x/y/z", title="Another")
     commit_all(top)
-    assert RULE in told(top / "src", root="memory", path=str(top / "src/pay.py"))
+    write(top, "memory/shop/rules/bad.md", "Bad.\n")
+    said = told(top / "src", root="memory", path=str(top / "src/pay.py"))
+    assert (RULE in said, "`mdmem --root ../memory check` shows why" in said) == (True, True)
 
 
 def test_what_was_told_is_counted_unless_a_setting_forbids_it(top: Path) -> None:
