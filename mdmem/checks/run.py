@@ -232,9 +232,9 @@ def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
     fail_on = Severity.WARNING if request.strict else report.fail_on
     # Without any entry, include infos, so that the user sees that nothing was checked.
     with_info = request.with_info or not report.checked
-    hidden = tuple(one for one in report.findings if one.severity is Severity.INFO and not with_info)
-    found = tuple(one for one in report.findings if one not in hidden)
-    return replace(report, findings=found, hidden=hidden, fail_on=fail_on, shows_old=request.shows_old)
+    infos = tuple(one for one in report.findings if one.severity is Severity.INFO and not with_info)
+    found = tuple(one for one in report.findings if one.severity is not Severity.INFO or with_info)
+    return replace(report, findings=found, hidden=infos, fail_on=fail_on, shows_old=request.shows_old)
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:

@@ -118,15 +118,10 @@ def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked(
         ((TEN,), {"base": "main"}, "2 entries checked in the working tree against main: 10 warnings; 10 new"),
         (
             (),
-            {"fixed": (finding(), finding()), "later": 1},
-            "2 entries checked in the working tree: no findings; fixed 2 (1 of them found only after other fixes)",
-        ),
-        (
-            (),
-            {"hidden": (finding(severity=Severity.INFO, fix=MEND),)},
+            {"fixed": (TEN, TEN), "later": 1, "hidden": (finding(severity=Severity.INFO, fix=MEND),)},
             (
                 "2 entries checked in the working tree: no errors or warnings; 1 info (--verbose shows it); "
-                "1 with a fix (--fix)"
+                "fixed 2 (1 of them found only after other fixes); 1 with a fix (--fix)"
             ),
         ),
         (

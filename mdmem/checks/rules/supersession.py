@@ -54,11 +54,8 @@ def _at_old(case: Case, edge: Edge) -> Place:
 def _wrong_order(new: Entry, old: Entry) -> str:
     """Return a message if an entry was created before the one that it supersedes, or an empty text."""
     first, later = (one.created_at and day_of(one.created_at) for one in (new, old))
-    return (
-        f"created on {first}, but supersedes `{old.address}`, created on {later}"
-        if first and later and first < later
-        else ""
-    )
+    is_wrong = first and later and first < later
+    return f"created on {first}, but supersedes `{old.address}`, created on {later}" if is_wrong else ""
 
 
 def _faults(case: Case, new: Entry, old: Entry) -> frozenset[str]:
