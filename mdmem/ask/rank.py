@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Item
-from mdmem.ask.limits import COVERAGE_GROWTH, COVERED_SHARE, FEW_ENTRIES, PASSAGE
+from mdmem.ask.limits import COVERAGE_GROWTH, COVERED, EACH_TERM, FEW_ENTRIES, PASSAGE
 from mdmem.ask.question import Coverage, Question, Tier
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, EntryType, Status, instant_of
@@ -121,11 +121,12 @@ def coverage_of(
 ) -> Coverage:
     """Return how well the best single passage of the best matches covers a question; `total` is the number of entries.
 
-    A term counts if the passage or the title of its entry contains it. Coverage is partial if the terms that count have
-    the share `COVERED_SHARE` of the total weight, or more in a large memory. It is full if the rarest term and a term
-    of the title are among them, or if all terms count.
+    A term counts if the passage or the title of its entry contains it. Coverage is partial if the evidence reaches
+    `COVERED`, or more in a large memory. The evidence is the share of the total weight that the terms that count have,
+    plus half the share of those in the title, plus `EACH_TERM` for each. Coverage is full if also the rarest term and a
+    term of the title are among them, or if all terms count.
     """
-    share = COVERED_SHARE + COVERAGE_GROWTH * log(max(1, total / FEW_ENTRIES))
+    needed = COVERED + COVERAGE_GROWTH * log(max(1, total / FEW_ENTRIES))
     # These sums do not depend on the order of the terms.
     whole = fsum(weights.values())
     if not whole:
@@ -135,11 +136,13 @@ def coverage_of(
     for entry, _ in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
         title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
         for terms in _passages(weights, title, body(entry.address)):
-            weight = fsum(weights[term] for term in terms)
-            if weight >= whole or (weight >= share * whole and title and terms & rarest):
+            counted = [weights[term] for term in terms if weights[term]]
+            share = fsum(counted) / whole
+            evidence = share + fsum(weights[term] for term in title) / whole / 2 + EACH_TERM * len(counted)
+            if share >= 1 or (evidence >= needed and title and terms & rarest):
                 return Coverage.FULL
-            best = max(best, weight)
-    return Coverage.PARTIAL if best >= share * whole else Coverage.NONE
+            best = max(best, evidence)
+    return Coverage.PARTIAL if best >= needed else Coverage.NONE
 
 
 def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:

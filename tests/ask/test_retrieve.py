@@ -192,11 +192,25 @@ def test_coverage_depends_on_no_order_of_the_words() -> None:
             assert coverage_of(dict(weights), [(rule, match)], lambda _, body=body: body, 1) is Coverage.FULL
 
 
-@pytest.mark.parametrize(("total", "coverage"), [(1, Coverage.PARTIAL), (50, Coverage.PARTIAL), (500, Coverage.NONE)])
-def test_coverage_needs_more_of_the_words_in_a_large_memory(total: int, coverage: Coverage) -> None:
-    rule = entry("app/a/rule", title="Rule")
+@pytest.mark.parametrize(
+    ("title", "bolt", "cord", "total", "coverage"),
+    [
+        ("Rule", 0.3, 0.3, 1, Coverage.PARTIAL),
+        ("Rule", 0.3, 0.3, 50, Coverage.PARTIAL),
+        # In a large memory, some passage has two words by chance.
+        ("Rule", 0.3, 0.3, 500, Coverage.NONE),
+        # One word with the same share is less evidence than two, but a word of the title is more.
+        ("Rule", 0.6, 0.0, 50, Coverage.NONE),
+        ("Bolts", 0.45, 0.0, 50, Coverage.PARTIAL),
+    ],
+)
+def test_coverage_needs_more_of_the_words_in_a_large_memory(
+    title: str, bolt: float, cord: float, total: int, coverage: Coverage
+) -> None:
+    rule = entry("app/a/rule", title=title)
     match = Match(rule.address, 1.0, frozenset({"bolt"}))
-    assert coverage_of({"bolt": 0.45, "disc": 0.55}, [(rule, match)], lambda _: "A bolt.\n", total) is coverage
+    weights = {"bolt": bolt, "cord": cord, "disc": 1 - bolt - cord}
+    assert coverage_of(weights, [(rule, match)], lambda _: "A bolt and a cord.\n", total) is coverage
 
 
 def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, run: Run) -> None:
