@@ -36,7 +36,7 @@ from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import stamp_of
 from mdmem.store.settings import Settings
-from mdmem.store.tree import FileKind, TreeView, Unreadable, read_one
+from mdmem.store.tree import FileKind, TreeView, Unreadable, read_one, settings_of
 from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import Workspace
 
@@ -253,10 +253,7 @@ class OpenMemory:
     @cached_property
     def settings(self) -> Settings:
         """Return the settings, with defaults for the parts that cannot be parsed."""
-        try:
-            return self.workspace.settings
-        except SettingsError as error:
-            return error.readable if isinstance(error.readable, Settings) else Settings()
+        return settings_of(self.workspace.tree)
 
     @cached_property
     def case(self) -> Case:

@@ -234,8 +234,7 @@ class _Composition(Struct, frozen=True):
     def _restored(self) -> Iterator[tuple[str, bytes]]:
         """Yield the default branch's version of each file that a proposal changed or removed."""
         displaced, entries = self.standings.displaced, self.checkout.catalog.entries
-        read = read_blobs(self.checkout.location.get_repository(), sorted(set(displaced.values())))
-        contents = dict(read)
+        contents = dict(read_blobs(self.checkout.location.get_repository(), sorted(set(displaced.values()))))
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
             if content is not None and self.agreed.proposals != "hide" and is_entry_place(path):

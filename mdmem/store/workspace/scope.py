@@ -224,10 +224,7 @@ def project_scope(
     wings.
     """
     if project is None:
-        try:
-            return resolve_scope(catalog, settings, Filters(all_wings=widely), tracked=tracked)
-        except AmbiguousWingError:
-            return Scope(wing=None, wings=tuple(catalog.wings), state=ScopeState.UNRESOLVED)
+        return reading_scope(catalog, settings, Filters(all_wings=widely), tracked)
     # The same error for a hidden and for a missing project, so that it does not reveal which exist.
     if catalog.access.is_narrow and find_wing(project, catalog.wings) is None:
         raise AccessDeniedError(project)
@@ -238,14 +235,16 @@ def project_scope(
     return Scope(wing=None, wings=shared, shared_wings=shared, state=ScopeState.UNCERTAIN)
 
 
-def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
+def reading_scope(
+    catalog: Catalog, settings: Settings, filters: Filters, tracked: Callable[[], Iterable[str]] | None = None
+) -> Scope:
     """Return the scope of a list or a search: the wings in the filters, else the active scope, else all wings."""
     wings = _wings(catalog, *filters.wings)
     if filters.wings and not filters.all_wings:
         read = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
         return Scope(wing=read[0], wings=read, rooms=_rooms(catalog, filters.rooms, read))
     try:
-        return resolve_scope(catalog, settings, filters)
+        return resolve_scope(catalog, settings, filters, tracked=tracked)
     except AmbiguousWingError:
         rooms = _rooms(catalog, filters.rooms, wings)
         return Scope(wing=None, wings=tuple(wings), rooms=rooms, state=ScopeState.UNRESOLVED)
