@@ -74,12 +74,8 @@ def _lines(data: bytes) -> list[str]:
     return [*ends, f"{lines[-1]}<no newline>\n"] if lines[-1] else ends
 
 
-def failing_cases() -> list[Path]:
-    found = (case for code in FIXABLE for case in sorted((CASES / code).iterdir()))
-    return [case for case in found if not case.name.startswith("clean")]
-
-
-named = pytest.mark.parametrize("folder", failing_cases(), ids=lambda path: f"{path.parent.name}/{path.name}")
+FAILING = [case for code in FIXABLE for case in sorted((CASES / code).iterdir()) if not case.name.startswith("clean")]
+named = pytest.mark.parametrize("folder", FAILING, ids=lambda path: f"{path.parent.name}/{path.name}")
 
 
 @named

@@ -59,12 +59,8 @@ def said(run: Run, *options: str, cwd: Path) -> dict[str, object]:
     return found
 
 
-def day_of_commit(folder: Path) -> str:
-    return git(folder, "log", "-1", "--format=%cs")
-
-
 def test_text_names_each_kind_with_what_to_type(worn: Path, run: Run) -> None:
-    pending = keep_pending(worn, decision={"title": "Use <TLS>"})
+    pending, changed = keep_pending(worn, decision={"title": "Use <TLS>"}), git(worn, "log", "-1", "--format=%cs")
     ran = run("hygiene", cwd=worn)
     assert (ran.code, ran.err) == (0, "")
     assert (
@@ -75,7 +71,7 @@ writes that did not complete (1)
   next: type `mdmem save --retry`
 
 not verified since the code they apply to changed (1)
-  nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05
+  nav/rules/sockets  `src/net.py` changed on {git(worn, "log", "-1", "--format=%cs")}, after it was written on 2026-03-05
   next: {STILL_TRUE}
 
 near-duplicates (1)

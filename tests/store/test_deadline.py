@@ -58,14 +58,8 @@ def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: P
 NEW = "nav/rules/new"
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    return open_root(memory(tmp_path) / "memory")
-
-
-def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_loaded(
-    tmp_path: Path, workspace: Workspace
-) -> None:
+def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_loaded(tmp_path: Path) -> None:
+    workspace = open_root(memory(tmp_path) / "memory")
     index = FullTextIndex(tmp_path / "index")
     write_entry(workspace.location.root, NEW, title="Zebras")
     before = workspace.reread()

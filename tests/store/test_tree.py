@@ -180,15 +180,6 @@ def test_top_of_the_repository_does_not_open_a_manifest_that_is_a_pipe(at_top: P
     assert "docs/r/e.md" not in listed(working_tree(at_top, ""))
 
 
-def test_top_of_the_repository_keeps_a_wing_whose_manifest_cannot_be_read(
-    at_top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refuse(monkeypatch, "open", "/wing/README.md")
-    catalog = load(working_tree(at_top, ""))
-    assert list(catalog.entries) == ["wing/r/e"]
-    assert [(finding.code, finding.place.path) for finding in catalog.findings] == [("unreadable", "wing/README.md")]
-
-
 @pytest.mark.parametrize(
     ("manifest", "is_one"),
     [
@@ -209,12 +200,16 @@ def test_manifest_of_a_wing_states_its_kind_in_front_matter(manifest: bytes, is_
     assert bool(WorkingTree(tmp_path, is_top=True).files()) is is_one
 
 
-def test_top_of_the_repository_keeps_a_wing_whose_manifest_is_missing_from_the_repository(at_top: Path) -> None:
+def test_top_of_the_repository_keeps_a_wing_whose_manifest_is_unreadable_on_disk_or_missing_from_the_repository(
+    at_top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     digest = git(at_top, "rev-parse", "HEAD:wing/README.md")
     (at_top / ".git/objects" / digest[:2] / digest[2:]).unlink()
-    catalog = load(git_tree(at_top, ""))
-    assert list(catalog.entries) == ["wing/r/e"]
-    assert [(finding.code, finding.place.path) for finding in catalog.findings] == [("unreadable", "wing/README.md")]
+    refuse(monkeypatch, "open", "/wing/README.md")
+    for tree in (working_tree(at_top, ""), git_tree(at_top, "")):
+        catalog = load(tree)
+        assert list(catalog.entries) == ["wing/r/e"]
+        assert [(one.code, one.place.path) for one in catalog.findings] == [("unreadable", "wing/README.md")]
 
 
 def sparse_tree(top: Path) -> WorkingTree:

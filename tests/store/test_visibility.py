@@ -376,14 +376,10 @@ def _written(address: str) -> list[str]:
     return [address, address, f"{address}.md", f"../../{address}.md", *short]
 
 
-def _links() -> st.SearchStrategy[str]:
-    return st.sampled_from([one for address in (*OWN, *COMMON, *VAULT, *VAULT, *GONE) for one in _written(address)])
-
-
-def _references() -> st.SearchStrategy[str]:
-    forms = ("[see: {0}]", "[[{0}]]", "[[{0}|the other]]", "[the other](../../{0}.md)", "![one](../../{0}.md)")
-    addresses = st.sampled_from([*OWN, *COMMON, *VAULT, *VAULT, *GONE])
-    return st.builds(lambda form, address: form.format(address), st.sampled_from(forms), addresses)
+_ADDRESSES = (*OWN, *COMMON, *VAULT, *VAULT, *GONE)
+_LINKS = st.sampled_from([one for address in _ADDRESSES for one in _written(address)])
+_FORMS = ("[see: {0}]", "[[{0}]]", "[[{0}|the other]]", "[the other](../../{0}.md)", "![one](../../{0}.md)")
+_REFERENCES = st.builds(str.format, st.sampled_from(_FORMS), st.sampled_from(_ADDRESSES))
 
 
 @st.composite
@@ -394,12 +390,12 @@ def _entries(draw: st.DrawFn, word: str) -> tuple[str, dict[str, object]]:
         "created_at": draw(st.sampled_from(["2026-03-05", "2025-01-02", "2026-11-01"])),
     }
     for name in draw(st.lists(st.sampled_from(FIELDS), max_size=3, unique=True)):
-        fields[name] = draw(st.lists(_links(), min_size=1, max_size=3))
+        fields[name] = draw(st.lists(_LINKS, min_size=1, max_size=3))
     if draw(st.booleans()):
         fields["deprecated_at"] = "2026-06-01"
     if draw(st.booleans()):
         fields["reason"] = "it was measured"
-    said = draw(st.lists(st.one_of(_references(), st.sampled_from(["It holds.", "A queue.", word])), max_size=4))
+    said = draw(st.lists(st.one_of(_REFERENCES, st.sampled_from(["It holds.", "A queue.", word])), max_size=4))
     return "\n\n".join(said) + "\n", fields
 
 

@@ -185,16 +185,12 @@ def killed_before_done(root: str) -> None:
         saves.pending.retry()
 
 
-def in_a_process_that_dies(work: Any, *arguments: str) -> None:
-    assert exit_code_of(work, *arguments) == -signal.SIGKILL
-
-
 @pytest.mark.parametrize("by", ["retry", "next write", "same call"])
 def test_write_of_a_killed_process_is_not_written_twice(tmp_path: Path, by: str) -> None:
     root = project(tmp_path)
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
-    in_a_process_that_dies(killed_before_done, str(root))
+    assert exit_code_of(killed_before_done, str(root)) == -signal.SIGKILL
     assert (entries(root), len(ledger(tmp_path).pending())) == ([SESSION], 1)
     saves = agent(root)
     if by == "retry":
