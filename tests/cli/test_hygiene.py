@@ -71,7 +71,7 @@ writes that did not complete (1)
   next: type `mdmem save --retry`
 
 not verified since the code they apply to changed (1)
-  nav/rules/sockets  `src/net.py` changed on {git(worn, "log", "-1", "--format=%cs")}, after it was written on 2026-03-05
+  nav/rules/sockets  `src/net.py` changed on {changed}, after it was written on 2026-03-05
   next: {STILL_TRUE}
 
 near-duplicates (1)
