@@ -120,9 +120,8 @@ def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: 
 
 
 @click.group("token", invoke_without_command=True)
-@click.option("--preview", metavar="TEXT", help="The text to be written, shown with the token.")
 @shared_options("text", "json")
-def token_command(given: Globals, preview: str | None) -> int:
+def token_command(given: Globals) -> int:
     """Get a token for one write to a shared wing. It is shown once and expires after a minute.
 
     `add`, `list` and `remove` manage the tokens of clients that connect over HTTP.
@@ -138,8 +137,6 @@ def token_command(given: Globals, preview: str | None) -> int:
         return error.exit_code
     until = f"expires {content['expires_at']}, in {content['ttl_seconds']} s; good for one write"
     given.print_result(content, f"{content['token']}\n{until}")
-    if preview:
-        given.remark(f"for: {preview}")
     return 0
 
 
