@@ -15,6 +15,7 @@ from mdmem.cli.common import (
     Decorated,
     Globals,
     Progress,
+    new_wing_options,
     print_text,
     require_extra,
     shared_options,
@@ -43,6 +44,7 @@ from mdmem.write.write import WriteOptions
 @click.option("--move", "moves", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
 @click.option("--pointer", "leaves_pointer", is_flag=True, help="With --move: leave a line with the new place.")
 @click.option("--approved-by", metavar="NAME", help='Who approves the accepted records: "Name <email>".')
+@new_wing_options
 @write_options
 def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions, **options: Any) -> None:
     """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.

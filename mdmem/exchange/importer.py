@@ -204,7 +204,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
         files[f"{address}.md"] = f"{front}{record.source.newline}{body}".encode()
     order = {one.path: number for number, one in enumerate(intake.found)}
     intake.rows = sorted([*intake.rows, *records.values()], key=lambda row: order[row.path])
-    changes = tuple(Change(path, path, None, content) for path, content in files.items())
+    changes = (*intake.made.values(), *(Change(path, path, None, content) for path, content in files.items()))
     actions = tuple(WriteAction(Verb.IMPORT, path.removesuffix(".md")) for path in files)
     return intake, ChangeSet(changes, actions=actions, is_proved=True)
 

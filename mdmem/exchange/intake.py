@@ -22,7 +22,7 @@ from mdmem.exchange.dialects import Outline, dialect_of, is_instructions, is_mad
 from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError, number_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
-from mdmem.model.entry import Wing
+from mdmem.model.entry import Wing, WingKind
 from mdmem.model.fields import content_digest
 from mdmem.record import grouped
 from mdmem.setup.agents_file import BEGIN, END
@@ -33,6 +33,7 @@ from mdmem.store.state.files import leads_away
 from mdmem.store.workspace.addresses import iter_origins
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.change_set import Change
 from mdmem.write.create import place_of, require_names, require_wing
 from mdmem.write.lifecycle import approval_remarks
 
@@ -45,12 +46,14 @@ _EXPORTED = re.compile(rf"^{re.escape(BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILIN
 class ImportRequest(Struct, frozen=True, kw_only=True):
     """What to import: paths or the usual places, the dialect (None: that of each file), and the place for the entries.
 
-    `approved_by` is the person who approves accepted records. `leaves_pointer` leaves a line in each moved file.
+    `wing` is the kind of the wing to make if the place is in none. `approved_by` is the person who approves accepted
+    records. `leaves_pointer` leaves a line in each moved file.
     """
 
     paths: tuple[str, ...] = ()
     dialect: str | None = None
     place: str | None = None
+    wing: WingKind | None = None
     approved_by: str | None = None
     moves: bool = False
     leaves_pointer: bool = False
@@ -59,9 +62,9 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 class Intake:
     """The result of reading all sources: the future entries by address, the files of exported memories, and other rows.
 
-    `contents` are the sources that are completely in the memory, or will be after the import. `origins` maps file and
-    part to the address and the origin of each entry that was imported before. `before` are the records of these
-    entries, read again because they may state relations to new records.
+    `made` are the manifests of new wings. `contents` are the sources that are completely in the memory, or will be
+    after the import. `origins` maps file and part to the address and the origin of each entry that was imported before.
+    `before` are the records of these entries, read again because they may state relations to new records.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
@@ -70,6 +73,7 @@ class Intake:
         self.records: dict[str, ForeignRecord] = {}
         self.before: dict[str, ForeignRecord] = {}
         self.files: dict[str, bytes] = {}
+        self.made: dict[str, Change] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
         self.remarks: dict[str, None] = {}
@@ -179,7 +183,7 @@ class Intake:
         if home.count("/") != 1:
             raise UsageError(f"records cannot be imported to `{home}`; write WING, or WING/ROOM")
         require_names(home.split("/"))
-        require_wing(self._workspace, home)
+        self.made |= {one.path: one for one in require_wing(self._workspace, home, self._request.wing)}
         wing, room = home.split("/")
         # The folder of a client's instructions is not a subject, so it does not become a room.
         if source.room and not record.part and (place is None or place in self._workspace.catalog.wings):

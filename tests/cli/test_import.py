@@ -258,8 +258,13 @@ def test_files_that_cannot_be_read_or_removed_stay(pair: Path, run: Run) -> None
     ],
 )
 def test_wrong_argument_is_one_sentence(arguments: tuple[str, ...], sentence: str, tmp_path: Path, run: Run) -> None:
-    ran = run("import", *arguments, cwd=project(tmp_path / "here", **PAIR))
+    folder = project(tmp_path / "here", **PAIR)
+    ran = run("import", *arguments, cwd=folder)
     assert (ran.code, sentence in ran.err) == (2, True), ran.err
+    if "--new-wing" in sentence:
+        assert run("import", *arguments, "--new-wing", cwd=folder).code == 0
+        names = ("README.md", "rooms/0001-files.md", "rooms/0002-database.md")
+        assert all((folder / "memory/mars" / name).exists() for name in names)
 
 
 def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> None:
