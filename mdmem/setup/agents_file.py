@@ -39,7 +39,7 @@ Before you change code, ask once what applies to all files that you will touch: 
 (TASK: any name for your work).
 The answer has every rule for these files, and the best matches for your words: \
 ask again only in other words, if no match fits.
-For questions without code, leave out `--path` and put all of them into one call.
+For questions without code, leave out `--path`, and put all of them into one call, with one fact in each `--ask`.
 `mdmem list --titles` prints the title of every entry: run it once when you do not know which words to ask for.
 Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and open no other file of the memory.
 Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --body "THE RULE, AND WHY"`; \
