@@ -132,16 +132,25 @@ def fixing(root: Path, code: str, *, base: Path | None = None) -> list[bool]:
     return [one.fix.is_safe for one in found if one.fix is not None]
 
 
-@pytest.mark.parametrize("links", [{}, {"superseded_by": ["app/rules/b"]}], ids=["one link", "both links"])
+BOTH = {"superseded_by": ["app/rules/b"]}
+
+
+@pytest.mark.parametrize(
+    ("links", "other", "expected"),
+    [({}, {}, [True]), (BOTH, {}, [True]), ({}, {"see": ["a"]}, [False]), ({}, {"amends": ["a"]}, [])],
+    ids=["one link", "both links", "another entry links to it", "another entry amends it"],
+)
 def test_what_is_in_force_is_ended_safely_by_who_writes_the_link_and_else_as_a_decision(
-    tmp_path: Path, links: dict[str, list[str]]
+    tmp_path: Path, links: dict[str, list[str]], other: dict[str, list[str]], expected: list[bool]
 ) -> None:
     now, base = (make_root(tmp_path / name) for name in ("now", "base"))
     write_entry(base, "app/rules/a")
     write_entry(now, "app/rules/a", **links)
     write_entry(now, "app/rules/b", supersedes=["app/rules/a"])
+    write_entry(now, "app/rules/c", **other)
     code = "superseded-but-active" if links else "supersession-one-sided"
-    assert [fixing(now, code, base=one) for one in (None, now, base)] == [[False], [False], [True]]
+    unsafe = [False] * len(expected)
+    assert [fixing(now, code, base=one) for one in (None, now, base)] == [unsafe, unsafe, expected]
 
 
 def test_who_writes_a_claim_is_told_by_the_last_commit(tmp_path: Path) -> None:

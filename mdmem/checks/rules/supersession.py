@@ -87,8 +87,9 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
 
     Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
     --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and the old
-    entry is not current, or this change added the link to an entry that is neither new nor imported. `--unsafe-fixes`
-    adds the others, unless another check would then report the link. If only a part was superseded, write `amends`.
+    entry is not current, or this change added the link to an entry that is neither new nor imported, and no other
+    current entry links to it. `--unsafe-fixes` adds the others, unless another check would then report the link. If
+    only a part was superseded, write `amends`.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -131,12 +132,14 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
         return replace(found, help=f"{dates}, then {help_}")
     if supersession_across_types.code in faults:
         return replace(found, help=f"write `type: {old.type}` into this entry, then {help_}")
-    if faults:
+    if faults or (old.is_in_force and case.catalog.derived.amended_by(edge.old)):
         return found
-    # If the new entry has less authority, a person must decide whether it ends the old one.
-    is_safe = new.type.rank <= old.type.rank and may_end(
-        case, edge.old, named_by=edge.new, field="supersedes", target=edge.old
+    # A person must decide if the new entry has less authority, or if the links of other current entries must change.
+    links = (one.address for one in case.all_links if old.is_in_force and one.target == edge.old)
+    is_safe = new.type.rank <= old.type.rank and not any(
+        case.catalog.lineage.is_current(one) for one in links if one != edge.new
     )
+    is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     title = f"Add `superseded_by` to `{edge.old}.md`{', which deprecates it' if old.is_in_force else ''}"
     if is_safe:
         found = replace(found, help="" if new.reason or help_ != command else f"to give the reason, too, {help_}")
