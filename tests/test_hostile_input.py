@@ -102,6 +102,7 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     *((pattern.findall, "a" * 16_000) for pattern in (ADDRESS, ADDRESS_PARTS)),
     (read_status, f"Accepted {'.' * 1_980}x"),
     (read_status, f"Accepted {'and ' * 480}x\n\n" * 3),
+    *((read_status, text) for text in (f"x{'_' * 1_980}x\n\n" * 10, "or\n" * 15_000)),
     (records._ADR_FOLDER.findall, "\n" * 16_000),
     (front_matter._COMMENT.search, "\f\n" * 16_000),
     (importer._NUMBER.match, "adr" * 40 + "x"),

@@ -56,7 +56,9 @@ _NAME = re.compile(
     r"|(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+){2,40}(?![\w/-])",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"[*`~|]|(?<!\w)_+|_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]")
+_MARKS = re.compile(
+    r"[*`~|]|(?<!\w)_+|(?<!_)_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]"
+)
 
 
 def _is_mere_number(reference: Claim) -> bool:
@@ -410,7 +412,7 @@ def _units(written: str) -> list[str]:
     for line in without_comments(written).splitlines():
         before = units[-1] if is_near and len(units[-1]) <= _LONGEST else ""
         is_near = bool(line.strip())
-        is_open = _OPEN_END.search(before) is not None
+        is_open = _OPEN_END.search(before[-8:]) is not None
         if is_open and _EMPTY.match(before):
             # The record is an item below `Superseded by:`.
             line = _BULLET.sub("", line)
