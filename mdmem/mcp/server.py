@@ -16,24 +16,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    CallToolResult,
-    ErrorData,
-    GetPromptResult,
-    InputRequiredResult,
-    JSONRPCError,
-    TextContent,
-)
-from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
 
 from mdmem import __version__
@@ -175,17 +164,17 @@ class MemoryServer(MCPServer[Any]):
         self._access, self._warming = access, Warmup(provider) if is_warming else None
         self.middleware.append(self._counted)
 
-    async def list_tools(self) -> list[ListedTool]:
+    async def list_tools(self) -> list[types.Tool]:
         """Return the tools of the profile."""
-        return [ListedTool.model_validate(one.listed()) for one in self._tools_of(await self._current_profile())]
+        return [types.Tool.model_validate(one.listed()) for one in self._tools_of(await self._current_profile())]
 
-    async def get_prompt(self, name: str, *_: object) -> GetPromptResult:
+    async def get_prompt(self, name: str, *_: object) -> types.GetPromptResult:
         """Raise MCPError: the server has no prompts. The SDK would log a traceback."""
-        raise MCPError(INVALID_PARAMS, f"there is no prompt {short_json(name)}; the server has only tools")
+        raise MCPError(types.INVALID_PARAMS, f"there is no prompt {short_json(name)}; the server has only tools")
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Call a tool and return its answer; raises ToolError if the profile does not list the tool."""
         profile = await self._current_profile()
         listed = {tool.name: tool for tool in self._tools_of(profile)}
@@ -205,8 +194,8 @@ class MemoryServer(MCPServer[Any]):
                 await self.calls.in_thread(lambda: warming.wait(seconds))
             page = await self.calls.call(listed[name], arguments, access)
             tasks.cancel_scope.cancel()
-        text = TextContent(type="text", text=page.text)
-        return CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
+        text = types.TextContent(type="text", text=page.text)
+        return types.CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
 
     async def _counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Handle a request, count it as active meanwhile, and start the update of the index after the first reply."""
@@ -243,7 +232,7 @@ def serve_stdio(server: MemoryServer) -> None:
         anyio.run(serve)
 
 
-def _refusal(fault: Exception) -> JSONRPCError | None:
+def _refusal(fault: Exception) -> types.JSONRPCError | None:
     """Return the answer to a message that the SDK could not parse; None if nobody waits for an answer."""
     errors = fault.errors() if isinstance(fault, ValidationError) else []
     # The inputs are the whole line, or values of it; one of these is the whole message.
@@ -252,12 +241,12 @@ def _refusal(fault: Exception) -> JSONRPCError | None:
     is_answer = '"method"' not in text and ('"error"' in text or '"result"' in text)
     if is_answer or not text.strip():
         return None
-    code, why = INVALID_REQUEST, "the message is not a request of JSON-RPC 2.0"
-    if errors[-1]["type"] == "json_invalid":
-        code, why = PARSE_ERROR, errors[-1]["msg"]
     found = set(_ID.findall(text))
     number = json.loads(found.pop()) if len(found) == 1 else None
-    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=why))
+    error = types.ErrorData(code=types.INVALID_REQUEST, message="the message is not a request of JSON-RPC 2.0")
+    if errors[-1]["type"] == "json_invalid":
+        error = types.ErrorData(code=types.PARSE_ERROR, message=errors[-1]["msg"])
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
 async def _forward(read: Any, send: Any, write: Any, server: MemoryServer) -> None:
