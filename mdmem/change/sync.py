@@ -202,11 +202,9 @@ def fetch_wings(
     """Fetch wings from other repositories (default: all), and pin them to their newest commits.
 
     With `pinned`, fetch only the pinned commits, and write nothing. A wing that cannot be fetched, or is missing in the
-    new commit, keeps its commit, and its `fault` says why. Raises UsageError for an unknown wing or a workspace at a
-    commit, and the errors of `put` and `commit_paths`.
+    new commit, keeps its commit, and its `fault` says why. Raises UsageError for an unknown wing, and the errors of
+    `put` and `commit_paths`.
     """
-    if not workspace.snapshot.is_working_tree:
-        raise UsageError("wings can be fetched only for the files on disk; leave out --at")
     remote = workspace.settings.remote_wings
     if unknown := next((name for name in names if name not in remote), None):
         listed = ", ".join(f"`{one}`" for one in remote)

@@ -52,12 +52,8 @@ def edited(
     file, and a message says where.
     """
     edits = workspace.state_folder / "edits"
-    try:
-        edits.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.mkdtemp(prefix=f"{workspace.today}-", dir=edits)
-    except OSError:
-        # The state folder is not writable, so use the system's temporary folder.
-        folder = tempfile.mkdtemp(prefix="mdmem-")
+    edits.mkdir(parents=True, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix=f"{workspace.today}-", dir=edits)
     path, first = Path(folder, f"{address.rsplit('/', 1)[-1]}.md"), text.encode("utf-8", "surrogateescape")
     content, why, is_written = first, "", False
     try:

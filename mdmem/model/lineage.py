@@ -215,11 +215,6 @@ class Lineage(Struct, frozen=True, dict=True):
         """Return the addresses of all current entries."""
         return frozenset(filter(self.is_current, self.entries))
 
-    @cached_property
-    def replaced(self) -> frozenset[str]:
-        """Return the addresses of all entries that are part of a chain and are not current."""
-        return frozenset(self._heads).difference(self.current)
-
     def heads(self, address: str) -> tuple[str, ...]:
         """Return the current entries that end an entry's chain, sorted: itself, one or more successors, or none."""
         known = self._heads.get(address)

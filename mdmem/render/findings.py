@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem import __version__
-from mdmem.checks.check import Check, find_check
+from mdmem.checks.check import Check, get_check
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
 from mdmem.model.text import first_of, visible, visible_text
@@ -338,10 +338,8 @@ def sarif(roots: Sequence[CheckedRoot], _: Style) -> str:
 
 
 def rule(code: str) -> dict[str, Any]:
-    """Return the SARIF rule for a code; if no check has this code, the rule has only its id."""
-    check = find_check(code)
-    if check is None:
-        return {"id": code}
+    """Return the SARIF rule for a check."""
+    check = get_check(code)
     return {
         "id": code,
         "shortDescription": {"text": check.summary},

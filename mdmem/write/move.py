@@ -125,8 +125,6 @@ def _changes(moving: MoveFix) -> Iterator[Change]:
             raise UsageError(f"`{path}` cannot be read: {before.reason.lower()}; make it readable, then try again")
         try:
             after = apply_edits(before, list(dict.fromkeys(edits.get(path, ()))))
-        except UnpatchableError:
-            raise
         except ValueError as error:
             message = f"two links of {path} are too close to each other to be rewritten; change them by hand"
             raise UnpatchableError(message) from error

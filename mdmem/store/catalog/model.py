@@ -52,9 +52,6 @@ class _SeenAddresses(Set[str]):
     def __len__(self) -> int:
         return len(self._seen)
 
-    def __ge__(self, other: Set[Any]) -> bool:
-        return all(address in self for address in other)
-
     @classmethod
     def _from_iterable(cls, it: Iterable[Any]) -> frozenset[Any]:
         return frozenset(it)

@@ -63,9 +63,6 @@ class _PackedPositions(Positions):  # type: ignore[misc]  # Whoosh has no types
     def decode_positions(self, content: bytes) -> Sequence[int]:
         return array("I", content)
 
-    def decode_frequency(self, content: bytes) -> int:
-        return len(self.decode_positions(content))
-
 
 class _Field(FieldType):  # type: ignore[misc]
     """A field whose terms are strings; a term from a path may contain bytes that are not UTF-8."""

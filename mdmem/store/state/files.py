@@ -230,10 +230,8 @@ def exchange(one: Path, other: Path) -> None:
     spare = one.with_name(f".{one.name}")
     try:
         os.link(other, spare)
-    except FileNotFoundError:
-        raise
     except OSError:
-        # Some file systems have no hard links, and their errors differ.
+        # Some file systems have no hard links, and their errors differ. A missing file is an error here, too.
         shutil.copyfile(other, spare, follow_symlinks=False)
     try:
         one.replace(other)
