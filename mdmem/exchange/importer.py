@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -292,6 +293,10 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
 _NUMBER = re.compile(rf"(?:(?:{WORDS_BEFORE_NUMBER}|no|nr|number)[\s_#:.-]*){{0,4}}#?0*(\d{{1,6}})\Z", re.IGNORECASE)
 
 
+# The least similarity of the name of a file to that of a record that may have got another number.
+_CLOSE = 0.9
+
+
 class References:
     """An index of records by path, number, slug and title. `by_path` maps the path of each source to the address."""
 
@@ -327,10 +332,12 @@ class References:
         if address:
             return (address,)
         stem, place = PurePosixPath(path).stem, posixpath.dirname(path)
-        # The title of a record may change, and with it the name of its file, but its number stays.
+        # A record may get another number, or another title and with it another name, but seldom both.
+        close = get_close_matches(_plain(stem), self._by_name, 1, _CLOSE)
         number = number_of(stem)
         renamed = self._by_number.get(number, ()) if number is not None else ()
-        return self.named(stem, folder) or tuple(address for address, there in renamed if there == place)
+        found = self.named(stem, folder) or (self.named(close[0], folder) if close else ())
+        return found or tuple(address for address, there in renamed if there == place)
 
 
 def _plain(name: str) -> str:
