@@ -52,13 +52,13 @@ _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 class Passage(NamedTuple):
     """Consecutive sentences of a section, with the terms of the question that they contain, and their size in bytes.
 
-    `label` is the heading to quote before the sentences if the section is background, such as context; else it is
-    empty.
+    `label` quotes the heading of the section. It is always shown if the section is background, such as context.
     """
 
     sentences: Sequence[Sentence]
     terms: frozenset[str]
     label: str
+    is_aside: bool
     size: int
 
     @property
@@ -71,10 +71,10 @@ class Passage(NamedTuple):
         """Return the offset in the body at which the passage ends."""
         return self.sentences[-1].end
 
-    @property
-    def text(self) -> str:
-        """Return the sentences as text, after the label."""
-        return f"{self.label}{said(one.bare for one in self.sentences)}"
+    def text(self, before: Passage | None) -> str:
+        """Return the sentences as text, after the label if the passage before could be of another kind of section."""
+        is_clear = before.label == self.label if before is not None and before.is_aside else not self.is_aside
+        return f"{'' if is_clear else self.label}{said(one.bare for one in self.sentences)}"
 
 
 def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
@@ -103,10 +103,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     counts = Counter(term for terms in contained for term in terms)
     rarity = {term: (1 + weights[term]) * log(1 + len(contained) / number) for term, number in counts.items()}
     best = _best(beyond, rarity, left - size_of("\n\n".join((first, *updates))))
-    parts = [
-        one.text if one.label != previous else said(sentence.bare for sentence in one.sentences)
-        for previous, one in zip(("", *(one.label for one in best)), best, strict=False)
-    ]
+    parts = [one.text(before) for before, one in zip((None, *best), best, strict=False)]
     return "\n\n".join([first, *updates, *(f"… {part}" for part in parts), *stated])
 
 
@@ -161,6 +158,7 @@ class _Units(NamedTuple):
     """The sentences, code blocks and table rows of a section, in order, with the terms that each contains."""
 
     label: str
+    is_aside: bool
     units: list[Sentence]
     terms: list[frozenset[str]]
 
@@ -176,7 +174,7 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
         start, end = section.start, section.span[1]
         # An option is often a section below the alternatives, and its own heading does not say that it was not chosen.
         headings = dict.fromkeys(one.heading for one in (aside, section) if one is not None)
-        label = f"under “{' / '.join(headings)}”: " if aside is not None else ""
+        label = f"under “{' / '.join(headings)}”: " if any(headings) else ""
         within = _hits_in(hits, start, end)
         # A copyright notice answers nothing, but has words such as "public".
         if within and section.heading.casefold() != "copyright":
@@ -192,13 +190,13 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
             contained = [
                 frozenset[str]().union(*(some for *_, some in _hits_in(within, one.start, one.end))) for one in units
             ]
-            found.append(_Units(label, units, contained))
+            found.append(_Units(label, aside is not None, units, contained))
     return found
 
 
 def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
     """Yield the passages that begin with a term of the question, each as long as a passage may be."""
-    for label, units, terms in sections:
+    for label, is_aside, units, terms in sections:
         sizes = [one.size for one in units]
         for first in (at for at, some in enumerate(terms) if some):
             last, size = first, sizes[first]
@@ -214,7 +212,7 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
                 last += 1
                 size += sizes[last]
             contained = frozenset[str]().union(*terms[first : last + 1])
-            yield Passage(units[first : last + 1], contained, label, size_of(label) + size)
+            yield Passage(units[first : last + 1], contained, label, is_aside, size_of(label) * is_aside + size)
 
 
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:
@@ -233,7 +231,7 @@ def _best(passages: Iterable[Passage], weights: Mapping[str, float], limit: int)
     while rest:
         # Many passages contain the same terms. The sum does not depend on the order of the terms.
         sums = {terms: fsum(left[term] for term in terms) for terms in {one.terms for one in rest}}
-        best = max(rest, key=lambda one: sums[one.terms] * (ASIDE_SHARE if one.label else 1.0))
+        best = max(rest, key=lambda one: sums[one.terms] * (ASIDE_SHARE if one.is_aside else 1.0))
         chosen.append(best)
         limit -= best.size + 6
         left |= {term: left[term] / 2 for term in best.terms}

@@ -62,7 +62,7 @@ def test_option_below_the_alternatives_is_marked_with_both_headings(tmp_path: Pa
     write_entry(root, "nav/architecture/belts", body, title="Belts")
     shown = run("show", "belts", "--about", "turbine", cwd=root).out
     assert "… under “Alternatives / Turbines”: A turbine was quick.\n" in shown
-    assert "… No turbine runs at night.\n" in shown
+    assert "… under “Limits”: No turbine runs at night.\n" in shown
 
 
 def test_sentence_that_announces_the_next_one_comes_with_it(tmp_path: Path, run: Run) -> None:
