@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import Run, make_root, memory, write_entry
+from builders import Run, memory, write_entry
 
 LONG = "The belt is long and runs through the hall. " * 40
 BODY = f"""\
@@ -35,16 +35,35 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_passage_of_the_context_comes_after_the_decision_with_its_heading(tmp_path: Path, run: Run) -> None:
-    root = memory(tmp_path) / "memory"
-    context = "CI promotes each warning of the compiler to an error. " + "It was noisy. " * 60
-    body = f"## Context\n\n{context}\n\n## Decision\n\nA warning is mended at once.\n"
-    write_entry(root, "nav/architecture/warnings", body, title="Warnings")
-    shown = run("show", "warnings", "--about", "promotes compiler", cwd=root).out
-    assert (
-        "\n  A warning is mended at once.\n\n  … under “Context”: CI promotes each warning of the compiler to an error."
-        in shown
-    )
+PROMOTED = "CI promotes each warning of the compiler to an error."
+CONTEXT = f"## Context\n\n{PROMOTED} {'It was noisy. ' * 60}\n\n## Decision\n\nA warning is mended at once.\n"
+OPTIONS = "## Alternatives\n\n### Turbines\n\nA turbine was quick.\n\n### Sails\n\nWind is free.\n"
+LIMITS = f"## Decision\n\nWe buy belts.\n\n{OPTIONS}\n## Limits\n\n{LONG}\n\nNo turbine runs at night.\n"
+FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
+
+
+@pytest.mark.parametrize(
+    ("body", "about", "shown"),
+    [
+        # A passage of the context comes after the decision.
+        (CONTEXT, "promotes compiler", [f"\n  A warning is mended at once.\n\n  … under “Context”: {PROMOTED}"]),
+        (
+            LIMITS,
+            "turbine",
+            ["… under “Alternatives / Turbines”: A turbine was quick.\n", "… under “Limits”: No turbine"],
+        ),
+        # What announces the next sentence brings it along.
+        (
+            f"Belts are black.\n\n{FILLER}The longest belt is calculated by:\n\nhall times two\n\n{FILLER}",
+            "longest belt calculated",
+            ["calculated by:\n\n  hall times two"],
+        ),
+    ],
+)
+def test_passage_is_shown_with_its_headings(body: str, about: str, shown: list[str], folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/architecture/belts", body, title="Belts")
+    out = run("show", "belts", "--about", about).out
+    assert [one for one in shown if one not in out] == []
 
 
 def test_decision_comes_first_then_the_passages_and_a_rejected_option_is_marked(folder: Path, run: Run) -> None:
@@ -53,25 +72,6 @@ def test_decision_comes_first_then_the_passages_and_a_rejected_option_is_marked(
     assert queue.startswith("nav/architecture/queue: A queue\n  Orders are sent once.\n\n  … ")
     assert "The queue holds 40 orders.\n\n  … under “Rejected”: A queue of 400 orders was too slow to drain." in queue
     assert threads.startswith(": Use two threads\n  Navigation uses two threads.")
-
-
-def test_option_below_the_alternatives_is_marked_with_both_headings(tmp_path: Path, run: Run) -> None:
-    root = memory(tmp_path) / "memory"
-    options = "## Alternatives\n\n### Turbines\n\nA turbine was quick.\n\n### Sails\n\nWind is free.\n"
-    body = f"## Decision\n\nWe buy belts.\n\n{options}\n## Limits\n\n{LONG}\n\nNo turbine runs at night.\n"
-    write_entry(root, "nav/architecture/belts", body, title="Belts")
-    shown = run("show", "belts", "--about", "turbine", cwd=root).out
-    assert "… under “Alternatives / Turbines”: A turbine was quick.\n" in shown
-    assert "… under “Limits”: No turbine runs at night.\n" in shown
-
-
-def test_sentence_that_announces_the_next_one_comes_with_it(tmp_path: Path, run: Run) -> None:
-    root = make_root(tmp_path / "memory")
-    filler = "The belt is dull and runs on through the hall.\n\n" * 40
-    body = f"Belts are black.\n\n{filler}The longest belt is calculated by:\n\nhall times two\n\n{filler}"
-    write_entry(root, "app/belts/long", body, title="Belts")
-    out = run("show", "long", "--about", "longest belt calculated", cwd=root).out
-    assert "calculated by: hall times two" in " ".join(out.split())
 
 
 def test_entry_without_text_says_so(folder: Path, run: Run) -> None:

@@ -171,12 +171,16 @@ def test_superseded_entry_never_answers(root: Path) -> None:
     ]
 
 
-def test_draft_stands_apart(root: Path) -> None:
-    put(root, "app/architecture/draft", "The pool has nine threads", status="draft")
+def test_draft_stands_apart_and_its_relation_to_an_entry_is_marked(root: Path) -> None:
+    kept = ["app/architecture/pool-size"]
+    put(root, "app/architecture/draft", "The pool has nine threads", status="draft", supersedes=kept, reason="room")
     pack = context(root, "the pool")
     assert "app/architecture/draft" not in ids(pack)
     assert [item["id"] for item in pack["proposed"]] == ["app/architecture/draft"]
-    assert "## Proposed (not binding)\n\n### decision: The pool has nine threads" in pack_markdown(pack)
+    said = pack_markdown(pack)
+    assert "## Proposed (not binding)\n\n### decision: The pool has nine threads" in said
+    draft = "`app/architecture/draft`, decision: The pool has nine threads (draft)"
+    assert f"- supersedes (incoming): {draft}\n" in f"{said}\n"
 
 
 def test_related_entries_come_from_both_directions(root: Path) -> None:
@@ -222,14 +226,10 @@ def test_agents_diary_comes_with_its_name(root: Path) -> None:
     assert next(one for one in items_of(pack) if one["id"] == "app/context/diary")["reason"] == "diary of Runner"
 
 
-def test_project_decides_whose_invariants_come(root: Path) -> None:
+def test_project_decides_whose_invariants_come_and_general_intent_without_one_reads_every_wing(root: Path) -> None:
     assert of(context(root, "the pool", project="web"), "constraints") == ["web/rules/pool", "lib/rules/logs"]
-    assert "web/rules/pool" not in ids(context(root, "the pool"))
-
-
-def test_general_intent_without_a_project_reads_every_wing(root: Path) -> None:
-    assert "web/rules/pool" in ids(context(root, "the pool", intent="general"))
-    assert "web/rules/pool" not in ids(context(root, "the pool", intent="general", project="app"))
+    asked = ({}, {"intent": "general"}, {"intent": "general", "project": "app"})
+    assert ["web/rules/pool" in ids(context(root, "the pool", **one)) for one in asked] == [False, True, False]
 
 
 def test_project_that_is_not_there_yet_has_shared_knowledge(root: Path) -> None:
@@ -258,13 +258,6 @@ def test_project_that_the_caller_may_not_read_is_refused(root: Path) -> None:
     assert ids(context(root, "the pool", project="app", access=access))
 
 
-def test_what_a_draft_says_of_an_entry_in_force_is_marked(root: Path) -> None:
-    put(root, "app/architecture/kept", "The pool of walruses")
-    put(root, "app/architecture/hoped", "Seals", status="draft", supersedes=["app/architecture/kept"], reason="room")
-    said = pack_markdown(context(root, "the pool of walruses"))
-    assert "- supersedes (incoming): `app/architecture/hoped`, decision: Seals (draft)\n" in f"{said}\n"
-
-
 def test_narrow_caller_sees_nothing_of_other_wings(root: Path) -> None:
     put(root, "app/architecture/linked", "The pool of zebras", see=["web/rules/pool"])
     put(root, "web/architecture/back", "Zebras again", see=["app/architecture/linked"])
@@ -284,19 +277,21 @@ def test_file_that_cannot_be_read_comes_first_and_nothing_is_denied(root: Path) 
     assert pack_markdown(pack).index("app/rules/broken.md") < pack_markdown(pack).index("## Constraints")
 
 
-def test_nothing_covers_and_says_which_words_are_unknown(root: Path) -> None:
-    pack = context(root, "zebra")
-    assert not pack["covered"]
-    hint = "No binding rule is about this goal. No entry searched contains zebra."
-    assert pack["usage_hint"].startswith(hint)
+@pytest.mark.parametrize(
+    ("goal", "coverage", "hint"),
+    [
+        ("zebra", "none", "No binding rule is about this goal. No entry searched contains zebra."),
+        # A decision in the pack may be about it.
+        ("zebra lions pool giraffe tiger", "none", "No binding rule is clearly about this goal. "),
+        ("eight pool threads zebra", "partial", "Covered in part: no invariant or decision contains zebra."),
+    ],
+)
+def test_goal_that_is_not_covered_says_which_words_are_unknown(goal: str, coverage: str, hint: str, root: Path) -> None:
+    pack = context(root, goal)
+    assert (pack["covered"], pack["coverage"], pack["usage_hint"].startswith(hint)) == (False, coverage, True)
+    assert of(pack, "decisions") == ["app/architecture/pool-size"] * ("pool" in goal)
     make_own_memory(workspace(root))
-    assert context(root, "zebra")["unmatched_terms"] == ["zebra"], "a private memory without entries changes nothing"
-
-
-def test_a_decision_in_the_pack_may_cover_the_goal_although_not_clearly(root: Path) -> None:
-    pack = context(root, "zebra lions pool giraffe tiger")
-    assert (pack["coverage"], of(pack, "decisions")) == ("none", ["app/architecture/pool-size"])
-    assert pack["usage_hint"].startswith("No binding rule is clearly about this goal. ")
+    assert "zebra" in context(root, goal)["unmatched_terms"], "a private memory without entries changes nothing"
 
 
 def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(root: Path) -> None:
@@ -311,12 +306,6 @@ def test_domain_that_nothing_has_is_said(root: Path) -> None:
     remark = "no entry belongs to the domain `zzz`, so the answer is not limited to it"
     assert context(root, "the pool", domain="zzz")["remarks"] == [remark]
     assert context(root, "the pool", domain="architecture")["remarks"] == []
-
-
-def test_goal_that_is_covered_in_part_names_what_nothing_binding_holds(root: Path) -> None:
-    pack = context(root, "eight pool threads zebra")
-    hint = "Covered in part: no invariant or decision contains zebra."
-    assert (pack["coverage"], pack["usage_hint"].startswith(hint)) == ("partial", True)
 
 
 def test_goal_of_stop_words_brings_what_binds_alone(root: Path) -> None:

@@ -139,16 +139,11 @@ def test_candidates_without_words_and_paths_are_every_current_entry(root: Path) 
     assert answer.basis.covered
 
 
-def test_candidates_with_words_are_matches_and_unconditional_invariants(root: Path) -> None:
+def test_candidates_with_words_are_matches_and_with_stop_words_alone_unconditional_invariants(root: Path) -> None:
     put(root, "app/a/rule", "Nothing alike", type="invariant")
-    put(root, "app/a/choice", "Retry the queue")
+    put(root, "app/a/choice", "What we should retry in the queue")
     put(root, "app/a/other", "Locks")
     assert names(found(root, "queue timeout").items) == ["app/a/rule", "app/a/choice"]
-
-
-def test_candidates_with_stop_words_alone_are_the_unconditional_invariants(root: Path) -> None:
-    put(root, "app/a/rule", "Nothing alike", type="invariant")
-    put(root, "app/a/choice", "What we should do")
     answer = found(root, "what should we do with it")
     assert names(answer.items) == ["app/a/rule"]
     assert (answer.basis.covered, answer.basis.unmatched_terms) == (False, ())
@@ -188,11 +183,8 @@ def test_invariants_are_left_out_and_counted_for_three_reasons(root: Path) -> No
     answer = found(root, types=(DECISION,))
     assert names(answer.items) == []
     assert left_out(answer) == dict.fromkeys(("app/a/always", "app/a/elsewhere", "app/a/other"), "type filter")
-
-
-def test_invariants_of_a_focus_apply_where_no_focus_is_given(root: Path) -> None:
-    put(root, "app/a/rule", "Rule", type="invariant", focus="billing")
-    assert names(found(root, "unrelated").items) == ["app/a/rule"]
+    # Where no focus is given, those of a focus apply.
+    assert "app/a/other" in names(found(root, "unrelated").items)
 
 
 def test_invariants_come_whatever_rooms_are_asked_for(root: Path) -> None:
@@ -499,10 +491,22 @@ def test_override_of_a_narrower_place_or_focus_leaves_the_rule_to_the_rest(
         assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
 
 
-def test_override_takes_no_rule_from_a_question_about_shared_knowledge(root: Path) -> None:
-    put(root, "lib/a/default", "One thread for the queue")
-    put(root, "app/a/local", "Two threads for the queue", overrides=["lib/a/default"])
-    assert names(found(root, "queue", wings=("lib", "app")).items) == ["lib/a/default", "app/a/local"]
+@pytest.mark.parametrize(
+    ("old", "new", "asked", "shown"),
+    [
+        # A question about shared knowledge keeps its rules.
+        ("lib/a/default", "app/a/local", {"wings": ("lib", "app")}, ["lib/a/default", "app/a/local"]),
+        ("lib/a/default", "web/a/local", {"all_wings": True}, ["web/a/local", "lib/a/default"]),
+        ("app/a/local", "lib/a/default", {}, ["app/a/local", "lib/a/default"]),
+    ],
+    ids=["of the other scope", "of another project", "by a shared entry"],
+)
+def test_override_that_does_not_count_here_replaces_nothing(
+    old: str, new: str, asked: dict[str, object], shown: list[str], root: Path
+) -> None:
+    put(root, old, "One thread for the queue")
+    put(root, new, "Two threads for the queue", overrides=[old])
+    assert names(found(root, "queue", **asked).items) == shown
 
 
 @pytest.mark.parametrize(
@@ -512,18 +516,6 @@ def test_override_that_is_not_in_force_here_replaces_nothing(fields: dict[str, o
     put(root, "lib/a/default", "Queue")
     put(root, "app/a/local", "Ours", overrides=["lib/a/default"], **fields)
     assert names(found(root, "queue", ("src/a.py",), focuses=("auth",)).items) == ["lib/a/default"]
-
-
-def test_override_of_another_project_replaces_nothing_here(root: Path) -> None:
-    put(root, "lib/a/default", "Queue")
-    put(root, "web/a/local", "Queue of theirs", overrides=["lib/a/default"])
-    assert names(found(root, "queue", all_wings=True).items) == ["web/a/local", "lib/a/default"]
-
-
-def test_override_by_a_shared_entry_replaces_no_project_entry(root: Path) -> None:
-    put(root, "app/a/local", "Queue")
-    put(root, "lib/a/default", "Law", overrides=["app/a/local"])
-    assert names(found(root, "queue").items) == ["app/a/local"]
 
 
 # --- coverage ---

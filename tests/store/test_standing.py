@@ -237,9 +237,10 @@ def test_proposal_covers_nothing(folder: Path, capsys: Capture) -> None:
     assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is True
 
 
-def test_draft_on_the_default_branch_covers_nothing(folder: Path, capsys: Capture) -> None:
+def test_draft_on_the_default_branch_has_no_standing_and_covers_nothing(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", NEW, "Zebras graze.\n", status="draft")
     commit_all(folder)
+    assert standings(said(capsys, "retrieve", cwd=folder)["proposed"]) == [(NEW, None)]
     told = "No binding rule is about this; one that is not approved (draft) is."
     assert run_here(capsys, "retrieve", "zebras", cwd=folder).out.startswith(told)
     # An uncommitted rule that covers less does not hide the draft.
@@ -392,12 +393,6 @@ def test_files_beside_a_memory_at_the_top_are_no_entries(folder: Path, capsys: C
     assert (standings(answer["items"]), answer["problems"]) == ([(RULE, "binding"), (OLD, "binding")], [])
 
 
-def test_draft_of_the_default_branch_has_no_standing(folder: Path, capsys: Capture) -> None:
-    write_entry(folder / "memory", NEW, "Four.\n", status="draft")
-    commit_all(folder)
-    assert standings(said(capsys, "retrieve", cwd=folder)["proposed"]) == [(NEW, None)]
-
-
 def test_revision_of_the_history_was_binding_and_one_of_a_branch_is_proposed(tmp_path: Path, capsys: Capture) -> None:
     folder = superseding(tmp_path)
     git(folder, "checkout", "-q", "main")
@@ -475,16 +470,12 @@ def test_only_an_agents_decision_that_nothing_replaced_is_listed_so(
     assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, "binding"), (OLD, "binding")]
 
 
-def test_list_and_show_tell_that_it_is_merged(tmp_path: Path, capsys: Capture) -> None:
+def test_list_and_show_tell_that_it_is_merged_and_status_counts_it(tmp_path: Path, capsys: Capture) -> None:
     folder = merged(tmp_path)
     assert (NEW, "merged") in standings(said(capsys, "list", cwd=folder)["entries"])
     assert "Use four threads (merged, not approved)\n" in run_here(capsys, "list", cwd=folder).out
     assert NEW not in run_here(capsys, "list", "--status", "active", cwd=folder).out
     assert f"{NEW} (draft, merged, not approved)\n" in run_here(capsys, "show", NEW, cwd=folder).out
-
-
-def test_status_counts_them(tmp_path: Path, capsys: Capture) -> None:
-    folder = merged(tmp_path)
     assert said(capsys, "status", cwd=folder)["merged"] == [NEW]
     line = "merged   1 decision of agents, not approved; `mdmem approve --merged --dry-run` shows"
     assert line in run_here(capsys, "status", cwd=folder).out
