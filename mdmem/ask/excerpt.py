@@ -52,7 +52,7 @@ _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 class Passage(NamedTuple):
     """Consecutive sentences of a section, with the terms of the question that they contain, and their size in bytes.
 
-    `label` quotes the heading of the section. It is always shown if the section is background, such as context.
+    `label` quotes the heading of the section, which may be background (an aside), such as context.
     """
 
     sentences: Sequence[Sentence]
@@ -71,11 +71,6 @@ class Passage(NamedTuple):
         """Return the offset in the body at which the passage ends."""
         return self.sentences[-1].end
 
-    def text(self, before: Passage | None) -> str:
-        """Return the sentences as text, after the label if the passage before could be of another kind of section."""
-        is_clear = before.label == self.label if before is not None and before.is_aside else not self.is_aside
-        return f"{'' if is_clear else self.label}{said(one.bare for one in self.sentences)}"
-
 
 def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
     """Shorten an entry to about `limit` bytes: the decision, its last update, the best passages, and some fields.
@@ -83,7 +78,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     The fields are those that belong to the content, such as the steps of a pattern. `weights` are the terms of the
     question with their rarity. The decision is the section that states it, or else the first prose. The passages are
     from any section. Before a passage of a background section, such as context, alternatives and references, its
-    heading is quoted.
+    heading is quoted, and so is that of each later passage from another section.
     """
     # A letter and its accent may be two characters; words are found in the composed form.
     body, stated = normal(body[:_READ]), [part for part in stated_fields(entry) if part]
@@ -103,8 +98,16 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     counts = Counter(term for terms in contained for term in terms)
     rarity = {term: (1 + weights[term]) * log(1 + len(contained) / number) for term, number in counts.items()}
     best = _best(beyond, rarity, left - size_of("\n\n".join((first, *updates))))
-    parts = [one.text(before) for before, one in zip((None, *best), best, strict=False)]
-    return "\n\n".join([first, *updates, *(f"… {part}" for part in parts), *stated])
+    return "\n\n".join([first, *updates, *_labelled(best), *stated])
+
+
+def _labelled(passages: Iterable[Passage]) -> Iterator[str]:
+    """Yield passages as text, each with its label if it is background, or if the label before is another one."""
+    last = ""
+    for one in passages:
+        label = one.label if one.label != last and (last or one.is_aside) else ""
+        last = label or last
+        yield f"… {label}{said(sentence.bare for sentence in one.sentences)}"
 
 
 def summary_of(entry: Entry, body: str) -> str:

@@ -7,6 +7,7 @@ hashes) of the paragraphs that were shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
@@ -32,6 +33,8 @@ Shown = Mapping[str, str]
 NOTHING_SHOWN: Shown = {}
 ALL = frozenset({"*"})
 _SEPARATOR = "\n"
+# The start of a passage in an excerpt, with the quoted heading, if any.
+_HEADING = re.compile(r"\A… (under “[^”\n]*”: )?")
 OMITTED_LISTED = 50
 _COUNTED = (Why.WEAK, Why.NO_MATCH)
 _BEST = 10
@@ -365,8 +368,9 @@ def parts_shown(note: str, digest: str) -> frozenset[str]:
 
 
 def marks_of(parts: Iterable[str]) -> frozenset[str]:
-    """Return a short hash for each part of a text."""
-    return frozenset(sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:12] for one in parts)
+    """Return a short hash for each part of a text, without the quoted heading of a passage."""
+    plain = (_HEADING.sub("", one) for one in parts)
+    return frozenset(sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:12] for one in plain)
 
 
 def paragraphs_of(content: str) -> list[str]:
@@ -375,7 +379,17 @@ def paragraphs_of(content: str) -> list[str]:
 
 
 def unseen(content: str, shown: frozenset[str]) -> str:
-    """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones."""
+    """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones.
+
+    A passage keeps the quoted heading that it shares with a passage that is left out.
+    """
     if shown >= ALL or not shown:
         return "" if shown else content
-    return "\n\n".join(part for part in paragraphs_of(content) if not marks_of([part]) <= shown)
+    found, heading, last = list[str](), "", ""
+    for part in paragraphs_of(content):
+        start = _HEADING.match(part)
+        heading = (start and start[1]) or heading
+        if not marks_of([part]) <= shown:
+            found.append(f"… {heading}{part[start.end() :]}" if start and heading != last else part)
+            last = heading
+    return "\n\n".join(found)

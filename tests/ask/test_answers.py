@@ -1,6 +1,7 @@
 """Several questions in one call: a short answer each, and no passage twice without need."""
 
 import json
+import re
 from pathlib import Path
 from typing import Literal
 from unicodedata import normalize
@@ -94,14 +95,20 @@ def test_session_shows_only_new_paragraphs_of_a_long_entry_after_its_decision(fo
     assert ("Belts run." in second, "speed s3" in second, "speed s7" in second) == (True, False, True)
 
 
-def test_new_passage_of_the_context_comes_with_the_decision(folder: Path, run: Run) -> None:
+def test_new_passage_of_the_context_comes_with_the_decision_and_its_heading(folder: Path, run: Run) -> None:
     long = "\n\n".join("Nothing else is said here. " * 30 for _ in range(4))
-    context = f"## Context\n\nThe job fails when its runner is cancelled.\n\n{long}"
-    body = f"{context}\n\n## Decision\n\nThe gate is advisory.\n\n{long}\n"
-    put(folder, "nav/architecture/gate", body, title="Gate")
-    asked = ("--ask", "is the gate advisory", "--ask", "what if the runner is cancelled")
-    second = run("retrieve", *asked).out.partition("\n2. ")[2]
-    assert second.index("The gate is advisory.") < second.index("under “Context”: The job fails")
+    job, clock, log = (
+        "The job fails if the runner is cancelled.",
+        "The clock is off.",
+        "The log is lost on a full disk.",
+    )
+    parts = ("## Context", log, long, job, long, clock, long, "## Decision", "The gate is advisory.")
+    put(folder, "nav/architecture/gate", "\n\n".join(parts), title="Gate")
+    asked = ("is the gate advisory", "what if the runner is cancelled", "runner cancelled, clock", "log disk, runner")
+    out = run("retrieve", *(part for one in asked for part in ("--ask", one))).out
+    for answer, new in zip(re.split(r"\n\n\d\. ", out)[1:], (job, clock, log), strict=True):
+        assert answer.index("The gate is advisory.") < answer.index(f"… under “Context”: {new}\n")
+        assert [one for one in (log, job, clock) if one in answer] == [new]
 
 
 def test_amended_entry_shows_a_sentence_of_the_amendment(folder: Path, run: Run) -> None:
