@@ -52,3 +52,10 @@ def add_remote(folder: Path, remote: Path) -> Path:
     git(remote, "init", "-q", "--bare", "-b", "main")
     git(folder, "remote", "add", "origin", str(remote))
     return remote
+
+
+def imported(cwd: Path, *arguments: str, **more: str) -> set[str]:
+    """Return the modules that a command imports; it has to succeed."""
+    line = [sys.executable, "-X", "importtime", "-m", "mdmem", *arguments]
+    ran = subprocess.run(line, cwd=cwd, env=environment(**more), capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}

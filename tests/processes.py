@@ -14,14 +14,8 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["builders", "hypothesis", "mdmem.cli.main", "mdmem.cli.write", "mdmem.write.save"])
 
 
-def run(*arguments: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run Python to its end, and return how it ended and what it printed."""
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=cwd, env=env, input=stdin, capture_output=True, check=False)
-
-
 def run_text(*arguments: str, cwd: Path, env: Mapping[str, str], text_in: str = "") -> subprocess.CompletedProcess[str]:
-    """Do the same with text."""
+    """Run Python to its end, and return how it ended and what it printed."""
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=cwd, env=env, input=text_in, capture_output=True, check=False, encoding="utf-8")
 

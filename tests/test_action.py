@@ -217,19 +217,13 @@ def test_hostile_input_or_branch_of_the_event_is_a_name_and_nothing_else(
     assert runner.outputs["install"] == {"mdmem": str(runner.temp / "mdmem")}
 
 
-def test_review_is_written_into_the_summary_beside_the_findings(tmp_path: Path) -> None:
+def test_review_is_in_the_summary_beside_the_findings_and_pages_beside_the_repository(tmp_path: Path) -> None:
     runner = checked_out(origin_with_change(tmp_path / "origin"), tmp_path, base_ref="main")
     runner.check()
-    done = runner.run("review")
-    assert (done.returncode, done.stderr) == (0, "")
+    for step in ("review", "pages"):
+        done = runner.run(step)
+        assert (done.returncode, done.stderr) == (0, "")
     assert runner.summary.count("<!-- mdmem diff -->\n\n## mdmem diff: 1 added; current entries 2 → 3\n") == 1
-
-
-def test_pages_of_a_change_are_built_beside_the_repository(tmp_path: Path) -> None:
-    runner = checked_out(origin_with_change(tmp_path / "origin"), tmp_path, base_ref="main")
-    runner.check()
-    done = runner.run("pages")
-    assert (done.returncode, done.stderr) == (0, "")
     assert "1 added" in (runner.temp / "mdmem-pages/diff.html").read_text()
     assert git(runner.workspace, "status", "--porcelain").strip() == ""
 

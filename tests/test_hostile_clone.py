@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,6 @@ from mdmem.store.git.history import history
 from mdmem.store.git.process import Repository, environment_for, find_repository
 from mdmem.store.git.remote import fetch_tip, make_bare
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.state import local_records
 from mdmem.store.state.files import places, write_lock
 from mdmem.store.workspace.location import located
 
@@ -350,13 +348,6 @@ def test_pipe_in_the_place_of_a_file_makes_nobody_wait(path: str, line: str, tmp
 
 
 @pytest.mark.usefixtures("hurried")
-def test_pipe_in_the_place_of_the_audit_log_is_said(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / local_records.AUDIT_NAME)
-    fault = local_records.append_audit(tmp_path, "list", {}, (), when=datetime.now(UTC))
-    assert (fault or "").startswith("this call is not in the audit log")
-
-
-@pytest.mark.usefixtures("hurried")
 def test_tracked_settings_that_became_a_pipe_are_a_sentence(tmp_path: Path, capsys: Capture) -> None:
     top = memory(tmp_path / "top")
     write_entry(top / "memory", "nav/rules/x", title="X")
@@ -369,34 +360,29 @@ def test_tracked_settings_that_became_a_pipe_are_a_sentence(tmp_path: Path, caps
 Laid = Callable[[Path, Path], object]
 
 
-def laid_baseline(top: Path, outside: Path) -> None:
-    write(top, "memory/mdmem.toml", '[check]\nbaseline = "sub/known.json"\n')
-    (top / "memory/sub").symlink_to(outside)
-
-
 def laid_hooks(top: Path, outside: Path) -> None:
     git(top, "config", "core.hooksPath", "hooks")
     (top / "hooks").symlink_to(outside)
 
 
-def linked(path: str, target: str = "") -> Laid:
+def linked(path: str, target: str = "", *, settings: str | None = None) -> Laid:
     """Return what puts a link to a name outside at a path, where nothing else stands any more."""
 
     def lay(top: Path, outside: Path) -> None:
         (top / path).parent.mkdir(parents=True, exist_ok=True)
         (top / path).symlink_to(outside / target)
+        if settings is not None:
+            write(top, "memory/mdmem.toml", settings)
 
     return lay
 
 
-def wing(top: Path, outside: Path) -> None:
-    write(top, "memory/mdmem.toml", 'default_wing = "away"\n')
-    (top / "memory/away").symlink_to(outside)
+BASELINE = linked("memory/sub", settings='[check]\nbaseline = "sub/known.json"\n')
 
 
 NEW = ("new", "note", "nav/away", "--title", "New", "--body", "x")
 CASES: dict[str, tuple[Laid, tuple[str, ...]]] = {
-    "baseline": (laid_baseline, ("check", "--update-baseline")),
+    "baseline": (BASELINE, ("check", "--update-baseline")),
     "hooks": (laid_hooks, ("hooks", "install")),
     "room": (linked("memory/nav/away"), NEW),
     "entry": (
@@ -406,7 +392,7 @@ CASES: dict[str, tuple[Laid, tuple[str, ...]]] = {
     "move": (linked("memory/nav/away"), ("mv", "nav/rules/callbacks", "nav/away/callbacks")),
     "memory": (linked("second"), ("init", "second")),
     "memory in a folder": (linked("sub"), ("init", "sub/memory")),
-    "manifest": (wing, ("init",)),
+    "manifest": (linked("memory/away", settings='default_wing = "away"\n'), ("init",)),
     "AGENTS.md": (linked("AGENTS.md", "AGENTS.md"), ("init",)),
     "AGENTS.md of a client": (linked("AGENTS.md", "AGENTS.md"), ("init", "--client", "generic")),
     "claude-code": (linked(".mcp.json", "mcp.json"), ("init", "--client", "claude-code")),
@@ -430,7 +416,7 @@ def test_nothing_is_written_out_of_the_repository(case: str, tmp_path: Path, cap
 def test_baseline_is_not_read_through_a_link(tmp_path: Path, capsys: Capture) -> None:
     top, outside = memory(tmp_path / "top"), tmp_path / "outside"
     write(outside, "known.json", "[]\n")
-    laid_baseline(top, outside)
+    BASELINE(top, outside)
     ran = run_here(capsys, "check", cwd=top)
     said = "mdmem.toml: the path of the baseline sub/known.json contains a symbolic link; choose another path"
     assert (ran.code, said in ran.err) == (2, True)

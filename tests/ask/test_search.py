@@ -97,16 +97,18 @@ def test_limit_cuts_the_hits_and_not_the_total(root: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "remark"),
+    ("asked", "remark"),
     [
         ("timeout", "nothing found: no entry of app, lib has timeout; --all-wings searches every wing"),
         ("what should we", "nothing found: the question has no word to search for, only stop words or signs"),
         ("idea", "nothing else found: 1 draft matches, shown by --include-drafts"),
+        ("queue --type=note", "nothing found: no entry that the filters admit matches"),
     ],
 )
-def test_nothing_found_says_why(words: str, remark: str, root: Path, run: Run) -> None:
+def test_nothing_found_says_why(asked: str, remark: str, root: Path, run: Run) -> None:
     put(root, "app/a/draft", "Idea", status="draft")
-    ran = run("search", words, cwd=root)
+    put(root, "app/a/queue", "Queue")
+    ran = run("search", *asked.split(), cwd=root)
     assert (ran.code, ran.out, ran.err) == (1, "", f"{remark}\n")
 
 

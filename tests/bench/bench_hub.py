@@ -28,7 +28,8 @@ import psycopg
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "hub"), str(Path(__file__).parents[1])]
 import conftest  # noqa: E402
-from hub_corpus import Memory, Vocabulary, address, commit  # noqa: E402
+from hub_corpus import Memory, Vocabulary, address  # noqa: E402
+from index_corpus import commit  # noqa: E402
 
 from mdmem.ask.question import Question  # noqa: E402
 from mdmem.ask.retrieve import retrieve  # noqa: E402

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import anyio
 from fts5_search import MADE, refresh
-from index_corpus import build, git
+from index_corpus import build, commit, git
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
@@ -341,11 +341,10 @@ def roots(records: Path | None, short: int, kept: Path) -> Iterator[Memory]:
         for path in sorted(folder.glob("*/*/*.md"))[int(size) :]:
             path.unlink()
         git(folder, "init", "-q")
-        git(folder, "add", "-A")
-        git(folder, "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-qm", "one")
+        commit(folder, "one")
         yield Memory(folder, size)
     if short:
-        build(kept / "short", short, paragraphs=False)
+        build(kept / "short", short)
         yield Memory(kept / "short", str(short))
 
 

@@ -6,7 +6,7 @@ import random
 from itertools import accumulate
 from pathlib import Path
 
-from index_corpus import git
+from index_corpus import commit, git
 
 from mdmem.store.index.analysis import ask
 
@@ -90,12 +90,6 @@ def address(number: int) -> str:
     """Return where an entry lies; it and what it supersedes are of one wing."""
     wing = WINGS[(0, 0, 0, 1, 1, 2)[number // 10 % 6]]
     return f"{wing}/{ROOMS[number % 4]}/entry-{number}"
-
-
-def commit(folder: Path, message: str) -> None:
-    """Commit everything."""
-    git(folder, "add", "-A")
-    git(folder, "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-q", "-m", message)
 
 
 def _drawn(drawn: random.Random, shares: tuple[tuple[str, int], ...]) -> str:

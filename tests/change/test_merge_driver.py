@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from builders import (
     Capture,
     commit_all,
-    environment,
     git,
     made_once,
     make_repository,
@@ -21,7 +19,7 @@ from builders import (
     write,
     write_entry,
 )
-from hooked import run, said
+from hooked import imported, run, said
 
 from mdmem.markdown.parse import parse_document
 from mdmem.setup.hooks import patterns_for
@@ -404,9 +402,6 @@ def test_marks_have_a_width_that_the_checks_find(stated: str, used: int, tmp_pat
 def test_start_imports_no_model_and_no_index(tmp_path: Path) -> None:
     for name, text in (("base", ENTRY), ("ours", changed(ENTRY, OURS)), ("theirs", changed(ENTRY, THEIRS))):
         write(tmp_path, name, text)
-    command = [sys.executable, "-X", "importtime", "-m", "mdmem", "merge-driver", "base", "ours", "theirs", "7", FILE]
-    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0
+    found = imported(tmp_path, "merge-driver", "base", "ours", "theirs", "7", FILE)
     assert (tmp_path / "ours").read_text() == MERGED
-    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
-    assert imported.isdisjoint({"pydantic", "whoosh", "git", "mcp", "rich"})
+    assert found.isdisjoint({"pydantic", "whoosh", "git", "mcp", "rich"})

@@ -176,12 +176,6 @@ def test_json_and_text_have_the_hits(folder: Path, run: Run) -> None:
     assert ran.out == f"[invariant] nav/rules/callbacks\n  Callbacks do not block\n  {snippet}\n"
 
 
-def test_nothing_that_passes_the_filters_exits_1_and_says_so(folder: Path, run: Run) -> None:
-    ran = run("search", "executor", "--type", "note", cwd=folder)
-    said = "nothing found: no entry that the filters admit matches\n"
-    assert (ran.code, ran.out, ran.err) == (1, "", said)
-
-
 def test_several_projects_and_none_named_are_all_searched(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "arm/rules/grip", "The executor grips.\n")
     assert searched(run, "executor", cwd=folder)["total"] == 2

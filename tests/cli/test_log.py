@@ -116,6 +116,7 @@ def test_each_field_names_the_commit_that_set_it_through_a_move(tmp_path: Path, 
         "deprecated_at": "end it",
         "body": "say it better",
     }
+    assert blamed(run, OLD, "--at", "HEAD~3", cwd=tmp_path)["body"] == "the memory", "a revision has its own history"
 
 
 def test_field_written_in_another_way_was_not_set_and_one_changed_on_disk_was(folder: Path, run: Run) -> None:
@@ -126,10 +127,6 @@ def test_field_written_in_another_way_was_not_set_and_one_changed_on_disk_was(fo
     said = blamed(run, OLD, cwd=folder)
     assert (said["title"], said["status"], said["type"]) == ("the memory", None, "the memory")
     assert "uncommitted" in run("log", "--fields", OLD).out
-
-
-def test_revision_is_blamed_by_its_own_history(tmp_path: Path, run: Run) -> None:
-    assert blamed(run, OLD, "--at", "HEAD~3", cwd=lived(tmp_path))["body"] == "the memory"
 
 
 OLDEST, NEWEST = "nav/architecture/threads", "nav/architecture/four"

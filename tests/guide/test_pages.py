@@ -125,23 +125,17 @@ def test_every_check_is_documented() -> None:
         assert "Fix:" in text, code
 
 
-def test_guide_lists_the_topics_with_a_line_each(tmp_path: Path, capsys: Capture) -> None:
+def test_guide_lists_the_topics_with_a_line_each_and_prints_a_page_plain_on_a_pipe(
+    tmp_path: Path, capsys: Capture
+) -> None:
     ran = run_here(capsys, "guide", cwd=tmp_path)
     assert (ran.code, [line.split()[0] for line in ran.out.splitlines()]) == (0, list(mdmem.guide.topics()))
-
-
-def test_guide_prints_a_page_plain_on_a_pipe(tmp_path: Path, capsys: Capture) -> None:
     assert run_here(capsys, "guide", "asking", cwd=tmp_path).out == TEXTS["asking"]
 
 
 def test_guide_is_paged_on_a_terminal(tmp_path: Path) -> None:
     code, printed = on_terminal("guide", "asking", cwd=tmp_path, env={"PAGER": "sed s/^/paged:/"})
     assert (code, printed.startswith("paged:# ")) == (0, True)
-
-
-def test_guide_names_the_nearest_topic(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "guide", "setings", cwd=tmp_path)
-    assert (ran.code, ran.out, ran.err) == (1, "", "mdmem: the guide has no page `setings`; did you mean `settings`?\n")
 
 
 def test_page_of_checking_lists_every_format() -> None:

@@ -10,8 +10,6 @@ ONE = "memory/nav/architecture/one-thread.md"
 DRAFT = "memory/nav/architecture/three-threads.md"
 RULE = "memory/nav/rules/callbacks.md"
 CLOCKS = "memory/ros/rules/clocks.md"
-HOSTILE = "memory/ros/rules/hostile.md"
-ADDRESS = {path: path.removeprefix("memory/").removesuffix(".md") for path in (THREADS, ONE, DRAFT, RULE, CLOCKS)}
 EVIL = "```\n[run](command:rm) <img src=x onerror=alert(1)> ![i](http://e.example/i.png)\n```\u202e\n"
 
 

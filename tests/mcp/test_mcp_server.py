@@ -161,15 +161,12 @@ def test_conflicting_entities_are_reported_in_answers_and_checks(root: Path) -> 
     assert "conflict-unresolved" in [one["code"] for one in found]
 
 
-def test_ambiguous_wing_is_asked_for_by_its_parameter(root: Path) -> None:
-    write_entry(root, "arm/rules/x")
-    assert "name one as `wing`" in error(call(server_over(root), "retrieve", query="x"))
-
-
-def test_too_many_entries_are_refused_also_with_the_former_argument(root: Path) -> None:
+def test_ambiguous_wing_is_asked_for_by_its_parameter_and_too_many_entries_are_refused(root: Path) -> None:
     for number in range(201):
-        write_entry(root, f"nav/many/e{number}")
-    assert "means 201 entries" in error(call(server_over(root), "get_entry", addresses="nav/many/"))
+        write_entry(root, f"arm/many/e{number}")
+    assert "name one as `wing`" in error(call(server_over(root), "retrieve", query="x"))
+    # Also with the former argument.
+    assert "means 201 entries" in error(call(server_over(root), "get_entry", addresses="arm/many/"))
 
 
 @pytest.mark.parametrize(

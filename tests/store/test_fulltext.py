@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mdmem.disk import locked
-from mdmem.store.index import Corpus, QuerySyntaxError, TextAnswer, fulltext
+from mdmem.store.index import Corpus, IndexDocument, QuerySyntaxError, TextAnswer, fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
 
 from .index_builders import WORDS, Tree, ask, document, kept, numbered, tree
@@ -277,28 +277,31 @@ def way(request: pytest.FixtureRequest) -> Way:
     return request.param
 
 
-def test_search_ranks_the_title_first_when_another_has_it_in_the_body(way: Way, tmp_path: Path) -> None:
-    made = Tree(document("w/r/a", "the executor", title="One"), document("w/r/b", "two", title="The executor"))
-    found = way(made, tmp_path).search("executor", made)
-    assert [match.key for match in found.matches] == ["w/r/b", "w/r/a"]
+FAR = f"queue {'lock ' * 248}retry {'lock ' * 50}"
+NEAR = f"{'lock ' * 100}queue {'lock ' * 40}retry {'lock ' * 158}"
 
 
-def test_search_orders_by_key_when_scores_are_equal(way: Way, tmp_path: Path) -> None:
-    made = Tree(*(document(f"w/r/{name}", "lock", title="x") for name in "cab"))
-    found = way(made, tmp_path).search("lock", made)
-    assert [match.key for match in found.matches] == ["w/r/a", "w/r/b", "w/r/c"]
-
-
-def test_search_prefers_words_of_a_subject_to_those_that_occur_with_any(way: Way, tmp_path: Path) -> None:
-    made = Tree(document("w/r/a", "They build it."), document("w/r/b", "They queue it."))
-    assert [match.key for match in way(made, tmp_path).search("build queue", made).matches] == ["w/r/b", "w/r/a"]
-
-
-def test_search_prefers_two_words_in_one_passage_wherever_it_begins(way: Way, tmp_path: Path) -> None:
-    far = f"queue {'lock ' * 248}retry {'lock ' * 50}"
-    near = f"{'lock ' * 100}queue {'lock ' * 40}retry {'lock ' * 158}"
-    made = Tree(document("w/r/a", far), document("w/r/b", near))
-    assert [match.key for match in way(made, tmp_path).search("queue retry", made).matches] == ["w/r/b", "w/r/a"]
+@pytest.mark.parametrize(
+    ("question", "documents", "order"),
+    [
+        (
+            "executor",
+            [document("w/r/a", "the executor", title="One"), document("w/r/b", "two", title="The executor")],
+            "ba",
+        ),
+        # Equal scores leave the order to the keys.
+        ("lock", [document(f"w/r/{name}", "lock", title="x") for name in "cab"], "abc"),
+        # Words of a subject tell more than those that occur with any.
+        ("build queue", [document("w/r/a", "They build it."), document("w/r/b", "They queue it.")], "ba"),
+        # Two words in one passage tell more, wherever it begins.
+        ("queue retry", [document("w/r/a", FAR), document("w/r/b", NEAR)], "ba"),
+    ],
+    ids=["title", "key", "subject", "passage"],
+)
+def test_search_ranks(way: Way, tmp_path: Path, question: str, documents: list[IndexDocument], order: str) -> None:
+    made = Tree(*documents)
+    found = way(made, tmp_path).search(question, made)
+    assert [match.key for match in found.matches] == [f"w/r/{name}" for name in order]
 
 
 def test_search_keeps_scores_when_only_some_may_match(way: Way, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def test_shallow_clone_and_repository_without_a_commit_tell_no_days(folder: Path
     git(tmp_path, "clone", "-q", "--depth=1", folder.as_uri(), "shallow")
     for one in (tmp_path / "shallow", make_repository(tmp_path / "new")):
         assert first_days(repository_of(one), ["m"]) == days_of_ends(repository_of(one), "m") == {}
+    assert last_changes(repository_of(one), ["src"], since=LONG_AGO) == Activity(), "it has no commit"
 
 
 def test_partial_clone_whose_remote_is_gone_tells_no_ends(folder: Path, tmp_path: Path) -> None:
@@ -153,11 +154,6 @@ def test_end_of_a_shallow_clone_is_no_change(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", f"file://{tmp_path}/whole", "all")
     assert last_changes(repository_of(tmp_path / "one"), ["src"], since=LONG_AGO) == Activity({}, is_cut=True)
     assert not last_changes(repository_of(tmp_path / "all"), ["src"], since=LONG_AGO).is_cut
-
-
-def test_repository_without_a_commit_has_no_changes(tmp_path: Path) -> None:
-    made = repository_of(make_repository(tmp_path))
-    assert last_changes(made, ["src"], since=LONG_AGO) == Activity()
 
 
 def test_repository_that_git_cannot_read_is_an_error(tmp_path: Path) -> None:

@@ -229,12 +229,13 @@ def test_many_processes_append_whole_lines(tmp_path: Path) -> None:
     assert len(goals) == len(set(goals)) > 60
 
 
-def test_log_is_no_link_to_somewhere_else(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").write_text("kept")
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state" / local_records.AUDIT_NAME).symlink_to(tmp_path / "elsewhere")
-    assert "not in the audit log" in (record(tmp_path / "state") or "")
-    assert (tmp_path / "elsewhere").read_text() == "kept"
+@pytest.mark.parametrize("is_pipe", [False, True])
+def test_log_that_is_a_link_or_a_pipe_is_not_written(tmp_path: Path, is_pipe: bool) -> None:
+    log, elsewhere = tmp_path / "state" / local_records.AUDIT_NAME, write(tmp_path, "elsewhere", "kept")
+    log.parent.mkdir()
+    os.mkfifo(log) if is_pipe else log.symlink_to(elsewhere)
+    assert (record(log.parent) or "").startswith("this call is not in the audit log")
+    assert elsewhere.read_text() == "kept"
 
 
 def test_busy_log_is_not_waited_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,6 @@ from mdmem.store.state.tokens import ApprovalTokenError, BearerTokens, request_t
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 UNKNOWN = r"^the approval token is unknown; `mdmem token` prints a new one$"
 EXPIRED = r"^the token expired at 2026-11-21T12:01:00\+00:00; `mdmem token` prints a new one$"
-USED = r"^the token was already used for another write; `mdmem token` prints a new one$"
 
 
 def after(seconds: float) -> datetime:

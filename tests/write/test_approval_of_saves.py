@@ -165,7 +165,7 @@ def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(saves: 
     assert PendingWrites(tmp_path / ".git/mdmem/state/memory").pending() == ()
 
 
-def test_printed_token_is_good_for_one_write(root: Path, tmp_path: Path, run: Run) -> None:
+def test_printed_token_is_good_for_one_write_and_json_says_until_when(root: Path, tmp_path: Path, run: Run) -> None:
     ran = run("token", cwd=root)
     token, expiry = ran.out.splitlines()
     assert (ran.code, ran.err) == (0, "")
@@ -174,9 +174,6 @@ def test_printed_token_is_good_for_one_write(root: Path, tmp_path: Path, run: Ru
     use_token(state, token, datetime.now(UTC))
     with pytest.raises(ApprovalTokenError, match="was already used"):
         use_token(state, token, datetime.now(UTC))
-
-
-def test_json_has_token_expiry_and_seconds(root: Path, run: Run) -> None:
     write(root, "mdmem.toml", "[governance]\ntoken_seconds = 300\n")
     said = run("token", "--format", "json", cwd=root).json
     assert (list(said), said["ttl_seconds"]) == (["schema", "token", "expires_at", "ttl_seconds"], 300)
