@@ -53,7 +53,7 @@ _PATIENCE = 3.0
 # of checks in between.
 _GRACE, _END, _POLL = 0.5, 0.4, 0.02
 # The ID of a request that cannot be parsed; a text inside it would have a backslash before its quotes.
-_ID = re.compile(r'"id"\s*:\s*(-?\d{1,30}(?=\s*[,}])|"[^"\\]*")')
+_ID = re.compile(r'"id"\s*:\s*(-?(?:0|[1-9][0-9]{0,29})(?=\s*[,}])|"[^"\\\x00-\x1f]*")')
 
 INSTRUCTIONS = (
     "Before you change code or decide anything, call `retrieve` (if it is not listed, `retrieve_context` or "

@@ -139,6 +139,8 @@ def test_message_that_cannot_be_parsed_is_answered(server: Any) -> None:
         (b'{"id": "\xff", "method": "ping", "params": []}\n', -32600, "\ufffd"),
         (b'{"id": 1, "method": "x", "params": {"id": 2}}\n', -32600, None),
         (b"\n[1]\n", -32600, None),
+        # The ID itself is not JSON: a number that begins with 0, other digits, and a control character.
+        *((f'{{"id": {one}, "method": "x"}}\n'.encode(), -32700, None) for one in ("07", "٧", '"\x1b"')),
         (b'{"jsonrpc": "2.0", "error": 1}\nno JSON\n', -32700, None),
     ):
         send(server, sent)
