@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -22,6 +21,7 @@ from mdmem.errors import GitError, UsageError, reason_of
 from mdmem.exchange.intake import ImportRequest, Intake, prefix_of
 from mdmem.exchange.record import (
     IMPORTED_STATUS,
+    STEM_NUMBER,
     WHOLE,
     WORDS_BEFORE_NUMBER,
     Claim,
@@ -293,10 +293,6 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
 _NUMBER = re.compile(rf"(?:(?:{WORDS_BEFORE_NUMBER}|no|nr|number)[\s_#:.-]*){{0,4}}#?0*(\d{{1,6}})\Z", re.IGNORECASE)
 
 
-# The least similarity of the name of a file to that of a record that may have got another number.
-_CLOSE = 0.9
-
-
 class References:
     """An index of records by path, number, slug and title. `by_path` maps the path of each source to the address."""
 
@@ -306,11 +302,14 @@ class References:
         # Each value is the address of a record and the folder of its source.
         self._by_name: dict[str, list[tuple[str, str]]] = {}
         self._by_number: dict[int, list[tuple[str, str]]] = {}
+        self._by_slug: dict[str, list[tuple[str, str]]] = {}
 
     def add(self, address: str, path: str, names: Iterable[str], number: int | None) -> None:
         """Add a record with the path of its source, the names that other records may use for it, and its number."""
         one = (address, posixpath.dirname(path))
         self.by_path.setdefault(path, address)
+        if slug := _slug(PurePosixPath(path).stem):
+            self._by_slug.setdefault(slug, []).append(one)
         for name in {_plain(name) for name in (*names, PurePosixPath(path).stem) if name}:
             self._by_name.setdefault(name, []).append(one)
         if number is not None:
@@ -333,11 +332,16 @@ class References:
             return (address,)
         stem, place = PurePosixPath(path).stem, posixpath.dirname(path)
         # A record may get another number, or another title and with it another name, but seldom both.
-        close = get_close_matches(_plain(stem), self._by_name, 1, _CLOSE)
         number = number_of(stem)
+        renumbered = self._by_slug.get(_slug(stem), ())
         renamed = self._by_number.get(number, ()) if number is not None else ()
-        found = self.named(stem, folder) or (self.named(close[0], folder) if close else ())
+        found = self.named(stem, folder) or tuple(address for address, there in renumbered if there == place)
         return found or tuple(address for address, there in renamed if there == place)
+
+
+def _slug(stem: str) -> str:
+    """Return the name of a file without its number."""
+    return _plain(stem[len(numbered[0]) :] if (numbered := STEM_NUMBER.match(stem)) else stem)
 
 
 def _plain(name: str) -> str:

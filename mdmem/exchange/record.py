@@ -223,12 +223,12 @@ def with_whole_labels(text: str) -> str:
 
 # Words that may come before the number of a record.
 WORDS_BEFORE_NUMBER = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
-_STEM_NUMBER = re.compile(
+STEM_NUMBER = re.compile(
     rf"(?!\d{{4}}-\d\d-\d\d)(?:{WORDS_BEFORE_NUMBER}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
 )
 
 
 def number_of(stem: str) -> int | None:
     """Return the number at the start of a file name, or None. A date is not a number."""
-    found = _STEM_NUMBER.match(stem)
+    found = STEM_NUMBER.match(stem)
     return int(found[1]) if found else None
