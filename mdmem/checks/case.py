@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache, cached_property, partial
 from itertools import takewhile
@@ -196,6 +196,11 @@ class Case(Struct, frozen=True, dict=True):
         """Yield each link of the front matters without repetitions, then every link in the bodies."""
         yield from self.distinct_links
         yield from self.references
+
+    @cached_property
+    def linking(self) -> Mapping[str, Sequence[str]]:
+        """Return the addresses of the entries that link to each entry."""
+        return grouped((link.target, link.address) for link in self.all_links if link.target)
 
     @cached_property
     def numbered(self) -> dict[str, list[str]]:

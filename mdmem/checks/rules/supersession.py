@@ -135,10 +135,8 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     if faults or (old.is_in_force and case.catalog.derived.amended_by(edge.old)):
         return found
     # A person must decide if the new entry has less authority, or if the links of other current entries must change.
-    links = (one.address for one in case.all_links if old.is_in_force and one.target == edge.old)
-    is_safe = new.type.rank <= old.type.rank and not any(
-        case.catalog.lineage.is_current(one) for one in links if one != edge.new
-    )
+    linking = (one for one in case.linking.get(edge.old, ()) if one != edge.new) if old.is_in_force else ()
+    is_safe = new.type.rank <= old.type.rank and not any(map(case.catalog.lineage.is_current, linking))
     is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     title = f"Add `superseded_by` to `{edge.old}.md`{', which deprecates it' if old.is_in_force else ''}"
     if is_safe:
