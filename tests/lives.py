@@ -13,25 +13,19 @@ LIVED_IN = (
     "\ufeff---\r\n"
     "# the rule of the winter\r\n"
     "type: decision   # as agreed\r\n"
-    "status: {status} # since spring\r\n"
+    "status: active # since spring\r\n"
     "created_at: 2026-03-05\r\n"
     "title:   'Use  two threads'\r\n"
     "tags:\r\n"
     '  - "executor"   # the old one\r\n'
     "\r\n"
-    "{more}"
     "# the end\r\n"
     "---\r\n"
     "\r\n"
     "Navigation uses two threads.  \r\n"
     "\r\n"
     "Rationale: it was measured."
-)
-
-
-def lived_in(*, status: str = "active", more: str = "") -> bytes:
-    """Return the file of an entry that nobody formatted; `more` are whole lines of its front matter."""
-    return LIVED_IN.format(status=status, more=more).encode()
+).encode()
 
 
 @made_once

@@ -23,11 +23,6 @@ def ended(address: str, **values: object) -> Entry:
     return entry(address, status=Status.DEPRECATED, **values)
 
 
-def draft(address: str, **values: object) -> Entry:
-    """Return a draft."""
-    return entry(address, status=Status.DRAFT, **values)
-
-
 def naive_said(entries: Mapping[str, Entry]) -> Edges:
     """What either end says, unless the successor is a draft."""
     named = [(old, new) for new, one in entries.items() for old in one.supersedes]
@@ -203,7 +198,7 @@ OLD = ("w/r/old",)
             {},
         ),
         # A draft changes nothing, and a split has both heads.
-        ([entry("w/r/old"), draft("w/r/new", supersedes=OLD)], OLD, (), {}),
+        ([entry("w/r/old"), entry("w/r/new", status=Status.DRAFT, supersedes=OLD)], OLD, (), {}),
         (
             [ended("w/r/old"), entry("w/r/b", supersedes=OLD), entry("w/r/a", supersedes=OLD)],
             ("w/r/a", "w/r/b"),

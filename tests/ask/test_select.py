@@ -564,19 +564,16 @@ def test_reason_names_a_word_of_several_parts_only_where_the_entry_has_all(root:
 
 
 @pytest.mark.parametrize(
-    ("kind", "covered"), [("invariant", True), ("decision", True), ("pattern", False), ("note", False)]
+    ("kind", "status", "covered"),
+    [
+        *(("invariant", "active", True), ("decision", "active", True), ("pattern", "active", False)),
+        *(("note", "active", False), ("decision", "deprecated", False)),
+    ],
 )
-def test_covered_by_invariants_and_decisions_alone(kind: str, covered: bool, root: Path) -> None:
-    put(root, "app/a/x", "Queue", type=kind, applies_to=["src/**"])
-    assert found(root, "queue").basis.covered is covered
-    assert found(root, "", ("src/a.py",)).basis.covered is covered
-    assert found(root).basis.covered is covered
-
-
-def test_covered_is_not_said_for_what_ended(root: Path) -> None:
-    put(root, "app/a/old", "Queue", status="deprecated")
-    assert not found(root, "queue", include_deprecated=True).basis.covered
-    assert not found(root, include_deprecated=True).basis.covered
+def test_covered_by_current_invariants_and_decisions_alone(kind: str, status: str, covered: bool, root: Path) -> None:
+    put(root, "app/a/x", "Queue", type=kind, status=status, applies_to=["src/**"])
+    for asked in (("queue",), ("", ("src/a.py",)), ()):
+        assert found(root, *asked, include_deprecated=True).basis.covered is covered
 
 
 def test_few_decisions_that_share_no_word_are_named_and_many_counted(root: Path) -> None:

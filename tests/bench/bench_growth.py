@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from index_corpus import commit, git
+
 Files = Iterator[tuple[str, str]]
 _ENTRY = "---\ntype: {type}\nstatus: {status}\ncreated_at: 2026-01-01\ntitle: {title}\n{more}---\n\n{body}\n"
 
@@ -66,21 +68,15 @@ SHAPES = {
 }
 
 
-def _git(folder: Path, *arguments: str) -> None:
-    named = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-    subprocess.run(["git", *named, *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-
-
 def _made(folder: Path, files: Files) -> None:
     (folder / "mdmem.toml").touch()
-    _git(folder, "init", "-q")
-    _git(folder, "commit", "-q", "--allow-empty", "-m", "empty")
+    git(folder, "init", "-q")
+    commit(folder, "empty")
     for path, text in [("shop/README.md", "---\nkind: project\n---\n"), *files]:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    _git(folder, "add", "-A")
-    _git(folder, "commit", "-q", "-m", "many")
+    commit(folder, "many")
 
 
 def _seconds(folder: Path, command: tuple[str, ...]) -> float:

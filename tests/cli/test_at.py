@@ -192,16 +192,12 @@ def test_without_a_known_default_branch_the_setting_is_named(lived: Path, run: R
     assert titles(run, lived, "2026-06-01") == ["Use four threads"]
 
 
-def test_check_judges_the_revision_and_not_the_working_tree(lived: Path, run: Run) -> None:
+def test_revision_is_judged_by_its_own_files_and_settings(lived: Path, run: Run) -> None:
     (lived / f"memory/{ADDRESS}.md").write_text("broken\n")
     arguments = ("check", "--select", "front-matter-missing")
     assert [run(*arguments, *at).code for at in ((), ("--at", "HEAD"))] == [1, 0]
-
-
-def test_settings_are_read_from_the_revision(folder: Path, run: Run) -> None:
-    (folder / "memory/mdmem.toml").write_text("nonsense = 1\n")
-    assert run("list").code == 2
-    assert run("list", "--at", "HEAD").code == 0
+    (lived / "memory/mdmem.toml").write_text("nonsense = 1\n")
+    assert [run("list", *at).code for at in ((), ("--at", "HEAD"))] == [2, 0]
 
 
 def test_question_about_a_revision_leaves_the_index_of_the_working_tree_alone(lived: Path, run: Run) -> None:

@@ -72,6 +72,13 @@ def test_init_twice_changes_no_byte_and_records_that_are_there_are_the_next_step
     assert ("mdmem import --dry-run" in first.splitlines()[-1], "next: mdmem new" in first) == (True, False)
     ran = run("init", unchanged=repo)
     assert (ran.code, ran.out.count("stays as it is"), "wrote" in ran.out) == (0, 6, False)
+    everyone = [part for client in FILES for part in ("--client", client)]
+    run("init", *everyone)
+    ran = run("init", *everyone, unchanged=repo)
+    assert "wrote" not in ran.out
+    assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
+    # The lines for the server are more than a plain run would write.
+    assert "AGENTS.md exists and stays as it is\n" in run("init", unchanged=repo).out
 
 
 def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None:
@@ -247,16 +254,6 @@ def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(repo: Pa
     assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
     assert (repo / "AGENTS.md").read_text().count("Before you change code") == 1
     assert not (repo / "memory").exists()
-
-
-def test_second_run_changes_no_byte(repo: Path, run: Run) -> None:
-    everyone = [part for client in FILES for part in ("--client", client)]
-    run("init", *everyone)
-    ran = run("init", *everyone, unchanged=repo)
-    assert "wrote" not in ran.out
-    assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
-    # The lines for the server are more than a plain run would write.
-    assert "AGENTS.md exists and stays as it is\n" in run("init", unchanged=repo).out
 
 
 @pytest.mark.parametrize(

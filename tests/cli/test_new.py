@@ -19,7 +19,7 @@ from builders import (
     write,
     write_entry,
 )
-from lives import OLD, changed_lines, editor, lived_in, two_entries
+from lives import LIVED_IN, OLD, changed_lines, editor, two_entries
 
 from mdmem.model.fields import BODIES
 
@@ -303,11 +303,11 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("variable", ["GIT_EDITOR", "VISUAL", "EDITOR"])
 def test_edit_writes_what_the_editor_left(variable: str, root: Path) -> None:
-    write(root, f"{OLD}.md", lived_in())
+    write(root, f"{OLD}.md", LIVED_IN)
     commit_all(root.parent)
     code, printed = edit(root, by="text = text.replace('measured', 'tried')", variable=variable)
     assert (code, printed.splitlines()[:2]) == (0, [f"changed {OLD}.md", "  body: changed"])
-    assert changed_lines(lived_in(), (root / f"{OLD}.md").read_bytes()) == [
+    assert changed_lines(LIVED_IN, (root / f"{OLD}.md").read_bytes()) == [
         "- Rationale: it was measured.",
         "+ Rationale: it was tried.",
     ]

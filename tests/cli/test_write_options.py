@@ -18,7 +18,7 @@ from builders import (
     write,
     write_entry,
 )
-from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
+from lives import LIVED_IN, NEW, OLD, RULE, changed_lines, two_entries
 
 DRAFT = "nav/rules/draft"
 MOVED = "nav/laws/callbacks"
@@ -140,12 +140,12 @@ def test_review_keeps_the_doubt_and_says_how_it_ends(root: Path, run: Run) -> No
 
 @pytest.mark.parametrize(("end", "day"), [("doubt --done", "2026-11-21"), ("verify --at 2026-11-20", "2026-11-20")])
 def test_end_of_a_review_leaves_the_file_as_it_was_but_for_the_day(end: str, day: str, root: Path, run: Run) -> None:
-    write(root, f"{OLD}.md", lived_in())
+    write(root, f"{OLD}.md", LIVED_IN)
     run("doubt", OLD, "-m", "is it so?", cwd=root)
     ran = run(*end.split(), OLD, cwd=root)
     changed = f"status: under_review → active\n  verified_at: {day}\n  x-review-reason: removed (is it so?)\n"
     assert ran.out == f"changed {OLD}.md\n  {changed}"
-    assert changed_lines(lived_in(), (root / f"{OLD}.md").read_bytes()) == [f"+ verified_at: {day}\r"]
+    assert changed_lines(LIVED_IN, (root / f"{OLD}.md").read_bytes()) == [f"+ verified_at: {day}\r"]
     again = run("verify", OLD, "--at", day, cwd=root)
     assert (again.code, again.out, again.err) == (0, "", "nothing to change: the files already have this content\n")
 

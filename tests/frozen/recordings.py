@@ -15,20 +15,14 @@ def group_of(root: str, question: str) -> str:
     return root if root in ("cases", "merges") else f"{root}-{question.split()[0]}"
 
 
-def by_group(root: str, answers: Recorded) -> dict[str, Recorded]:
-    """Return answers by the recording they are in."""
-    found: dict[str, Recorded] = defaultdict(dict)
-    for question, answer in answers.items():
-        found[group_of(root, question)][question] = answer
-    return found
-
-
 def write_recordings(root: str, answers: Recorded) -> None:
     """Replace the recordings of a root."""
     for old in RECORDED.glob(f"{root}*.txt"):
         old.unlink()
-    for group, found in by_group(root, answers).items():
-        text = "".join(f"$ {question}\n{answer}\n" for question, answer in sorted(found.items()))
+    texts: dict[str, str] = defaultdict(str)
+    for question, answer in sorted(answers.items()):
+        texts[group_of(root, question)] += f"$ {question}\n{answer}\n"
+    for group, text in texts.items():
         (RECORDED / f"{group}.txt").write_text(text, encoding="utf-8", newline="")
 
 

@@ -1,5 +1,6 @@
 """Documents and trees of them for the tests of the index."""
 
+import os
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -83,3 +84,13 @@ def kept(made: Tree, folder: Path) -> FullTextIndex:
     index.refresh(made)
     made.asked.clear()
     return index
+
+
+class Planted:
+    """Runs code where it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.path),)

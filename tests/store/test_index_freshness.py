@@ -17,7 +17,7 @@ from builders import Capture, commit_all, environment, git, made_once, memory, r
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.index.schema import checksum
 
-from .index_builders import ask, kept, tree
+from .index_builders import Planted, ask, kept, tree
 
 ADDRESS = "nav/rules/crane"
 CACHE = ".git/mdmem/cache/memory"
@@ -238,16 +238,6 @@ def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:
     commit_all(asked.folder)
     assert asked.titles() == ["Lifts"]
     assert list((asked.folder / INDEX).glob("*.toc"))
-
-
-class Planted:
-    """Runs code where it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.mkdir, (str(self.path),)
 
 
 def files_of(folder: Path) -> list[str]:

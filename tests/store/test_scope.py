@@ -155,18 +155,14 @@ def test_scope_with_a_focus_says_that_a_file_cannot_be_read(tmp_path: Path) -> N
     assert "though some of its files cannot be read" in message
 
 
-def test_scope_of_a_wing_whose_folder_cannot_be_listed_is_resolved(tmp_path: Path) -> None:
+def test_scope_of_a_wing_whose_folder_or_manifest_cannot_be_read_is_resolved(tmp_path: Path) -> None:
     wings(tmp_path, app="kind: project")
     for project_id in ("locked_one", "Locked-One"):
         found = scope_state(refusing(tmp_path, "locked_one"), project_id)
         assert (found.state, found.wing) == (RESOLVED, "locked_one")
-
-
-def test_scope_of_a_wing_whose_manifest_cannot_be_read_and_holds_no_entry_is_resolved(tmp_path: Path) -> None:
     write(tmp_path, "web/README.md", "---\nkind: [\n---\n")
     known = load(WorkingTree(tmp_path))
-    assert "web" not in known.wings
-    assert scope_state(known, "web").wing == "web"
+    assert ("web" in known.wings, scope_state(known, "web").wing) == (False, "web")
 
 
 def test_scope_names_what_cannot_be_read_and_may_be_the_project(tmp_path: Path) -> None:

@@ -68,28 +68,25 @@ def test_settings_are_refused_with_a_sentence_and_the_line(case: GoldenCase) -> 
     assert (f"{caught.value.line}: {caught.value}",) == case.says
 
 
+NO_TOML = [b"a = " + b"[" * 10_000, b".".join([b"a"] * 3000) + b" = 1\n", b"a = [{b = 0x8000000000000000}]"]
+NO_TOML += [b"budget = " + b"9" * 10_000, b"[check", b"\x00"]
+# The first unknown key is named.
+UNKNOWN = "[rooms]\n" + "".join(f"zz{letter} = 'a'\n" for letter in "qwertyuiopasdfghjklmnbvcxz")
+NOT_BELOW = ["/known.json", "../known.json", "a/../b", "./a", "a//b", "C:/a", r"a\b"]
+BASELINE = r": `check\.baseline` must be a path below the root, such as"
+
+
 @pytest.mark.parametrize(
-    "content",
+    ("content", "said"),
     [
-        *(b"a = " + b"[" * 10_000, b".".join([b"a"] * 3000) + b" = 1\n", b"a = [{b = 0x8000000000000000}]"),
-        *(b"budget = " + b"9" * 10_000, b"[check", b"\x00"),
+        *((content, " cannot be read: ") for content in NO_TOML),
+        *((f"[check]\nbaseline = '{path}'".encode(), BASELINE) for path in NOT_BELOW),
+        (UNKNOWN.encode(), r" has an unknown key `rooms\.zzq`; `mdmem guide settings` lists"),
     ],
 )
-def test_settings_that_are_no_toml_are_refused(content: bytes) -> None:
-    with pytest.raises(SettingsError, match=r"^mdmem\.toml cannot be read: "):
+def test_settings_that_cannot_be_used_are_refused(content: bytes, said: str) -> None:
+    with pytest.raises(SettingsError, match=rf"^mdmem\.toml{said}"):
         parse_settings(content)
-
-
-def test_first_unknown_key_of_a_table_is_named() -> None:
-    unknown = "".join(f"zz{letter} = 'a'\n" for letter in "qwertyuiopasdfghjklmnbvcxz")
-    with pytest.raises(SettingsError, match=r"unknown key `rooms\.zzq`; `mdmem guide settings` lists"):
-        parse_settings(f"[rooms]\n{unknown}".encode())
-
-
-@pytest.mark.parametrize("path", ["/known.json", "../known.json", "a/../b", "./a", "a//b", "C:/a", r"a\b"])
-def test_baseline_that_is_not_below_the_root_is_refused(path: str) -> None:
-    with pytest.raises(SettingsError, match=r"^mdmem\.toml: `check\.baseline` must be a path below the root, such as"):
-        parse_settings(f"[check]\nbaseline = '{path}'".encode())
 
 
 def test_settings_with_a_fault_keep_what_can_be_read() -> None:

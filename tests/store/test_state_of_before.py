@@ -13,6 +13,8 @@ from builders import Capture, commit_all, git, make_repository, run_here, write
 
 from mdmem.store.state.tokens import BearerTokens
 
+from .index_builders import Planted
+
 DATA = Path(__file__).parents[1] / "data"
 # When each version wrote its state, less than a minute before its one-time token expires, and the text of that token.
 WRITTEN = {"0_1": datetime(2026, 11, 21, 12, tzinfo=UTC), "61caf593": datetime(2026, 11, 23, 20, 41, 53, tzinfo=UTC)}
@@ -126,15 +128,7 @@ def test_index_of_another_format_is_left_alone_and_none_of_it_unpickled(tmp_path
     index, mark = folder / ".git/mdmem/cache/memory/text", folder / "unpickled"
     stated = json.loads((index / "index.json").read_bytes())
     for name, size in stated["files"].items():
-        write(index / stated["generation"], name, pickle.dumps(_Touches(mark)).ljust(size, b"\0"))
+        write(index / stated["generation"], name, pickle.dumps(Planted(mark)).ljust(size, b"\0"))
     ran = run_here(capsys, "search", "threads", cwd=folder)
     assert (ran.code, ran.err, "nav/architecture/threads" in ran.out) == (0, "", True)
     assert not mark.exists()
-
-
-class _Touches:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __reduce__(self) -> object:
-        return Path.touch, (self._path,)

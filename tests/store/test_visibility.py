@@ -65,7 +65,7 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
     addresses = tuple(workspace.catalog.entries)
     yield dump(json_form.entries_json(in_full(workspace, list(workspace.catalog.entries.values()))))
     yield from (dump(json_form.why_json(why(workspace, address))) for address in addresses)
-    yield from _checked(workspace)
+    yield _said(lambda: _checked(workspace))
     yield dump(hygiene_fields(run(workspace)))
     yield _said(lambda: dump(json_form.status_json(report_status(workspace))))
 
@@ -79,15 +79,10 @@ def _searched(workspace: Workspace, question: Question) -> str:
     return dump(json_form.search_json(result, snippets(workspace, result, 50)))
 
 
-def _checked(workspace: Workspace) -> Iterator[str]:
-    try:
-        report = check(workspace, CheckRequest())
-    except MdmemError as error:
-        yield str(error)
-        return
-    checked = findings.CheckedRoot(report, "", workspace.line_of, lambda path: path)
-    yield findings.json([checked], Style())
-    yield findings.text([checked], Style())
+def _checked(workspace: Workspace) -> str:
+    report = check(workspace, CheckRequest())
+    checked = [findings.CheckedRoot(report, "", workspace.line_of, lambda path: path)]
+    return findings.json(checked, Style()) + findings.text(checked, Style())
 
 
 def _said(ask: Callable[[], str]) -> str:

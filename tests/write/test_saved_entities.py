@@ -8,7 +8,7 @@ from builders import open_root, snapshot, write, write_entry
 
 from mdmem.ask.context import ContextRequest, compile_context, items_of
 from mdmem.ask.facets import Layer
-from mdmem.model.entry import Relation
+from mdmem.model.entry import Entry, Relation
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.records import BatchSaveResult, SaveResult
@@ -27,8 +27,8 @@ def upsert(
     return agent(root).upsert_entity_with_deps(entity(name, fact), list(relations), "nav", focus)
 
 
-def relations_of(root: Path, address: str) -> tuple[Relation, ...]:
-    return load(WorkingTree(root)).entries[address].relations
+def written(root: Path, address: str = ARM) -> Entry:
+    return load(WorkingTree(root)).entries[address]
 
 
 def test_entity_is_a_note_with_its_name_and_fact(root: Path) -> None:
@@ -100,7 +100,7 @@ def test_update_adds_relations_to_those_that_people_wrote(root: Path) -> None:
     path = write(root, f"{ARM}.md", LIVED_IN.encode())
     result = upsert(root, "Arm", "Old fact.", related("Hand", "PRODUCES"), related("Base", "READS"))
     assert result.artifact_id == ARM
-    assert relations_of(root, ARM) == (
+    assert written(root).relations == (
         Relation("READS", "nav/entities/base"),
         Relation("PRODUCES", "nav/entities/hand"),
     )
@@ -140,7 +140,7 @@ def test_relation_is_added_in_the_style_of_the_others(root: Path, before: str, a
 def test_relation_finds_an_entity_by_name_or_address(root: Path, type_: str, named: str) -> None:
     upsert(root, "Base")
     assert upsert(root, "Arm", "It moves.", related(named, type_)).status == "saved"
-    assert relations_of(root, ARM) == (Relation(type_, "nav/entities/base"),)
+    assert written(root).relations == (Relation(type_, "nav/entities/base"),)
 
 
 def test_relation_by_name_prefers_the_own_wing(root: Path) -> None:
@@ -150,8 +150,8 @@ def test_relation_by_name_prefers_the_own_wing(root: Path) -> None:
     upsert(root, "Arm", "It moves.", related("Base"))
     upsert(root, "Base")
     upsert(root, "Hand", "It moves.", related("Base"))
-    assert relations_of(root, ARM) == (Relation("READS", "lab/entities/base"),)
-    assert relations_of(root, "nav/entities/hand") == (Relation("READS", "nav/entities/base"),)
+    assert written(root).relations == (Relation("READS", "lab/entities/base"),)
+    assert written(root, "nav/entities/hand").relations == (Relation("READS", "nav/entities/base"),)
 
 
 def test_properties_are_kept_beside_the_relations(root: Path) -> None:
@@ -174,10 +174,6 @@ def test_update_ignores_older_errors(root: Path) -> None:
 SESSION = "nav/sessions/set-up"
 
 
-def produced(root: Path, address: str = SESSION) -> tuple[str, ...]:
-    return load(WorkingTree(root)).entries[address].produced
-
-
 def statuses(batch: BatchSaveResult) -> tuple[str, list[str], list[str], str]:
     return (
         str(batch.session.status),
@@ -194,7 +190,7 @@ def test_session_links_to_its_decisions_and_patterns(root: Path) -> None:
     assert statuses(batch) == ("saved", ["saved", "saved"], ["saved"], "saved")
     learned = ("nav/architecture/use-utc", "nav/architecture/other", "nav/conventions/a-test-fails")
     assert tuple(one.artifact_id for one in (*batch.decisions, *batch.patterns)) == learned
-    assert produced(root) == learned
+    assert written(root, SESSION).produced == learned
 
 
 def test_session_links_to_existing_entries(saves: Agent, root: Path) -> None:
@@ -202,7 +198,7 @@ def test_session_links_to_existing_entries(saves: Agent, root: Path) -> None:
     saves.save_pattern(pattern(), "nav")
     batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], "nav")
     assert statuses(batch) == ("saved", ["duplicate_skip"], ["duplicate_skip"], "saved")
-    assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/a-test-fails")
+    assert written(root, SESSION).produced == ("nav/architecture/use-utc", "nav/conventions/a-test-fails")
 
 
 def test_part_that_fails_stops_no_other(saves: Agent, root: Path) -> None:
@@ -218,7 +214,7 @@ def test_part_that_fails_stops_no_other(saves: Agent, root: Path) -> None:
     assert statuses(batch) == ("failed", ["pending_retry"], [], "failed")
     batch = saves.store_session_with_learnings(session(), [decision()], [], "")
     assert statuses(batch) == ("blocked_scope", ["blocked_scope"], [], "failed")
-    assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/x")
+    assert written(root, SESSION).produced == ("nav/architecture/use-utc", "nav/conventions/x")
 
 
 def test_link_is_the_only_change_of_the_session(saves: Agent, root: Path) -> None:
