@@ -322,6 +322,17 @@ def hook(folder: Path, name: str, script: str) -> Path:
     return file
 
 
+SIGNED = "gpgsig -----BEGIN PGP SIGNATURE-----"
+
+
+def sign(top: Path) -> None:
+    """Let git sign each commit of a repository."""
+    script = "#!/bin/sh\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\ncat >/dev/null\n"
+    write(top.parent, "gpg", script).chmod(0o755)
+    for name, value in (("commit.gpgSign", "true"), ("gpg.program", str(top.parent / "gpg")), ("user.signingKey", "K")):
+        git(top, "config", name, value)
+
+
 def refuse(monkeypatch: pytest.MonkeyPatch, name: str, end: str) -> None:
     """Let one call of the system refuse the paths with an end, as it does for those without permission."""
     call: Callable[..., Any] = getattr(os, name)

@@ -132,24 +132,17 @@ def test_pull_request_is_refused_for_what_its_merge_would_break(clone: list[str]
     assert "dangling-link" in done.stdout
 
 
-def test_deletion_of_what_is_in_force_is_refused_by_comparison(tmp_path: Path) -> None:
+@pytest.mark.parametrize("event", ["pull request", "merge queue"])
+def test_deletion_of_what_is_in_force_is_refused_by_comparison_with_the_base(event: str, tmp_path: Path) -> None:
     origin = memory(tmp_path / "origin")
+    base = git(origin, "rev-parse", "HEAD")
     git(origin, "checkout", "-q", "-b", "change")
     git(origin, "rm", "-q", CITED)
     commit_all(origin)
-    runner = checked_out(origin, tmp_path / "job", base_ref="main")
+    told, compared = ({"base_ref": "main"}, "origin/main") if event == "pull request" else ({"merge_group": base}, base)
+    runner = checked_out(origin, tmp_path / "job", **told)
     done = runner.check()
-    assert (done.returncode, "deleted-in-force" in done.stdout) == (1, True), done.stdout + done.stderr
-
-
-def test_merge_queue_is_compared_with_its_base(tmp_path: Path) -> None:
-    origin = memory(tmp_path / "origin")
-    base = git(origin, "rev-parse", "HEAD")
-    git(origin, "rm", "-q", CITED)
-    commit_all(origin)
-    runner = checked_out(origin, tmp_path / "job", branch="main", merge_group=base)
-    done = runner.check()
-    assert (done.returncode, runner.outputs["fetch"]["base"]) == (1, base), done.stdout + done.stderr
+    assert (done.returncode, runner.outputs["fetch"]["base"]) == (1, compared), done.stdout + done.stderr
     assert "deleted-in-force" in done.stdout
 
 

@@ -29,19 +29,16 @@ def test_order_inside_a_type_is_focus_then_project_then_shared(root: Path) -> No
     assert [item.tier for item in answer.items] == ["focus", "project", "shared", "shared"]
 
 
-def test_order_inside_a_scope_is_active_then_under_review(root: Path) -> None:
+def test_order_inside_a_scope_is_active_then_under_review_and_of_equals_score_then_newest_then_address(
+    root: Path,
+) -> None:
     put(root, "app/a/sure", "A queue that holds other words too")
     put(root, "app/a/doubtful", "Queue", status="under_review")
     put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
-    assert names(found(root, "queue").items) == ["app/a/sure", "app/a/doubtful", "app/a/expired"]
-
-
-def test_order_of_equals_is_score_then_newest_then_address(root: Path) -> None:
-    put(root, "app/a/d", "Queue of other things")
-    put(root, "app/a/c", "Queue", created_at="2026-01-01")
-    put(root, "app/a/a", "Queue", created_at="2026-01-01")
-    put(root, "app/a/b", "Queue", created_at="2026-02-01")
-    assert names(found(root, "queue").items) == ["app/a/b", "app/a/a", "app/a/c", "app/a/d"]
+    for name, created in (("c", "2026-01-01"), ("a", "2026-01-01"), ("b", "2026-02-01")):
+        put(root, f"app/a/{name}", "Queue", created_at=created)
+    expected = [f"app/a/{name}" for name in ("b", "a", "c", "sure", "doubtful", "expired")]
+    assert names(found(root, "queue").items) == expected
 
 
 # --- paths in prose ---

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import (
+    SIGNED,
     Capture,
     commit_all,
     entry_text,
@@ -17,6 +18,7 @@ from builders import (
     open_root,
     run_here,
     run_mdmem,
+    sign,
     snapshot,
     write,
     write_entry,
@@ -273,18 +275,10 @@ def test_hook_can_refuse_the_push_or_the_rebase(ours: Path, theirs: Path, capsys
 
 def test_rebased_commits_are_signed_again(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/theirs")
-    signer = write(
-        ours.parent,
-        "signer",
-        "#!/bin/sh\ncat > /dev/null\necho '[GNUPG:] SIG_CREATED D 1 1 00 1 X' >&2\n"
-        "echo '-----BEGIN PGP SIGNATURE-----'\necho X\necho '-----END PGP SIGNATURE-----'\n",
-    )
-    signer.chmod(0o755)
-    git(ours, "config", "gpg.program", str(signer))
-    git(ours, "config", "commit.gpgSign", "true")
+    sign(ours)
     add(ours, "nav/rules/ours", title="Ours")
     sync(ours)
-    assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(ours, "cat-file", "commit", "HEAD")
+    assert SIGNED in git(ours, "cat-file", "commit", "HEAD")
 
 
 def test_own_merge_commit_stays_a_merge(ours: Path, theirs: Path) -> None:

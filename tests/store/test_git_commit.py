@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import (
+    SIGNED,
     commit_all,
     environment,
     git,
@@ -19,6 +20,7 @@ from builders import (
     make_repository,
     merge_conflict,
     repository_of,
+    sign,
     status,
     without_rights,
     write,
@@ -234,14 +236,10 @@ def test_no_editor_opens_and_no_template_is_read(top: Path, monkeypatch: pytest.
 
 
 def test_commit_is_signed_where_git_signs(top: Path) -> None:
-    script = "#!/bin/sh\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\ncat >/dev/null\n"
-    program = write(top.parent, "gpg", script)
-    program.chmod(0o755)
-    for name, value in (("commit.gpgSign", "true"), ("gpg.program", str(program)), ("user.signingKey", "K")):
-        git(top, "config", name, value)
+    sign(top)
     write(top, "m/one.md", "ours\n")
     assert commit(top, "m/one.md") == git(top, "rev-parse", "HEAD")
-    assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(top, "cat-file", "commit", "HEAD")
+    assert SIGNED in git(top, "cat-file", "commit", "HEAD")
 
 
 def test_worktree_commits_to_its_own_branch(top: Path) -> None:

@@ -152,18 +152,7 @@ CONTENTS = [
 ]
 PLACES = [f"w/{room}/e{number}.md" for room in "rs" for number in range(4)]
 PLACES += [*PLACES, "w/README.md", "v/q/e1.md", "v/README.md", "w/r/README.md", "w/x.md"]
-EVENTS = [
-    "write",
-    "write",
-    "write",
-    "remove",
-    "move",
-    "same size and time",
-    "link",
-    "settings",
-    "stash -q",
-    "checkout -q .",
-]
+EVENTS = [*["write"] * 3, "remove", "move", "same size and time", "link", "settings", "stash -q", "checkout -q ."]
 
 
 def change(top: Path, draw: random.Random) -> str:
