@@ -1,7 +1,7 @@
 """Trees that no file system need hold, and what one check finds in a tree."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,16 @@ from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of
 
 @dataclass
 class ListedTree(Tree):
-    """A tree of the given files, each an entry's text unless another is given."""
+    """A tree of the given files, each an entry's text."""
 
     listed: tuple[TreeFile, ...]
-    content: Mapping[str, bytes] = field(default_factory=dict)
     name: str = "listed"
 
     def files(self) -> tuple[TreeFile, ...]:
         return tuple(sorted(self.listed, key=lambda file: file.path))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        for path in paths:
-            yield path, self.content.get(path, entry_text().encode())
+        return ((path, entry_text().encode()) for path in paths)
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         return {}

@@ -5,22 +5,19 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 import pytest
 from builders import Run, commit_all, entry_text, git, make_root, snapshot, write, write_entry
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from trees import ListedTree
+from trees import HeldTree, case_of
 
 from mdmem.checks.case import Case
 from mdmem.errors import LostRaceError
 from mdmem.markdown.parse import image_links
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.load import load
-from mdmem.store.settings import Settings
-from mdmem.store.tree import Tree, TreeFile, TreeView
+from mdmem.store.tree import Tree, TreeView
 from mdmem.write.move import plan_moves
 
 OLD, NEW = "nav/rules/callbacks", "nav/habits/blocking"
@@ -300,7 +297,7 @@ class Memory:
 
     @property
     def tree(self) -> Tree:
-        return ListedTree(tuple(map(TreeFile, self.files)), self.files)
+        return HeldTree(self.files)
 
     def now(self, path: str) -> str:
         """Return where a path is after the move, of what is not there, too."""
@@ -345,10 +342,6 @@ def edges(case: Case) -> Iterator[tuple[str, str, str]]:
     for address, _ in case.documents:
         for other in image_links(case.prose_of(address)):
             yield address, "other", posixpath.normpath(posixpath.join(posixpath.dirname(address), other.target))
-
-
-def case_of(tree: Tree) -> Case:
-    return Case(load(tree), Settings(), date(2026, 11, 21))
 
 
 @given(memories())

@@ -9,14 +9,14 @@ import pytest
 from builders import commit_all, entry_text, git, make_repository, make_root, refuse, repository_of, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import HeldTree, ListedTree, meant
+from trees import HeldTree, ListedTree, case_of, meant
 
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.changes import Changes, ComparableText, says_the_same
+from mdmem.store.catalog.changes import ComparableText, says_the_same
 from mdmem.store.catalog.links import EdgeKind, classify, neighbours
 from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.catalog.model import Catalog
@@ -206,35 +206,21 @@ def test_neighbours_come_from_both_ends_the_weightiest_first(name: str, expected
     assert shown == expected
 
 
-TODAY = date(2026, 11, 21)
 RULE = "Times are stored in UTC.\n"
 
 
-def tree_of(**texts: str) -> ListedTree:
+def tree_of(**texts: str) -> HeldTree:
     """Return a tree of files, whose names stand for the addresses `app/rules/NAME`, or `WING__ROOM__NAME`."""
-    content = {
-        f"{name.replace('__', '/') if '__' in name else f'app/rules/{name}'}.md": text for name, text in texts.items()
-    }
-    return ListedTree(
-        tuple(TreeFile(path) for path in content), {path: text.encode() for path, text in content.items()}
-    )
+    names = {name: name.replace("__", "/") if "__" in name else f"app/rules/{name}" for name in texts}
+    return HeldTree({f"{names[name]}.md": text.encode() for name, text in texts.items()})
 
 
-def case_of(before: Tree, after: Tree) -> Case:
-    return Case(load(after), Settings(), TODAY, base=Base("base", load(before), Settings()))
-
-
-def told(changes: Changes) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+def changed(before: Tree, after: Tree) -> tuple[list[tuple[str, ...]], list[str], list[str]]:
     """Return what was changed (from, to), added and taken away, without `app/rules/`."""
-    short = [
-        [entry.address.removeprefix("app/rules/") for entry in entries] for entries in (changes.added, changes.gone)
-    ]
-    pairs = [(one.before.address, one.after.address) for one in changes.changed]
-    return [tuple(end.removeprefix("app/rules/") for end in pair) for pair in pairs], *short
-
-
-def changed(before: Tree, after: Tree) -> tuple[list[tuple[str, str]], list[str], list[str]]:
-    return told(case_of(before, after).changes)
+    found = case_of(after, base=Base("base", load(before), Settings())).changes
+    added, gone = ([one.address.removeprefix("app/rules/") for one in ends] for ends in (found.added, found.gone))
+    pairs = [(one.before.address, one.after.address) for one in found.changed]
+    return [tuple(end.removeprefix("app/rules/") for end in pair) for pair in pairs], added, gone
 
 
 def test_each_kind_of_change_is_told_apart() -> None:
