@@ -2,8 +2,8 @@
 
 A word is folded (Unicode NFKC, no accents, lower case), dropped if it is a stop word, and stemmed. An identifier
 (`MultiThreadedExecutor`, `snake_case`, `kebab-case`, `a/b.py`, `.net`) gives a term for each part and one for the
-whole. A script without spaces gives a term for each pair of neighbouring characters, and in documents also for each
-character.
+whole. Two words with a hyphen (`e-mail`) also give the term that they have as one word. A script without spaces gives a
+term for each pair of neighbouring characters, and in documents also for each character.
 
 A run is a longest sequence of letters, digits and connecting characters. A term is a string in the index.
 """
@@ -22,7 +22,7 @@ from msgspec import Struct
 from whoosh.lang.porter2 import stem
 from whoosh.lang.stopwords import stoplists
 
-VERSION = 3
+VERSION = 4
 """Increase this number if any text gives other terms, so that existing indexes are rebuilt."""
 
 # The length to which terms are cut. Nobody types more, and encoded data would otherwise fill the index.
@@ -133,6 +133,7 @@ def ask(text: str) -> QueryTerms:
             # The question `GitHub` also finds documents with `github`, although `github` has no term `hub`.
             humped = (split(piece) for piece in _CONNECTOR.split(raw) if piece)
             wholes |= {whole: piece.words for piece in humped for whole in piece.wholes}
+            wholes |= dict.fromkeys(_joined(raw), token.words)
     return QueryTerms(tuple(terms), terms, {whole: implied for whole, implied in wholes.items() if whole not in terms})
 
 
@@ -185,6 +186,7 @@ def split(raw: str, *, singles: bool = False) -> Token:
     if "/" in raw or ":" in raw or "\\" in raw:
         components = (part for part in _COMPONENT.split(raw) if part != raw and _CONNECTOR.search(part))
         wholes += [part.casefold()[:_LONGEST] for part in components]
+    wholes += _joined(raw)
     for piece in pieces:
         bare = piece.rstrip("+#")
         is_one = bare.islower() or (bare.isupper() and bare.isalpha())
@@ -194,6 +196,12 @@ def split(raw: str, *, singles: bool = False) -> Token:
         for hump in humps:
             words += _word(hump.lower()) if hump.isascii() else _characters(hump.casefold(), singles=singles)
     return Token(tuple(words), tuple(dict.fromkeys(wholes)))
+
+
+def _joined(raw: str) -> tuple[str, ...]:
+    """Return the term of a word that some write with a hyphen, such as `e-mail`, as if it had none."""
+    first, hyphen, last = raw.partition("-")
+    return _word(f"{first}{last}".lower()) if hyphen and first.isalpha() and last.isalpha() else ()
 
 
 def _characters(text: str, *, singles: bool) -> Iterator[str]:
