@@ -107,7 +107,8 @@ class Mentions(Struct, frozen=True):
 
         Sentences that state a change come first, and empty texts, for a link without a sentence, last.
         """
-        found = mentioning_sentences(self.workspace.catalog.body(address), _pattern_in(address, entry))
+        pattern = _pattern_in(address, entry, is_ambiguous=self._shares_number(entry))
+        found = mentioning_sentences(self.workspace.catalog.body(address), pattern)
         # A link without other text, such as `[see: ...]`, is no sentence.
         sentences = [
             (
@@ -117,6 +118,13 @@ class Mentions(Struct, frozen=True):
             for text, match in found
         ]
         return sorted(dict.fromkeys(sentences), key=lambda one: (not one[1], not one[0]))
+
+    def _shares_number(self, entry: Entry) -> bool:
+        """Return whether another entry of the room has the same record number."""
+        room, _, name = entry.address.rpartition("/")
+        number = RECORD_NUMBER.match(name)
+        start = f"{room}/{number[0]}-" if number is not None else entry.address
+        return any(one.startswith(start) and one != entry.address for one in self.workspace.catalog.entries)
 
 
 def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -131,8 +139,9 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     return (*(one for one in mentions if one not in plain), *merged)
 
 
-def _pattern_in(address: str, entry: Entry) -> re.Pattern[str]:
-    return mention_pattern(entry, is_near=address.rpartition("/")[0] == entry.address.rpartition("/")[0])
+def _pattern_in(address: str, entry: Entry, *, is_ambiguous: bool = False) -> re.Pattern[str]:
+    is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
+    return mention_pattern(entry, is_near=is_near and not is_ambiguous)
 
 
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:

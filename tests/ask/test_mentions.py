@@ -87,6 +87,11 @@ def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, run: Run)
     assert f"\n  mentioned by nav/adr/0154-rows (amends it; 2026-03-05): {said}\n" in shown
     assert "mentioned by nav/adr/0153-tickets" not in shown
     assert "0009-grip" not in shown
+    # Where two records have the number, it means neither for certain.
+    put(root, "nav/adr/0148-queues", "Queues", "Queues are long.\n")
+    put(root, "nav/adr/0160-sure", "Sure", "Orders in Postgres follow `0148-use-postgres`.\n")
+    shown = run("retrieve", "--wing", "nav", "orders in postgres").out
+    assert ("mentioned by nav/adr/0160-sure" in shown, "mentioned by nav/adr/0152-pools" in shown) == (True, False)
 
 
 def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory(tmp_path: Path) -> None:
