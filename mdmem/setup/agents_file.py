@@ -41,7 +41,8 @@ The answer has every rule for these files, and the best matches for your words: 
 ask again only in other words, if no match fits.
 For questions without code, leave out `--path`, and put all of them into one call, with one fact in each `--ask`.
 `mdmem list --titles` prints the title of every entry: run it once when you do not know which words to ask for.
-Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and open no other file of the memory.
+Read more of entries with `mdmem show --session TASK ID ID --about "WORDS" --about "WORDS"` (one for each ID), \
+and open no other file of the memory.
 Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --body "THE RULE, AND WHY"`; \
 people approve it.
 """
