@@ -388,7 +388,7 @@ def test_limit_invariants_and_bytes_hold(
 @pytest.fixture(scope="module")
 def shared_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = make_memory(tmp_path_factory.mktemp("context"))
-    for number in range(40):
+    for number in range(26):
         put(root, f"app/architecture/pool-{number}", f"Pool decision {number}")
         put(root, f"app/context/pool-{number}", f"Pool note {number}", type="note", agent="bot")
     return root

@@ -59,7 +59,7 @@ def test_first_partial_and_amended_commits_are_checked_by_what_they_will_contain
 
 def test_deletion_by_every_kind_of_commit_is_refused(folder: Path) -> None:
     stage(folder, **CITES)
-    passes(commit(folder))
+    git(folder, "commit", "-q", "--no-verify", "-m", "cites")
     for options in (["-a"], ["-o", CITED], ["-i", CITED]):
         (folder / CITED).unlink()
         assert refused_for(commit(folder, *options), "dangling-link")
@@ -70,7 +70,7 @@ def test_clean_merge_of_two_branches_that_break_each_other_is_refused(folder: Pa
     git(folder, "checkout", "-q", "-b", "other")
     stage(folder, "nav/architecture/one", title="One", supersedes=THREADS, reason="it was measured", status="draft")
     stage(folder, "nav/rules/cites", **CITES)
-    passes(commit(folder))
+    git(folder, "commit", "-q", "--no-verify", "-m", "cites")
     git(folder, "checkout", "-q", "main")
     git(folder, "rm", "-q", CITED)
     git(folder, "commit", "-q", "--no-verify", "-m", "deletes")
