@@ -199,7 +199,9 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
 
 def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
     """Yield the passages that begin with a term of the question, each as long as a passage may be."""
+    needs_label = False
     for label, is_aside, units, terms in sections:
+        needs_label = needs_label or is_aside
         sizes = [one.size for one in units]
         for first in (at for at, some in enumerate(terms) if some):
             last, size = first, sizes[first]
@@ -215,7 +217,7 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
                 last += 1
                 size += sizes[last]
             contained = frozenset[str]().union(*terms[first : last + 1])
-            yield Passage(units[first : last + 1], contained, label, is_aside, size_of(label) * is_aside + size)
+            yield Passage(units[first : last + 1], contained, label, is_aside, size_of(label) * needs_label + size)
 
 
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:

@@ -52,6 +52,13 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             "turbine",
             ["… under “Alternatives / Turbines”: A turbine was quick.\n", "… under “Limits”: No turbine"],
         ),
+        # The headings count for the size.
+        (
+            "## Context\n\nA turbine was slow.\n\n"
+            + "".join(f"## The hall {number} of the mill\n\nHere turbine {number} runs.\n\n" for number in range(50)),
+            "slow turbine",
+            ["… under “Context”: A turbine was slow.\n", "… under “The hall 9 of the mill”: Here turbine 9 runs.\n"],
+        ),
         # What announces the next sentence brings it along.
         (
             f"Belts are black.\n\n{FILLER}The longest belt is calculated by:\n\nhall times two\n\n{FILLER}",
@@ -64,6 +71,7 @@ def test_passage_is_shown_with_its_headings(body: str, about: str, shown: list[s
     write_entry(folder / "memory", "nav/architecture/belts", body, title="Belts")
     out = run("show", "belts", "--about", about).out
     assert [one for one in shown if one not in out] == []
+    assert sum(len(line.strip().encode()) + 1 for line in out.splitlines()) < 1500
 
 
 def test_decision_comes_first_then_the_passages_and_a_rejected_option_is_marked(folder: Path, run: Run) -> None:
