@@ -122,9 +122,9 @@ def coverage_of(
     """Return how well the best single passage of the best matches covers a question; `total` is the number of entries.
 
     A term counts if the passage or the title of its entry contains it. Coverage is partial if the evidence reaches
-    `COVERED`, or more in a large memory. The evidence is the share of the total weight that the terms that count have,
-    plus half the share of those in the title, plus `EACH_TERM` for each. Coverage is full if also the rarest term and a
-    term of the title are among them, or if all terms count.
+    `COVERED`, or more in a large memory. The evidence is the share of these terms in the total weight, plus half the
+    share of those in the title, plus `EACH_TERM` for each. Coverage is full if also the rarest term and a term of the
+    title are among them, or if all terms count.
     """
     needed = COVERED + COVERAGE_GROWTH * log(max(1, total / FEW_ENTRIES))
     # These sums do not depend on the order of the terms.

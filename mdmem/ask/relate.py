@@ -59,7 +59,7 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
     for entry in having(catalog.entries, "contradicts"):
         is_current = catalog.lineage.is_current(entry.address)
         for other in (head for named in entry.contradicts if is_current for head in catalog.lineage.heads(named)):
-            # Two entries of other rooms only share a mention in the contradictions of the answer.
+            # A contradiction between two entries of other rooms brings neither into the answer.
             is_near = any(map(scope.contains, (entry.address, other)))
             if is_near and (entry.address in chosen) != (other in chosen):
                 partner = other if entry.address in chosen else entry.address

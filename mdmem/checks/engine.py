@@ -45,7 +45,7 @@ class CheckReport(Struct, frozen=True):
     """The result of one run: the findings in order, the number of entries, and the paths that could not be read.
 
     `known` are the findings that the baseline excuses, `hidden` the infos that are only counted. `fixed` are findings
-    that were fixed, or would be with `is_dry`; the first report had all of them but `later`, which other fixes caused.
+    that were fixed, or would be with `is_dry`; `later` of them were found only after other fixes.
     An old finding, which the tree `base` also has, fails the run only with `old_fails`, and is reported one by one only
     with `shows_old`.
     """

@@ -92,7 +92,7 @@ def ended_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values
 
 
 def supersede_command(old: str, new: Entry) -> str:
-    """Return the command by which an entry supersedes another, which is quoted for a shell."""
+    """Return the command that makes `new` supersede `old`, an address that is already quoted for a shell."""
     return f"mdmem supersede {old} --by {shell_word(new.address)}{'' if new.reason else ' --reason TEXT'}"
 
 
