@@ -143,10 +143,10 @@ def _coverage(answer: Answer) -> str:
         is_uncertain = scope.state is ScopeState.UNCERTAIN
         unread = "The memory cannot be read here; it may contain rules for this."
         return unread if is_uncertain else "There is no memory to ask here."
-    subject = "this"
-    if not answer.question.words.strip():
+    subject, paths = "this", answer.question.paths
+    if paths and not answer.question.words.strip():
         # Invariants of the scope, which apply to every file, may follow.
-        subject = f"{'this file' if len(answer.question.paths) == 1 else 'these files'} in particular"
+        subject = f"{'these files' if paths[1:] else 'this file'} in particular"
     return basis.coverage_text(subject, has_match=any(item.score > 0 or item.on_path for item in answer.items))
 
 

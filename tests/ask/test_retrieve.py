@@ -131,8 +131,14 @@ def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root
     put(root, "app/a/choice", "Queue")
     silent = run("retrieve", "timeout", "--format", form, cwd=root).out
     assert silent.startswith("No binding rule is about this. In no entry of app or lib: timeout. Searched 1 room.\n")
-    of_file = run("retrieve", "--path", "x.py", "--format", form, cwd=root).out
-    assert of_file.startswith("No binding rule is about this file in particular. Searched 1 room.\n")
+    for paths, subject in (
+        ((), "this"),
+        (("x.py",), "this file in particular"),
+        (("x.py", "y"), "these files in particular"),
+    ):
+        given = (f"--path={one}" for one in paths)
+        of_files = run("retrieve", "--type", "invariant", *given, "--format", form, cwd=root).out
+        assert of_files.startswith(f"No binding rule is about {subject}. Searched 1 room.\n")
     write(root, "app/a/rule.md", "no front matter\n")
     ran = run("retrieve", "timeout", "--format", form, cwd=root)
     assert ran.code == 0
