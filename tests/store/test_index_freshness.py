@@ -240,15 +240,11 @@ def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:
     assert list((asked.folder / INDEX).glob("*.toc"))
 
 
-def files_of(folder: Path) -> list[str]:
-    kept(tree(3), folder)
-    return sorted(path.name[path.name.index(".") :] for path in folder.iterdir() if "." in path.name)
-
-
 def test_planted_pickles_run_nothing(tmp_path: Path) -> None:
     """Each file of the index gives way to a pickle, as it is and with the checksum that a file of ours has."""
     made = tree(30)
-    for end in files_of(tmp_path / "index"):
+    kept(tree(3), tmp_path / "index")
+    for end in sorted(path.name[path.name.index(".") :] for path in (tmp_path / "index").glob("*.*")):
         for is_summed in (False, True):
             folder = tmp_path / f"index{end}{is_summed}"
             kept(made, folder)
