@@ -179,7 +179,7 @@ class Intake:
     def _address(self, record: ForeignRecord) -> str:
         """Return the address for a record. Raises UnfitError if there is none, and UsageError for an unusable place."""
         source, place = record.source, self._request.place.strip("/") if self._request.place is not None else None
-        home = place_of(self._workspace, record.type, place)
+        home = place_of(self._workspace, record.type, place, is_new=self._request.wing is not None)
         if home.count("/") != 1:
             raise UsageError(f"records cannot be imported to `{home}`; write WING, or WING/ROOM")
         require_names(home.split("/"))

@@ -146,12 +146,15 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
     return room
 
 
-def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
-    """Return the typed `wing/room` or address; the default is the active wing. Raises UsageError for a wrong wing."""
+def place_of(workspace: Workspace, type_: EntryType, typed: str | None, *, is_new: bool = False) -> str:
+    """Return the typed `wing/room` or address; the default is the active wing, and the room for the type.
+
+    Raises UsageError for a wing that does not exist, unless `is_new`.
+    """
     if typed is not None and "/" in typed:
         return typed
     room, wings = workspace.settings.rooms[ROOM_KINDS[type_]], workspace.catalog.wings
-    if typed in wings:
+    if typed in wings or (typed and is_new):
         return f"{typed}/{room}"
     try:
         wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing

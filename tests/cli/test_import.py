@@ -262,9 +262,11 @@ def test_wrong_argument_is_one_sentence(arguments: tuple[str, ...], sentence: st
     ran = run("import", *arguments, cwd=folder)
     assert (ran.code, sentence in ran.err) == (2, True), ran.err
     if "--new-wing" in sentence:
-        assert run("import", *arguments, "--new-wing", cwd=folder).code == 0
-        names = ("README.md", "rooms/0001-files.md", "rooms/0002-database.md")
-        assert all((folder / "memory/mars" / name).exists() for name in names)
+        for place, path in (("mars/rooms", "mars/rooms/0001-files"), ("venus", "venus/architecture/0002-database")):
+            source = f"docs/adr/{path.rpartition('/')[2]}.md"
+            assert run("import", "--to", place, "--new-wing", source, cwd=folder).code == 0
+            assert (folder / f"memory/{path}.md").exists()
+            assert (folder / f"memory/{path.partition('/')[0]}/README.md").exists()
 
 
 def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> None:
