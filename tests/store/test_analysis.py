@@ -23,7 +23,7 @@ def analyse(text: str) -> tuple[list[str], list[str]]:
         ("The node was using its executors.", ["node", "use", "executor"], []),
         ("🎉 👩‍👩‍👧 ❤️ →", [], []),
         ("snake_case", ["snake", "case"], ["snake_case"]),
-        ("kebab-case", ["kebab", "case"], ["kebab-case", "kebabcas"]),
+        ("kebab-case", ["kebab", "case"], ["kebabcas"]),
         ("MultiThreadedExecutor", ["multi", "thread", "executor"], ["multithreadedexecutor"]),
         ("HTTPServer", ["http", "server"], ["httpserver"]),
         ("src/exec_main.py", ["src", "exec", "main", "py"], ["src/exec_main.py", "exec_main.py"]),

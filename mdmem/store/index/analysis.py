@@ -2,8 +2,8 @@
 
 A word is folded (Unicode NFKC, no accents, lower case), dropped if it is a stop word, and stemmed. An identifier
 (`MultiThreadedExecutor`, `snake_case`, `kebab-case`, `a/b.py`, `.net`) gives a term for each part and one for the
-whole. Two words with a hyphen (`e-mail`) also give the term that they have as one word. A script without spaces gives a
-term for each pair of neighbouring characters, and in documents also for each character.
+whole. Two words with a hyphen (`e-mail`) have the same whole as both in one word. A script without spaces gives a term
+for each pair of neighbouring characters, and in documents also for each character.
 
 A run is a longest sequence of letters, digits and connecting characters. A term is a string in the index.
 """
@@ -22,7 +22,7 @@ from msgspec import Struct
 from whoosh.lang.porter2 import stem
 from whoosh.lang.stopwords import stoplists
 
-VERSION = 4
+VERSION = 5
 """Increase this number if any text gives other terms, so that existing indexes are rebuilt."""
 
 # The length to which terms are cut. Nobody types more, and encoded data would otherwise fill the index.
@@ -182,11 +182,10 @@ def split(raw: str, *, singles: bool = False) -> Token:
         # Keep `3.11` and `c++` whole, since the terms `3`, `11` and `c` would match nearly everything.
         return Token((folded,))
     words: list[str] = []
-    wholes = [] if len(pieces) == 1 and raw[0] != "." and raw[-1] not in "+#" else [folded]
+    wholes = [] if len(pieces) == 1 and raw[0] != "." and raw[-1] not in "+#" else [*(_joined(raw) or (folded,))]
     if "/" in raw or ":" in raw or "\\" in raw:
         components = (part for part in _COMPONENT.split(raw) if part != raw and _CONNECTOR.search(part))
         wholes += [part.casefold()[:_LONGEST] for part in components]
-    wholes += _joined(raw)
     for piece in pieces:
         bare = piece.rstrip("+#")
         is_one = bare.islower() or (bare.isupper() and bare.isalpha())
