@@ -340,8 +340,8 @@ class References:
 
 
 def _slug(stem: str) -> str:
-    """Return the name of a file without its number."""
-    return _plain(stem[len(numbered[0]) :] if (numbered := STEM_NUMBER.match(stem)) else stem)
+    """Return the letters of a file's name without its number: tools put different marks into one title."""
+    return re.sub(r"[\W_]+", "", stem[len(numbered[0]) :] if (numbered := STEM_NUMBER.match(stem)) else stem).casefold()
 
 
 def _plain(name: str) -> str:

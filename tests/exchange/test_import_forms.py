@@ -35,7 +35,7 @@ CURRENT = {"supersedes": None, "superseded_by": None, **ACTIVE}
 ENDED_ALONE = {"superseded_by": None, **ENDED}
 DOUBTED = {"status": "under_review"}
 BY_90 = {"status": "deprecated", "superseded_by": [f"{PLACE}/0090-ninety"]}
-BY_97 = {**BY_90, "superseded_by": [f"{PLACE}/0097-the-long-name"]}
+BY_97 = {**BY_90, "superseded_by": [f"{PLACE}/0097-a-users-long-name"]}
 
 
 def over(number: int) -> dict[str, Any]:
@@ -147,8 +147,8 @@ LINKS: dict[str, Form] = {
     "by-page-of-the-web": (plain("Superseded by https://host/wiki/90 [a](http://x]y)"), ENDED_ALONE),
     "by-slug": (plain("Superseded by `0090-ninety.md`."), BY_90),
     "by-renamed-file": (plain("Superseded by [ADR 90](./0090-old-name.md)"), BY_90),
-    "by-renumbered-file": (plain("Superseded by [92. The name](0092-the-long-name.md)"), BY_97),
-    "by-another-file": (plain("Superseded by [Long names](0197-the-long-names.md), [195](195.md)"), ENDED_ALONE),
+    "by-renumbered-file": (plain("Superseded by [92. The name](0092-a-user-s-long-name.md)"), BY_97),
+    "by-another-file": (plain("Superseded by [Long names](0197-a-users-long-names.md), [195](195.md)"), ENDED_ALONE),
     "in-the-next-paragraph": (plain("Superseded\n\n[ADR-0090](0090-ninety.md)"), ENDED_ALONE),
     "link-that-says-so": (plain("[Superseded by ADR-0090](0090-ninety.md)"), BY_90),
     "in-favour-of": (plain("Deprecated in favour of ADR-0090 on 2024-05-06"), {"deprecated_at": "2024-05-06", **BY_90}),
@@ -197,7 +197,7 @@ LINKS: dict[str, Form] = {
 OTHERS: dict[str, Form] = {
     "0090-ninety": ("# 90. Ninety\n\nWe do.\n", ACTIVE),
     **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 66)},
-    "0097-the-long-name": ("# 92. The name\n\nWe do.\n", ACTIVE),
+    "0097-a-users-long-name": ("# 92. The name\n\nWe do.\n", ACTIVE),
     "0098": ("# 98\n\nWe do.\n", ACTIVE),
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", CURRENT),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
