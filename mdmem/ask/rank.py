@@ -135,10 +135,11 @@ def coverage_of(
     best = 0.0
     for entry, _ in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
         title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
+        in_title = fsum(weights[term] for term in title) / whole / 2
         for terms in _passages(weights, title, body(entry.address)):
             counted = [weights[term] for term in terms if weights[term]]
             share = fsum(counted) / whole
-            evidence = share + fsum(weights[term] for term in title) / whole / 2 + EACH_TERM * len(counted)
+            evidence = share + in_title + EACH_TERM * len(counted)
             if share >= 1 or (evidence >= needed and title and terms & rarest):
                 return Coverage.FULL
             best = max(best, evidence)

@@ -205,7 +205,10 @@ def put(path: Path, content: bytes, *, is_new: bool) -> None:
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        (write_new if is_new else write_whole)(target, content)
+        if is_new:
+            write_new(target, content)
+        else:
+            write_whole(target, content)
     except OSError as error:
         raise EnvironmentFaultError(f"{path} cannot be written: {reason_of(error)}") from error
 
