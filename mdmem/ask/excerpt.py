@@ -31,6 +31,9 @@ from mdmem.model.entry import Entry
 from mdmem.store.index.analysis import Span, finder, normal
 
 NO_WEIGHTS: Mapping[str, float] = {}
+PASSAGE_START = re.compile(r"\A… (under “[^”\n]*”: )?")
+"""The start of a passage in an excerpt; the group is the quoted heading, if any."""
+
 # The most characters of a body that are read. The decision is near the start, and a longer body takes seconds.
 _READ = 131_072
 _RULE, _SUMMARY = 240, 480

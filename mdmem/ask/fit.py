@@ -7,7 +7,6 @@ hashes) of the paragraphs that were shown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 
 from mdmem.ask import limits
 from mdmem.ask.answer import RELATIONS, Answer, Form, Item, Mention, Omission, Why, count_omitted
-from mdmem.ask.excerpt import excerpt, rule_of
+from mdmem.ask.excerpt import PASSAGE_START, excerpt, rule_of
 from mdmem.ask.limits import Slots
 from mdmem.ask.mentions import Mentions, in_short
 from mdmem.ask.question import Coverage, Question
@@ -33,8 +32,6 @@ Shown = Mapping[str, str]
 NOTHING_SHOWN: Shown = {}
 ALL = frozenset({"*"})
 _SEPARATOR = "\n"
-# The start of a passage in an excerpt, with the quoted heading, if any.
-_HEADING = re.compile(r"\A… (under “[^”\n]*”: )?")
 OMITTED_LISTED = 50
 _COUNTED = (Why.WEAK, Why.NO_MATCH)
 _BEST = 10
@@ -369,7 +366,7 @@ def parts_shown(note: str, digest: str) -> frozenset[str]:
 
 def marks_of(parts: Iterable[str]) -> frozenset[str]:
     """Return a short hash for each part of a text, without the quoted heading of a passage."""
-    plain = (_HEADING.sub("", one) for one in parts)
+    plain = (PASSAGE_START.sub("", one) for one in parts)
     return frozenset(sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:12] for one in plain)
 
 
@@ -387,7 +384,7 @@ def unseen(content: str, shown: frozenset[str]) -> str:
         return "" if shown else content
     found, heading, last = list[str](), "", ""
     for part in paragraphs_of(content):
-        start = _HEADING.match(part)
+        start = PASSAGE_START.match(part)
         heading = (start and start[1]) or heading
         if not marks_of([part]) <= shown:
             found.append(f"… {heading}{part[start.end() :]}" if start and heading != last else part)
