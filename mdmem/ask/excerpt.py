@@ -80,8 +80,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
 
     The fields are those that belong to the content, such as the steps of a pattern. `weights` are the terms of the
     question with their rarity. The decision is the section that states it, or else the first prose. The passages are
-    from any section. Before a passage of a background section, such as context, alternatives and references, its
-    heading is quoted, and so is that of each later passage from another section.
+    from any section. Before a passage from another section than the text before it, the heading is quoted.
     """
     # A letter and its accent may be two characters; words are found in the composed form.
     body, stated = normal(body[:_READ]), [part for part in stated_fields(entry) if part]
@@ -101,16 +100,15 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     counts = Counter(term for terms in contained for term in terms)
     rarity = {term: (1 + weights[term]) * log(1 + len(contained) / number) for term, number in counts.items()}
     best = _best(beyond, rarity, left - size_of("\n\n".join((first, *updates))))
-    return "\n\n".join([first, *updates, *_labelled(best), *stated])
+    leading = (one.label for one in sections if lead and any(unit.start == lead[0].start for unit in one.units))
+    return "\n\n".join([first, *updates, *_labelled(best, next(leading, "")), *stated])
 
 
-def _labelled(passages: Iterable[Passage]) -> Iterator[str]:
-    """Yield passages as text, each with its label if it is background, or if the label before is another one."""
-    last = ""
+def _labelled(passages: Iterable[Passage], last: str) -> Iterator[str]:
+    """Yield passages as text, each with its label unless the text before has the same; `last` is that of the lead."""
     for one in passages:
-        label = one.label if one.label != last and (last or one.is_aside) else ""
-        last = label or last
-        yield f"… {label}{said(sentence.bare for sentence in one.sentences)}"
+        yield f"… {one.label if one.label != last else ''}{said(sentence.bare for sentence in one.sentences)}"
+        last = one.label
 
 
 def summary_of(entry: Entry, body: str) -> str:
@@ -202,9 +200,7 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
 
 def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
     """Yield the passages that begin with a term of the question, each as long as a passage may be."""
-    needs_label = False
     for label, is_aside, units, terms in sections:
-        needs_label = needs_label or is_aside
         sizes = [one.size for one in units]
         for first in (at for at, some in enumerate(terms) if some):
             last, size = first, sizes[first]
@@ -220,7 +216,7 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
                 last += 1
                 size += sizes[last]
             contained = frozenset[str]().union(*terms[first : last + 1])
-            yield Passage(units[first : last + 1], contained, label, is_aside, size_of(label) * needs_label + size)
+            yield Passage(units[first : last + 1], contained, label, is_aside, size_of(label) + size)
 
 
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:

@@ -52,6 +52,8 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             "turbine",
             ["… under “Alternatives / Turbines”: A turbine was quick.\n", "… under “Limits”: No turbine"],
         ),
+        # A passage of another section than the decision is no part of the decision.
+        (LIMITS.replace(OPTIONS, ""), "turbine", ["We buy belts.\n\n  … under “Limits”: No turbine runs at night.\n"]),
         # The headings count for the size.
         (
             "## Context\n\nA turbine was slow.\n\n"
