@@ -22,6 +22,8 @@ _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
 _LIKE_A_PATH = re.compile(r"/|\.\w")
 # What must not follow the name of a file, or of a folder with its slash, in a text that mentions it.
 _AFTER_FILE, _AFTER_FOLDER = r"(?!/?[\w-]|\.\w)", r"(?![\w-])"
+# What precedes it: no part of a word, or, before a name with a folder, the commit or branch in the link of a forge.
+_BEFORE = r"(?:(?<![\w./-])|/(?:blob|tree|raw)/[^\s/]+/(?=[^\s/()]+/))"
 
 
 def code_path(workspace: Workspace, path: str) -> str:
@@ -109,9 +111,10 @@ def lies_inside(path: str) -> bool:
 def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
     """Return, by address, which of the given paths each entry mentions, or which folders above them.
 
-    A folder counts only if the text has a slash after its name. The path must be a whole word of the text. Of the
-    folders at the top, only the one that directly contains the given file counts. The entry files are searched, since
-    loading the index takes longer than searching a thousand files.
+    A folder counts only if the text has a slash after its name. The path must be a whole word of the text, or the end
+    of a link such as `https://github.com/org/repo/blob/main/src/a.py`. Links to a file at the top do not count, since
+    most repositories have a `README.md`. Of the folders at the top, only the one that directly contains the given file
+    counts. The entry files are searched, since loading the index takes longer than searching a thousand files.
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
     folders: dict[str, str] = {}
@@ -136,7 +139,7 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
             path
             for path, name in {**names, **folders}.items()
             if name in text
-            and re.search(rf"(?<![\w./-]){re.escape(name)}{_AFTER_FILE if path in names else _AFTER_FOLDER}", text)
+            and re.search(f"{_BEFORE}{re.escape(name)}{_AFTER_FILE if path in names else _AFTER_FOLDER}", text)
         )
     return {address: named for address, named in found.items() if named}
 

@@ -66,12 +66,15 @@ def test_path_that_stands_in_the_text_brings_an_entry_in(root: Path) -> None:
         ("src/pay/", "src/pay/"),
         ("migrations/old/0001.sql", None),
         ("src/payment.py", None),
+        ("tools/job.py", "tools/job.py"),
+        ("top.py", None),
     ],
 )
-def test_folder_that_the_text_mentions_brings_an_entry_in_with_its_text(
+def test_folder_or_link_in_the_text_brings_an_entry_in_with_its_text(
     path: str, mentioned: str | None, root: Path
 ) -> None:
-    put(root, "app/a/sql", "Plain SQL", "Write SQL in `migrations/` and src/pay/, never in my-migrations/.\n")
+    linked = " and ".join(f"https://forge.example/o/r/blob/main/{one}#L3" for one in ("tools/job.py", "top.py"))
+    put(root, "app/a/sql", "Plain SQL", f"Put SQL in `migrations/` and src/pay/, not in my-migrations/. See {linked}\n")
     answer = retrieve(open_root(root), Question(words="drop a column", paths=(path,))).main
     assert answer is not None
     shown = [(item.reason, item.content != "") for item in answer.items]
