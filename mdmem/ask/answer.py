@@ -1,7 +1,7 @@
 """Define an answer: its items (entries), and its basis (facts such as coverage, unreadable files and omissions).
 
 The standing of an entry compares it with the default branch: binding there, only proposed, or merged but not approved.
-Its stance is the standing with the author and commit of the proposal.
+Its branch state is the standing with the author and commit of the proposal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 from mdmem.ask.question import Coverage, Question, Tier
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
-from mdmem.model.lineage import Stance
+from mdmem.model.lineage import BranchState
 from mdmem.model.text import first_of, visible
 from mdmem.store.workspace.scope import Scope
 
@@ -93,7 +93,7 @@ class Item(Struct, frozen=True, kw_only=True):
     - `matches`: the entry contains half of the words, or applies to a given path.
     - `on_path`: its `applies_to` matches a given path; `names_path`: its text mentions a given path.
     - `unconditional`: the entry is an invariant that every answer includes.
-    - `stance`: how the entry compares with the default branch; None if that is not known.
+    - `branch_state`: how the entry compares with the default branch; None if that is not known.
     - `relations`: the one-sided supersessions and the amendments from or to the entry, by the names in `RELATIONS`;
       each has the titles of the other entries by address.
     - `note`: which parts of the entry are shown, for a session that omits them from later answers.
@@ -113,7 +113,7 @@ class Item(Struct, frozen=True, kw_only=True):
     unconditional: bool = False
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()
-    stance: Stance | None = None
+    branch_state: BranchState | None = None
     reasons: tuple[str, ...] = ()
     relations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     mentions: tuple[Mention, ...] = ()
@@ -138,7 +138,7 @@ class Item(Struct, frozen=True, kw_only=True):
     @property
     def is_proposal(self) -> bool:
         """Return whether the entry is not approved yet: not on the default branch, or merged without approval."""
-        return self.stance is not None and self.stance.standing.is_unapproved
+        return self.branch_state is not None and self.branch_state.standing.is_unapproved
 
 
 class Contradiction(Struct, frozen=True):

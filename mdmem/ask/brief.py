@@ -145,7 +145,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str], typ
         for entry in rules
     ]
     # The other rules are counted, and the next brief shows them.
-    limit = LIMIT - len(problem.text) - bool(problem.text)
+    limit = LIMIT - len(f"{problem.text}\n") if problem.text else LIMIT
     head = f"mdmem: rules of this repository for {named}"
     text, shown = fenced_lines(head, quoted, notes, limit=limit, rest=typed(f"retrieve {command}"))
     gave = {entry.address: catalog.digests.get(entry.address, "") for entry in rules[:shown]}
@@ -162,7 +162,7 @@ def _doubts(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
     """Yield reasons to doubt a rule: its status, and current entries that amend, contradict or claim to replace it."""
     if status is Status.UNDER_REVIEW:
         yield "under review"
-    yield from standing_marks(catalog.stance(entry.address))
+    yield from standing_marks(catalog.branch_state(entry.address))
     yield from (f"amended by {one}" for one in catalog.derived.amended_by(entry.address))
     yield from (f"claimed by {one}" for one in catalog.lineage.claimed_by(entry.address))
     yield from (f"contradicts {one}" for one in entry.contradicts if catalog.lineage.is_current(one))

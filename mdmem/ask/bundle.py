@@ -33,8 +33,8 @@ from mdmem.ask.search import search_in
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.markdown.body import content_of
 from mdmem.markdown.parse import rationale_span, without_code
-from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, freshness_on, having, label_of
-from mdmem.model.lineage import Standing, stance_json
+from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, entries_with, freshness_on, label_of
+from mdmem.model.lineage import Standing, branch_state_json
 from mdmem.record import record_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import snippet
@@ -151,7 +151,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         basis = with_outside(found.basis, workspace, request.topic)
     overriding = [
         one
-        for one in having(catalog.entries, "overrides")
+        for one in entries_with(catalog.entries, "overrides")
         # The scope `global` contains shared entries that the project overrides.
         if request.is_global and one.wing == state.wing and catalog.lineage.is_current(one.address)
     ]
@@ -201,7 +201,7 @@ def merge(
 
     def turn(item: Item) -> tuple[bool, bool, bool]:
         """Return a sort key: proposals come last; decisions merged without approval come between patterns and notes."""
-        standing = item.stance.standing if item.stance is not None else Standing.BINDING
+        standing = item.branch_state.standing if item.branch_state is not None else Standing.BINDING
         return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
 
     wanted = [item for item in found.items if has_label(item)]
@@ -321,7 +321,7 @@ def _item(catalog: Catalog, item: Item, overriding: Sequence[Entry] = ()) -> dic
         "created_at": entry.created_at.isoformat() if entry.created_at else None,
         **record_json(item, "entry.type", "status", "reason"),
         **{name: value for name, value in further.items() if value},
-        **stance_json(item.stance, is_current=item.current),
+        **branch_state_json(item.branch_state, is_current=item.current),
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from mdmem.model.entry import EntryType, having
+from mdmem.model.entry import EntryType, entries_with
 from mdmem.model.globs import any_match
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.scope import Scope
@@ -54,7 +54,7 @@ def code_path(workspace: Workspace, path: str) -> str:
             is_from_here, is_from_top = _is_folder(here.parent), _is_folder((top / path).parent)
         if not (is_from_here or is_from_top):
             # Then the place that the `applies_to` of a rule matches decides.
-            rules = [one.applies_to for one in having(workspace.catalog.entries, "applies_to")]
+            rules = [one.applies_to for one in entries_with(workspace.catalog.entries, "applies_to")]
             is_from_here, is_from_top = (
                 any(any_match(globs, [one]) for globs in rules) for one in (from_here, Path(path).as_posix())
             )

@@ -27,7 +27,7 @@ from mdmem.ask.select import Selection
 from mdmem.errors import GoneError, MdmemError
 from mdmem.markdown.body import content_of, size_of, tokens_of
 from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
-from mdmem.model.lineage import Stance, Standing, stance_json, standing_marks
+from mdmem.model.lineage import BranchState, Standing, branch_state_json, standing_marks
 from mdmem.model.text import visible
 from mdmem.record import record_json
 from mdmem.store.catalog.links import Neighbour, neighbours
@@ -168,12 +168,12 @@ def items_of(pack: Pack) -> list[dict[str, Any]]:
     return [item for section in pack["sections"] for item in section["items"]]
 
 
-def stance_marks(item: Mapping[str, Any]) -> list[str]:
+def branch_state_marks(item: Mapping[str, Any]) -> list[str]:
     """Return a list with the mark of an item that is not binding, such as `merged, not approved`, or an empty list."""
     if "standing" not in item:
         return []
-    stance = Stance(Standing(item["standing"]), **item.get("proposed_by", {}))
-    return [visible(mark) for mark in standing_marks(stance)]
+    branch_state = BranchState(Standing(item["standing"]), **item.get("proposed_by", {}))
+    return [visible(mark) for mark in standing_marks(branch_state)]
 
 
 def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pack:
@@ -474,7 +474,7 @@ def _item(
         "metadata": metadata,
         "related": related,
         **({"bearings": related_texts} if related_texts else {}),
-        **stance_json(item.stance, is_current=item.status in IN_FORCE),
+        **branch_state_json(item.branch_state, is_current=item.status in IN_FORCE),
     }
 
 

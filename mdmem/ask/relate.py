@@ -9,7 +9,7 @@ from mdmem.ask.answer import DECLARED, RELATED, Contradiction, EndedMatch
 from mdmem.ask.limits import ENDED_RANKS, SENTENCE
 from mdmem.markdown.body import cut_at_word
 from mdmem.markdown.similarity import undeclared_overlaps
-from mdmem.model.entry import REVIEW_REASON, Entry, Status, having
+from mdmem.model.entry import REVIEW_REASON, Entry, Status, entries_with
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Match
 from mdmem.store.tree import read_one
@@ -22,8 +22,8 @@ def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, dict
     Entries outside the scope that claim to supersede this entry, or amend it, are left out.
     """
     address, lineage, derived = entry.address, catalog.lineage, catalog.derived
-    stance = catalog.stance(address)
-    proposed = stance.amended_by if stance is not None else ()
+    state = catalog.branch_state(address)
+    proposed = state.amended_by if state is not None else ()
     claimed, claims = lineage.claimed_by(address), lineage.claims.get(address, ())
     if not (proposed or claimed or claims or address in derived.with_amendments):
         return {}
@@ -56,7 +56,7 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
         if address in chosen:
             relations = relations_of(catalog, catalog.entries[address], scope)
             found.update(dict.fromkeys((*relations.get("claimed_by", ()), *relations.get("amended_by", ()))))
-    for entry in having(catalog.entries, "contradicts"):
+    for entry in entries_with(catalog.entries, "contradicts"):
         is_current = catalog.lineage.is_current(entry.address)
         for other in (head for named in entry.contradicts if is_current for head in catalog.lineage.heads(named)):
             # A contradiction between two entries of other rooms brings neither into the answer.
@@ -135,7 +135,7 @@ def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contrad
         # The strongest evidence for a pair comes first.
         found.setdefault((min(a, b), max(a, b)), why)
 
-    for entry in having(catalog.entries, "contradicts"):
+    for entry in entries_with(catalog.entries, "contradicts"):
         for named in entry.contradicts if lineage.is_current(entry.address) else ():
             # If the other entry was superseded, its successor inherits the contradiction until it is resolved.
             for other in lineage.heads(named):

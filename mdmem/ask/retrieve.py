@@ -121,7 +121,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     pending = sorted(pending, key=lambda one: (not one.on_path, -one.score)) if coverage is Coverage.NONE else []
     covering = (one for one in pending[:LIKELY_RANKS] if _coverage(selection, [one], weights) is Coverage.FULL)
     best = next(covering, None)
-    standing = best.stance.standing.value if best and best.stance and best.is_proposal else "draft"
+    standing = best.branch_state.standing.value if best and best.branch_state and best.is_proposal else "draft"
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     return Answer(
         scope=scope,

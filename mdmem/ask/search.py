@@ -63,7 +63,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
                 status=entry.status_on(today),
                 heads=heads,
                 current=address in heads,
-                stance=catalog.stance(address),
+                branch_state=catalog.branch_state(address),
             )
             found[address] = replace(
                 item,

@@ -14,7 +14,7 @@ from mdmem.ask.answer import RELATIONS, Item, Omission, Why, replaced_notes
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.relate import claims_on, doubts_of, partners_of, relations_of
-from mdmem.model.entry import Entry, EntryType, Status, having, of_kind
+from mdmem.model.entry import Entry, EntryType, Status, addresses_of, entries_with
 from mdmem.model.globs import all_matches, any_match
 from mdmem.model.text import first_of
 from mdmem.store.catalog.model import Catalog
@@ -93,7 +93,7 @@ class Selection(Struct, frozen=True, dict=True):
             for address in sorted(decisions - known)
             if self._is_shown(address) and self.question.filters.lets_in(self.catalog.entries[address])
             if not (self.question.paths and self.catalog.entries[address].applies_to)
-            if (stance := self.catalog.stance(address)) is None or not stance.standing.is_unapproved
+            if (state := self.catalog.branch_state(address)) is None or not state.standing.is_unapproved
         ]
 
     @cached_property
@@ -109,8 +109,8 @@ class Selection(Struct, frozen=True, dict=True):
     @cached_property
     def on_path(self) -> frozenset[str]:
         """Return the addresses of the entries in the scope whose `applies_to` matches a given path."""
-        paths = self.question.paths
-        bound = (one for one in having(self.catalog.entries, "applies_to") if paths and one.address in self.members)
+        paths, entries = self.question.paths, entries_with(self.catalog.entries, "applies_to")
+        bound = (one for one in entries if paths and one.address in self.members)
         return frozenset(one.address for one in bound if any_match(one.applies_to, paths) is not None)
 
     @cached_property
@@ -183,7 +183,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     def _drafts(self) -> Iterator[Entry]:
         """Yield the matching drafts of the scope that are not superseded."""
-        for entry in map(self.catalog.entries.__getitem__, of_kind(self.catalog.entries, Status.DRAFT)):
+        for entry in map(self.catalog.entries.__getitem__, addresses_of(self.catalog.entries, Status.DRAFT)):
             if entry.address not in self.members or self.catalog.lineage.heads(entry.address):
                 continue
             if self._is_match(entry):
@@ -197,7 +197,7 @@ class Selection(Struct, frozen=True, dict=True):
         """
         wing, paths, powerless = self.scope.wing, self.question.paths, list[Entry]()
         is_shared_first = self.scope.starts_shared and wing is not None and not self.catalog.wings[wing].is_shared
-        for entry in () if is_shared_first else having(self.catalog.entries, "overrides"):
+        for entry in () if is_shared_first else entries_with(self.catalog.entries, "overrides"):
             is_active = entry.wing == wing and self.catalog.lineage.is_current(entry.address)
             if not is_active or self._has_other_focus(entry) or (paths and not _applies_to(entry, paths)):
                 continue
@@ -261,7 +261,7 @@ class Selection(Struct, frozen=True, dict=True):
             unconditional=self.is_unconditional(entry),
             overrides=tuple(overridden),
             overridden_by=(by.address,) if by is not None and self._replaces(by, entry) else (),
-            stance=self.catalog.stance(address),
+            branch_state=self.catalog.branch_state(address),
         )
 
     def describe(self, item: Item) -> Item:
@@ -272,7 +272,7 @@ class Selection(Struct, frozen=True, dict=True):
             reasons = [f"{RELATIONS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if name in found]
         catalog, entry, heads = self.catalog, item.entry, self.catalog.lineage.heads(item.address)
         reasons += doubts_of(catalog, entry, item.status)
-        note = item.stance.note if item.stance is not None else ""
+        note = item.branch_state.note if item.branch_state is not None else ""
         if entry.status is Status.DRAFT:
             is_merged = catalog.is_merged(entry.address)
             reasons.append("a draft: merged, not approved" if is_merged else "a draft: proposed, not binding")

@@ -19,7 +19,7 @@ from mdmem.errors import UsageError
 from mdmem.markdown.body import content_of, is_title_alone, size_of
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
-from mdmem.model.lineage import Stance
+from mdmem.model.lineage import BranchState
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
 from mdmem.store.workspace.addresses import resolve_names
@@ -37,7 +37,7 @@ class ShownEntry(Struct, frozen=True, kw_only=True):
     digest: str
     current: bool
     heads: tuple[str, ...]
-    stance: Stance | None = None
+    branch_state: BranchState | None = None
     claimed_by: tuple[str, ...] = ()
     amended_by: tuple[str, ...] = ()
 
@@ -58,7 +58,7 @@ def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[ShownEntry,
                 digest=catalog.digests[address],
                 current=catalog.lineage.is_current(address),
                 heads=catalog.lineage.heads(address),
-                stance=catalog.stance(address),
+                branch_state=catalog.branch_state(address),
                 claimed_by=catalog.lineage.claimed_by(address),
                 amended_by=catalog.derived.amended_by(address),
             )
@@ -127,10 +127,10 @@ def show(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) 
     return in_full(workspace, [entries[address] for address in resolve_names(workspace, names, wings)])
 
 
-def stance_notes(workspace: Workspace, listed: Iterable[Entry]) -> dict[str, str]:
+def branch_state_notes(workspace: Workspace, listed: Iterable[Entry]) -> dict[str, str]:
     """Return a short remark on each listed entry that is only proposed or not approved, by address."""
-    stances = ((entry.address, _catalog_of(workspace, entry).stance(entry.address)) for entry in listed)
-    return {address: one.mark or one.note for address, one in stances if one is not None}
+    branch_states = ((entry.address, _catalog_of(workspace, entry).branch_state(entry.address)) for entry in listed)
+    return {address: one.mark or one.note for address, one in branch_states if one is not None}
 
 
 class EntryExcerpt(Struct, frozen=True):

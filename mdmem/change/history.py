@@ -13,7 +13,7 @@ from mdmem.errors import NotFoundError
 from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.fields import ORIGIN, origin_in, read_origin
-from mdmem.model.lineage import Stance
+from mdmem.model.lineage import BranchState
 from mdmem.record import grouped
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.history import Commit, FileRevision, file_changes, history, is_shallow
@@ -38,15 +38,15 @@ class HistoryStep(Struct, frozen=True, kw_only=True):
 class LogReport(Struct, frozen=True, kw_only=True):
     """The history of an entry: its commits, newest first, or for each field and the body the commit that last set it.
 
-    `is_cut` says that a shallow clone lacks the beginning. `stance` compares the file on disk with the default branch;
-    it is None for an entry that is deleted or cannot be parsed.
+    `is_cut` says that a shallow clone lacks the beginning. `branch_state` compares the file on disk with the default
+    branch; it is None for an entry that is deleted or cannot be parsed.
     """
 
     address: str
     steps: tuple[HistoryStep, ...] = ()
     fields: tuple[FieldBlame, ...] = ()
     is_cut: bool = False
-    stance: Stance | None = None
+    branch_state: BranchState | None = None
 
 
 class FieldBlame(Struct, frozen=True, kw_only=True):
@@ -76,9 +76,9 @@ def log(workspace: Workspace, name: str) -> LogReport:
         versions = _versions(workspace, repository, address) if workspace.access.sees(f"{address}.md") else []
         if not versions:
             raise
-    stance = view_of(workspace).checkout.catalog.stance(address) if address in workspace.catalog.entries else None
+    state = view_of(workspace).checkout.catalog.branch_state(address) if address in workspace.catalog.entries else None
     steps = tuple(HistoryStep(change=one.change, lines=tuple(_describe(workspace, one))) for one in versions)
-    return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), stance=stance)
+    return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), branch_state=state)
 
 
 def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:

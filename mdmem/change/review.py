@@ -90,7 +90,7 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
             base = span.before.revision if span.before is not None else None
             what = f"{at.tree.name} against {span.before_name or base}"
             found = check(at, CheckRequest(base=base, with_info=False))
-        new = sorted((one for one in found.findings if one.new), key=lambda one: (one.weight.rank, one.sort_key))
+        new = sorted((one for one in found.findings if one.new), key=lambda one: (one.level.rank, one.sort_key))
         older = len(found.findings) - len(new)
         merging = Merging(what, span.into is not None, tuple(new), older, found.incomplete)
     report = compare_trees(before.tree, after.tree, today=workspace.today, files=tracked)

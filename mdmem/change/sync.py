@@ -134,7 +134,7 @@ def _bring_together(
     report = check(workspace.at(Snapshot(revision=commit)), CheckRequest(base=upstream.name))
     level = report.fail_on.rank
     # Ignore problems of this machine, for example a wing that is not fetched. The commits did not cause them.
-    faults = [one for one in report.findings if one.weight.rank <= level and not is_incomplete(one)]
+    faults = [one for one in report.findings if one.level.rank <= level and not is_incomplete(one)]
     if base != ours and (new := [one for one in faults if one.new]):
         shown = [f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}" for one in new]
         # The check needs the base to find what the change removed.

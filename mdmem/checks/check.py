@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import SettingsError, UsageError
-from mdmem.model.finding import FORMER_CODES, PRESENT_CODES, Finding, Fix, Severity
+from mdmem.model.finding import CURRENT_CODES, FORMER_CODES, Finding, Fix, Severity
 from mdmem.model.spelling import nearest
 from mdmem.store.settings import Settings, WingSettings
 
@@ -132,7 +132,7 @@ def get_checks() -> dict[str, Check]:
 
 def find_check(code: str) -> Check | None:
     """Return the check with a code, which may be a former code; None if there is none."""
-    return get_checks().get(PRESENT_CODES.get(code, code))
+    return get_checks().get(CURRENT_CODES.get(code, code))
 
 
 def get_check(code: str) -> Check:
@@ -160,13 +160,13 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
         budgets = ("entry-too-long",) if settings.entry_tokens else ()
         requested = {*settings.severity, *wing.severity, *budgets}
         select = [one.code for one in get_checks().values() if not one.on_request or one.code in requested]
-    names = {name for code in select for name in (code, PRESENT_CODES.get(code, code), *FORMER_CODES.get(code, ()))}
+    names = {name for code in select for name in (code, CURRENT_CODES.get(code, code), *FORMER_CODES.get(code, ()))}
     ignored = (*wing.ignore, *(() if wing.select else settings.ignore))
     return frozenset(names).difference(name for code in ignored for name in (code, *FORMER_CODES.get(code, ())))
 
 
 def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
-    """Return the severity that the settings state, or None: the wing's before the general one, former codes first."""
+    """Return the severity in the settings, or None: the wing's before the general one, former codes first."""
     tables = (settings.wings.get(wing, NO_WING).severity, settings.severity)
     return next((table[one] for table in tables for one in (former, code) if one in table), None)
 

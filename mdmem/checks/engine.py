@@ -70,7 +70,7 @@ class CheckReport(Struct, frozen=True):
 
     def fails(self, finding: Finding) -> bool:
         """Return whether a finding fails the run."""
-        return finding.weight.rank <= self.fail_on.rank and (self.old_fails or not self.is_old(finding))
+        return finding.level.rank <= self.fail_on.rank and (self.old_fails or not self.is_old(finding))
 
     @property
     def reported(self) -> tuple[Finding, ...]:
@@ -232,7 +232,7 @@ def mark_new(
 ) -> list[Finding]:
     """Return the findings, with those marked as new that the base does not have.
 
-    Findings with the same key (`sameness`) are the same. If there are more of them than before, the last ones are new,
+    Findings with an equal `comparison_key` are the same. If there are more of them than before, the last ones are new,
     and so is one that is more severe. `moves` has the new address of each moved entry by the old one.
     """
 
@@ -241,13 +241,13 @@ def mark_new(
 
     left = Counter[tuple[str, str, str, int]]()
     for finding in base_findings:
-        code, where, text = sameness(finding)
+        code, where, text = comparison_key(finding)
         text = _QUOTED.sub(moved, text) if moves else text
-        left[code, moves.get(where, where), text, finding.weight.rank] += finding.count
+        left[code, moves.get(where, where), text, finding.level.rank] += finding.count
     marked = []
     for finding in findings:
-        ranks = range(finding.weight.rank, -1, -1)
-        keys = ((*sameness(finding), rank) for rank in ranks)
+        ranks = range(finding.level.rank, -1, -1)
+        keys = ((*comparison_key(finding), rank) for rank in ranks)
         known = next((key for key in keys if left[key] >= finding.count), None)
         if known is not None:
             left[known] -= finding.count
@@ -255,10 +255,10 @@ def mark_new(
     return marked
 
 
-def sameness(finding: Finding) -> tuple[str, str, str]:
+def comparison_key(finding: Finding) -> tuple[str, str, str]:
     """Return the key of a finding for comparisons: code, place, and message without the numbers outside quotes."""
     text = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
-    return finding.code, finding.address or finding.place.path, text + finding.unsaid
+    return finding.code, finding.address or finding.place.path, text + finding.distinct_by
 
 
 _NAME = "checks.mdmem"

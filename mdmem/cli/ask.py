@@ -20,7 +20,7 @@ from mdmem.ask.fallback import retrieve_without_root, scope_after
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import count_hidden, in_full, list_entries, list_problems, show, show_about, stance_notes
+from mdmem.ask.show import branch_state_notes, count_hidden, in_full, list_entries, list_problems, show, show_about
 from mdmem.cli import completion as complete
 from mdmem.cli.common import (
     FILES,
@@ -272,7 +272,7 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
     elif only_titles and found:
         print_text(entries.titles_by_room(found, given.style))
     elif found:
-        print_text(entries.entry_list(found, given.style, stance_notes(workspace, found)))
+        print_text(entries.entry_list(found, given.style, branch_state_notes(workspace, found)))
     problems = list_problems(workspace, filters)
     given.remark(*problems_text(AnswerBasis(problems=problems), given.style))
     hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]

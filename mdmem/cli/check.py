@@ -105,7 +105,7 @@ def _check(
         given.remark(findings.summary(runs))
     elif staged and is_for_people and not any(one.reported for one in reports):
         # Old findings are mentioned only if they are severe enough to fail a commit.
-        failing = [one for one in reports if any(it.weight.rank <= one.fail_on.rank for it in one.left_out)]
+        failing = [one for one in reports if any(it.level.rank <= one.fail_on.rank for it in one.left_out)]
         given.remark(*map(findings.old_line, failing))
     else:
         print_text(getattr(findings, form or ("github" if in_actions else "text"))(runs, style))

@@ -55,8 +55,8 @@ def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
     if not written.changes or written.is_dry or given.form == "json":
         return
     catalog = view_of(given.open()).checkout.catalog
-    stances = {one: catalog.stance(one) for one in (*written.approved, written.changes[0].to.removesuffix(".md"))}
-    if waiting := [one for one, stance in stances.items() if stance is not None and stance.standing.is_proposal]:
+    addresses = dict.fromkeys((*written.approved, written.changes[0].to.removesuffix(".md")))
+    if waiting := [one for one in addresses if (state := catalog.branch_state(one)) and state.standing.is_proposal]:
         given.remark(f"takes effect when committed to the default branch: {first_of(waiting, _LISTED)}")
 
 

@@ -53,7 +53,7 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
         digests = tree.digests(tree.files())
         # Drop the files of earlier pushes from the cache, so that it reads the new files.
         cache.save({path for path, row in cache.rows.items() if digests.get(path) == row.digest})
-        return replace(load(tree, cache), stances={})
+        return replace(load(tree, cache), branch_states={})
 
     def tracked_files(self) -> frozenset[str]:
         """Return the files of the repository that the hub knows."""

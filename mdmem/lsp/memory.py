@@ -159,7 +159,7 @@ class Document(Struct, frozen=True, dict=True):
             return self.range_of(start, start + place.width)
         end = self.text.find("\n", start)
         end = len(self.text) if end < 0 else end
-        return self.range_of(start, max(start, end - (self.text[end - 1 : end] == "\r")))
+        return self.range_of(start, start + len(self.text[start:end].removesuffix("\r")))
 
     @property
     def address(self) -> str | None:

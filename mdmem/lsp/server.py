@@ -71,7 +71,7 @@ def diagnostic_of(document: Document, finding: Finding) -> types.Diagnostic:
     return types.Diagnostic(
         range=document.range_of_place(finding.place),
         message=f"{finding.message}\n{finding.help}" if finding.help else finding.message,
-        severity=_SEVERITIES[finding.weight],
+        severity=_SEVERITIES[finding.level],
         code=finding.code,
         source="mdmem",
     )
@@ -186,7 +186,7 @@ class Server(LanguageServer):
         found: dict[str, list[Finding]] = {path: [] for path in memory.documents if is_there}
         for finding in memory.findings if is_there else ():
             # Like `mdmem check`, do not report infos about files that are not open.
-            if finding.place.path in memory.documents or finding.weight is not Severity.INFO:
+            if finding.place.path in memory.documents or finding.level is not Severity.INFO:
                 found.setdefault(finding.place.path, []).append(finding)
         before, now = self._published.get(memory, {}), dict[str, list[types.Diagnostic]]()
         for path, findings in list(found.items())[: len(memory.documents) + _MOST_CLOSED_FILES]:

@@ -144,6 +144,7 @@ def _items(text: str, name: str, start: int, end: int) -> Iterator[Token]:
         item = text[first:last]
         quote = item[0] if item[0] in "'\"" else ""
         item = item.rstrip() if quote else _TRAILING_COMMENT.sub("", item).rstrip()
-        last = first + len(item)
-        first, last = first + len(quote), last - (bool(quote) and len(item) > 1 and item.endswith(quote))
+        is_closed = quote and len(item) > 1 and item.endswith(quote)
+        last = first + len(item) - (1 if is_closed else 0)
+        first += len(quote)
         yield Token(token_kind, first, last, text[first:last], name)

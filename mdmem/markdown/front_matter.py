@@ -81,8 +81,9 @@ def place_of(node: yaml.Node) -> Place:
 def position_of(node: yaml.Node) -> tuple[int, int, int]:
     """Return the line, column and width of a node in the file. The width is 0 if the node ends on a later line."""
     start, end = node.start_mark, node.end_mark
+    width = max(end.column - start.column, 0) if end.line == start.line else 0
     # Line 1 of the file is the opening fence.
-    return start.line + 2, start.column + 1, max(end.column - start.column, 0) * (end.line == start.line)
+    return start.line + 2, start.column + 1, width
 
 
 def has_front_matter(text: str) -> bool:

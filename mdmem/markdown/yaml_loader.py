@@ -171,7 +171,10 @@ def _refused(text: str) -> Iterator[Finding]:
     try:
         events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
         for event in events:
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
             place = place_of(event)
             if depth > _DEPTH_LIMIT:
                 yield Finding("nested-value", _TOO_DEEP, place, "write plain values")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from mdmem.ask.question import Question
-from mdmem.ask.show import in_full, list_entries, stance_notes
+from mdmem.ask.show import branch_state_notes, in_full, list_entries
 from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
@@ -60,7 +60,7 @@ def _list(
         if not found:
             return "No entry passes these filters."
         # Entries that are only proposed or not approved are marked.
-        listed = entry_list(found[:limit], Style(), stance_notes(workspace, found[:limit]))
+        listed = entry_list(found[:limit], Style(), branch_state_notes(workspace, found[:limit]))
         return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
 
     return ToolResult(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})

@@ -344,12 +344,12 @@ class Flaw(Struct, frozen=True):
     on_key: bool = False
 
 
-def having(entries: Mapping[str, Entry], name: str) -> Sequence[Entry]:
+def entries_with(entries: Mapping[str, Entry], name: str) -> Sequence[Entry]:
     """Return the entries that have a value in a field, in their given order."""
     return [entry for entry in entries.values() if getattr(entry, name) not in (None, ())]
 
 
-def of_kind(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterator[str]:
+def addresses_of(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterator[str]:
     """Yield the addresses of the entries with a type or a status, in their given order."""
     name = "type" if isinstance(kind, EntryType) else "status"
     return (address for address, entry in entries.items() if getattr(entry, name) is kind)

@@ -45,7 +45,7 @@ FORMER_CODES: Mapping[str, tuple[str, ...]] = {
     "git-unavailable": ("base-unavailable", "shallow-history"),
     "unused-suppression": ("stale-baseline-entry",),
 }
-PRESENT_CODES: Mapping[str, str] = {former: code for code, formers in FORMER_CODES.items() for former in formers}
+CURRENT_CODES: Mapping[str, str] = {former: code for code, formers in FORMER_CODES.items() for former in formers}
 
 
 class Severity(StrEnum):
@@ -104,7 +104,7 @@ class Finding(Struct, frozen=True):
     `severity` is None until the engine sets it. `count` is the number of faults that the finding sums up. `other` is
     the place of the other end of a link. `new` means that the tree before the change does not have the finding. If
     `quotable` is False, the line may contain a secret and must not be printed. `former` is the code in `FORMER_CODES`
-    for this kind of finding. Three fields are never shown: `unsaid` distinguishes findings with the same message,
+    for this kind of finding. Three fields are never shown: `distinct_by` distinguishes findings with the same message,
     `cause` is the field or the kind of YAML error that a fix corrects, and `item` is the index in a list.
     """
 
@@ -119,7 +119,7 @@ class Finding(Struct, frozen=True):
     new: bool = False
     quotable: bool = True
     fix: Fix | None = None
-    unsaid: str = ""
+    distinct_by: str = ""
     former: str = ""
     cause: str = ""
     item: int = 0
@@ -130,7 +130,7 @@ class Finding(Struct, frozen=True):
         return (self.place.path, self.place.line, self.place.column, self.code, self.message)
 
     @property
-    def weight(self) -> Severity:
+    def level(self) -> Severity:
         """Return the severity. Before the engine sets it, this is `error`."""
         return self.severity or Severity.ERROR
 
@@ -151,7 +151,7 @@ def fault(
     kind: str, message: str, place: Place, help_: str = "", address: str | None = None, *, cause: str = ""
 ) -> Finding:
     """Return a finding; `kind` is the code of a check, or one of its former codes."""
-    code = PRESENT_CODES.get(kind, kind)
+    code = CURRENT_CODES.get(kind, kind)
     return Finding(code, message, place, help_, address, former=kind if kind != code else "", cause=cause)
 
 
@@ -159,5 +159,5 @@ def totals(findings: Iterable[Finding]) -> dict[str, int]:
     """Return the number of findings of each severity, the most severe first. Every output uses this function."""
     found = dict.fromkeys((level.value for level in Severity), 0)
     for finding in findings:
-        found[finding.weight.value] += finding.count
+        found[finding.level.value] += finding.count
     return found

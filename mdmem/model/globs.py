@@ -49,19 +49,20 @@ def script_pattern(glob: str) -> list[str | None] | None:
     if rule is _NOTHING:
         return None
 
-    def turned(found: re.Match[str]) -> str:
+    def converted(found: re.Match[str]) -> str:
         # JavaScript has no atomic groups, so each becomes a lookahead and a reference to its group.
         if found[0] == "(?>":
             ends.append(f"))(?:\\{next(groups)})")
             return "(?=("
         if found[0] == ")":
             return ends.pop()
-        ends.extend([")"] * found[0].startswith("("))
+        if found[0].startswith("("):
+            ends.append(")")
         return found[0]
 
     source = None
     if rule.pattern is not None:
-        source = re.sub(r"\\.|\(\?.|\)", turned, rule.pattern.pattern.decode("latin-1"), flags=re.DOTALL)
+        source = re.sub(r"\\.|\(\?.|\)", converted, rule.pattern.pattern.decode("latin-1"), flags=re.DOTALL)
     return [*(os.fsencode(part).decode("latin-1") for part in (rule.plain, rule.below, rule.literal)), source]
 
 
@@ -180,7 +181,7 @@ _CLASSES = {
 def _set(glob: bytes, at: int) -> tuple[bytes, int]:
     """Return the pattern of a set `[...]`, and the offset after the set. A malformed set never matches."""
     negated = glob[at : at + 1] in (b"!", b"^")
-    start = at = at + negated
+    start = at = at + 1 if negated else at
     members: set[int] = set()
     while at == start or glob[at : at + 1] != b"]":
         item = _ITEM.match(glob, at)
@@ -197,4 +198,4 @@ def _set(glob: bytes, at: int) -> tuple[bytes, int]:
     # An empty list never matches, and neither does the complement of all bytes.
     if not listed or (negated and listed == everything):
         return _NEVER, at + 1
-    return b"[%s%s]" % (b"^" * negated, b"".join(b"\\x%02x" % one for one in sorted(listed))), at + 1
+    return b"[%s%s]" % (b"^" if negated else b"", b"".join(b"\\x%02x" % one for one in sorted(listed))), at + 1

@@ -37,7 +37,7 @@ class Standing(StrEnum):
         return self.is_proposal or self is Standing.MERGED
 
 
-class Stance(Struct, frozen=True):
+class BranchState(Struct, frozen=True):
     """How an entry compares with the default branch; a proposal has an author, a commit and a note on its effects."""
 
     standing: Standing
@@ -59,26 +59,26 @@ class Stance(Struct, frozen=True):
         return self.standing.value
 
 
-BINDING = Stance(Standing.BINDING)
+BINDING = BranchState(Standing.BINDING)
 
 
-def standing_marks(stance: Stance | None) -> list[str]:
+def standing_marks(state: BranchState | None) -> list[str]:
     """Return a list with the mark of an entry that is not binding (see `Standing`); empty for a binding one or None."""
-    return [stance.mark] if stance is not None and stance.mark else []
+    return [state.mark] if state is not None and state.mark else []
 
 
-def stance_json(stance: Stance | None, *, is_current: bool = True) -> dict[str, Any]:
+def branch_state_json(state: BranchState | None, *, is_current: bool = True) -> dict[str, Any]:
     """Return how an entry relates to the default branch, as JSON.
 
     Empty if this is unknown, or if the entry is binding but not current.
     """
-    if stance is None or (stance.standing is Standing.BINDING and not is_current):
+    if state is None or (state.standing is Standing.BINDING and not is_current):
         return {}
-    values: dict[str, Any] = {"standing": stance.standing.value}
-    if stance.commit:
-        values["proposed_by"] = {"author": stance.author, "commit": stance.commit}
-    if stance.note:
-        values["standing_note"] = stance.note
+    values: dict[str, Any] = {"standing": state.standing.value}
+    if state.commit:
+        values["proposed_by"] = {"author": state.author, "commit": state.commit}
+    if state.note:
+        values["standing_note"] = state.note
     return values
 
 
@@ -121,7 +121,7 @@ class Lineage(Struct, frozen=True, dict=True):
     @cached_property
     def linked_successors(self) -> dict[str, tuple[str, ...]]:
         """Return the sorted direct successors of each entry; a link in one of the two files suffices."""
-        return in_order({old: ends.claimants | ends.named for old, ends in self._ends.items()})
+        return sorted_edges({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
@@ -136,23 +136,23 @@ class Lineage(Struct, frozen=True, dict=True):
             if entry.is_in_force:
                 claimants = {new for new in claimants if self.entries[new].type.rank <= entry.type.rank}
             found[old] = ends.named | claimants
-        return in_order(found)
+        return sorted_edges(found)
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
         """Return the sorted entries that each entry supersedes directly, if the link is confirmed (see `Lineage`)."""
-        return turned(self.successors)
+        return reversed_edges(self.successors)
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
         """Return the sorted one-sided successors (see `Lineage`) of each entry without a confirmed successor."""
-        return in_order({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
+        return sorted_edges({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
         """Return the sorted one-sided successors (see `Lineage`) of each entry with a confirmed successor."""
         facts = self.successors
-        return in_order(
+        return sorted_edges(
             {old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts}
         )
 
@@ -177,12 +177,12 @@ class Lineage(Struct, frozen=True, dict=True):
             for old, claimants in self.claimants.items()
             if self.is_current(old)
         }
-        return in_order(found)
+        return sorted_edges(found)
 
     @cached_property
     def claims(self) -> dict[str, tuple[str, ...]]:
         """Return for each one-sided successor the sorted entries that have it in their `claimed_by`."""
-        return turned(self._claimed_by)
+        return reversed_edges(self._claimed_by)
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
@@ -254,7 +254,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def _linked_predecessors(self) -> dict[str, tuple[str, ...]]:
-        return turned(self.linked_successors)
+        return reversed_edges(self.linked_successors)
 
     def chain(self, address: str) -> tuple[str, ...]:
         """Return an entry with its predecessors and successors, also one-sided ones, the oldest first."""
@@ -305,18 +305,18 @@ def _components(edges: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
     return found
 
 
-def in_order(found: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
+def sorted_edges(found: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
     """Return a mapping with sorted keys, and with each set as a sorted tuple. Empty sets are left out."""
     return {one: tuple(sorted(others)) for one, others in sorted(found.items()) if others}
 
 
-def turned(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def reversed_edges(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return the edges of a graph in the other direction, sorted."""
     found: dict[str, set[str]] = {}
     for one, others in edges.items():
         for other in others:
             found.setdefault(other, set()).add(one)
-    return in_order(found)
+    return sorted_edges(found)
 
 
 def _reach(starts: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> frozenset[str]:

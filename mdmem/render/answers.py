@@ -52,7 +52,7 @@ def _item(item: Item, style: Style) -> str:
 
 def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
     """Yield entries as blocks; one-line entries in a row are one block, and those already shown are one line."""
-    shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.stance))]
+    shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.branch_state))]
     lines: list[str] = []
     for item in (one for one in items if one not in shown):
         if item.form.is_line:
@@ -209,7 +209,7 @@ def _marks(item: Item) -> str:
     if item.form is not Form.GIVEN:
         names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
         marks += [one for one in reasons if names_words or not one.startswith(_OBVIOUS)]
-    marks += [one for one in standing_marks(item.stance) if not any(one in other for other in marks)]
+    marks += [one for one in standing_marks(item.branch_state) if not any(one in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
 
 

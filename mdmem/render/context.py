@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mdmem.ask.context import stance_marks
+from mdmem.ask.context import branch_state_marks
 from mdmem.ask.facets import Layer
 from mdmem.ask.synthesis import is_doubtful
 from mdmem.markdown.body import quoted
@@ -51,7 +51,7 @@ def _conflicts(facts: Facts) -> Iterator[str]:
 
 def _marks(item: Facts, *marks: str) -> str:
     status = item.get("metadata", {}).get("status", _ACTIVE)
-    found = [*marks, *([status.replace("_", " ")] if status != _ACTIVE else []), *stance_marks(item)]
+    found = [*marks, *([status.replace("_", " ")] if status != _ACTIVE else []), *branch_state_marks(item)]
     return f" ({', '.join(found)})" if found else ""
 
 

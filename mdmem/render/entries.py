@@ -29,7 +29,7 @@ def search_text(
     for hit, snippet in best:
         entry = hit.entry
         status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
-        marks = ", ".join([*status, *standing_marks(hit.stance)])
+        marks = ", ".join([*status, *standing_marks(hit.branch_state)])
         plain, marked = style.bold(f"[{entry.type}] {entry.address}"), f"- {entry.type} `{entry.address}`"
         head = marked if style.is_markdown else plain
         lines = [f"{head} ({marks})" if marks else head, one_line(entry.title)]
@@ -39,7 +39,7 @@ def search_text(
         for name, titles in hit.relations.items():
             after = _AFTER.get(name, "")
             lines += (f"{RELATIONS[name]} {one} ({one_line(title)}){after}" for one, title in titles.items())
-        lines += [hit.stance.note] if hit.stance is not None and hit.stance.note else []
+        lines += [hit.branch_state.note] if hit.branch_state is not None and hit.branch_state.note else []
         lines += [style.dim(snippet)] if snippet else []
         blocks.append("\n  ".join(lines))
     if left := len(result.hits) - len(best):
@@ -114,14 +114,14 @@ def standing(one: ShownEntry) -> str:
     if one.current:
         state = "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
     elif one.entry.status is Status.DRAFT:
-        is_merged = one.stance is not None and one.stance.standing is Standing.MERGED
+        is_merged = one.branch_state is not None and one.branch_state.standing is Standing.MERGED
         state = "draft" if is_merged else "draft, not binding"
     else:
         state = f"replaced by {', '.join(one.heads)}" if one.heads else f"not current, {UNREPLACED}"
     related = ((verb, named) for verb, named in (("claimed", one.claimed_by), ("amended", one.amended_by)) if named)
     notes = [f"{verb} by {', '.join(named)}" for verb, named in related]
-    notes += [one.stance.note] if one.stance is not None and one.stance.note else []
-    return "; ".join([", ".join([state, *standing_marks(one.stance)]), *notes])
+    notes += [one.branch_state.note] if one.branch_state is not None and one.branch_state.note else []
+    return "; ".join([", ".join([state, *standing_marks(one.branch_state)]), *notes])
 
 
 def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:

@@ -87,7 +87,7 @@ def findings_of(
     """
     found = (RootFinding(one, finding) for one in roots for finding in getattr(one.report, which))
     return tuple(
-        sorted(found, key=lambda one: (one.finding.weight.rank, not one.finding.new, one.path, one.finding.sort_key))
+        sorted(found, key=lambda one: (one.finding.level.rank, not one.finding.new, one.path, one.finding.sort_key))
     )
 
 
@@ -164,14 +164,14 @@ def text(roots: Sequence[CheckedRoot], style: Style) -> str:
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
         wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
-        checks.setdefault((one.finding.weight, one.finding.code), Counter())[wing] += one.finding.count
+        checks.setdefault((one.finding.level, one.finding.code), Counter())[wing] += one.finding.count
     width = max(len(name) for _, name in checks)
     table = []
     # The worst checks come first, then those with the most findings.
     for (level, name), counted in sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1])):
         wings = first_of([f"{wing} {number}" for wing, number in counted.most_common()], _WINGS)
         table.append(f"{style.severity(level, f'{level:<7}')}  {name:<{width}}  {counted.total():>5}  {wings}")
-    errors = [one for one in found if one.finding.weight is Severity.ERROR]
+    errors = [one for one in found if one.finding.level is Severity.ERROR]
     part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
     blocks = (_block(one, style) for one in errors[:_FIRST])
     return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{style.typed(_WAYS)}"])
@@ -179,7 +179,7 @@ def text(roots: Sequence[CheckedRoot], style: Style) -> str:
 
 def _block(found: RootFinding, style: Style) -> str:
     finding, checked = found.finding, found.checked
-    head = style.severity(found.finding.weight, f"{found.finding.weight}[{finding.code}]")
+    head = style.severity(finding.level, f"{finding.level}[{finding.code}]")
     new = " (new)" if finding.new else ""
     lines = [f"{head} {style.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
     if finding.quotable:
@@ -206,8 +206,9 @@ def _source(place: Place, checked: CheckedRoot, style: Style) -> list[str]:
     line = line.rstrip("\r\n").replace("\t", " ")
     number = str(place.line)
     start = max(0, place.column - 60)
-    shown = ("…" if start else "") + line[start : start + 110]
-    caret = " " * (place.column - 1 - start + bool(start)) + "^" * max(1, min(place.width, len(shown)))
+    cut = "…" if start else ""
+    shown = cut + line[start : start + 110]
+    caret = " " * (len(cut) + place.column - 1 - start) + "^" * max(1, min(place.width, len(shown)))
     # Each unprintable character is replaced by a single one, so that the caret stays in place.
     shown = "".join(one if one.isprintable() else "\ufffd" for one in shown)
     margins = style.dim(f"{number} |"), style.dim(f"{' ' * len(number)} |")
@@ -223,7 +224,7 @@ def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
     """Return one finding as one line, with the path that `show_path` returns."""
     finding = found.finding
     mark = " [*]" if finding.fix is not None and finding.fix.is_safe else ""
-    return f"{_where(finding.place, show_path)}: {found.finding.weight} {finding.code}{mark} {finding.message}"
+    return f"{_where(finding.place, show_path)}: {finding.level} {finding.code}{mark} {finding.message}"
 
 
 def json(roots: Sequence[CheckedRoot], _: Style) -> str:
@@ -289,7 +290,7 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
         fix = {"title": finding.fix.title, "safe": finding.fix.is_safe, "edits": edits, "renames": renames}
     return {
         **({"root": found.checked.under or "."} if named else {}),
-        **record_json(finding, "code", severity="weight"),
+        **record_json(finding, "code", severity="level"),
         **record_json(finding.place, "path", "line", "column"),
         **record_json(finding, "address", "message", "help"),
         "other": record_json(other, "path", "line") if other is not None else None,
@@ -314,7 +315,7 @@ def sarif(roots: Sequence[CheckedRoot], _: Style) -> str:
         result: dict[str, Any] = {
             "ruleId": finding.code,
             "ruleIndex": codes.index(finding.code),
-            "level": _SARIF[one.finding.weight],
+            "level": _SARIF[one.finding.level],
             # SARIF (3.11.6) interprets `[text](target)` as a link, which text from an entry must not become.
             "message": {"text": re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", "\n".join(one.texts))},
             "locations": [_location(one.path, finding.place)],
@@ -376,7 +377,7 @@ def rdjson(roots: Sequence[CheckedRoot], _: Style) -> str:
             {
                 "message": "\n".join(found.texts),
                 "location": {"path": valid_unicode(found.path), "range": span},
-                "severity": found.finding.weight.upper(),
+                "severity": found.finding.level.upper(),
                 "code": {"value": found.finding.code},
                 "original_output": visible_text(valid_unicode(concise_line(found, found.checked.from_top))),
             }
@@ -390,14 +391,14 @@ def github(roots: Sequence[CheckedRoot], _: Style) -> str:
     lines: list[str] = []
     for found in findings_of(roots):
         finding, place = found.finding, found.finding.place
-        shown[found.finding.weight] += 1
+        shown[found.finding.level] += 1
         # GitHub shows only ten annotations of each level for one step.
-        if shown[found.finding.weight] <= 10:
+        if shown[found.finding.level] <= 10:
             end = f",endColumn={place.column + place.width}" if place.width else ""
             at = f"file={_property(found.path)},line={place.line},col={place.column}{end}"
             title = _property(f"mdmem {finding.code}{' (new)' if finding.new else ''}")
             message = _escaped("\n".join(advice(finding)))
-            lines.append(f"::{_GITHUB[finding.weight]} {at},title={title}::{message}")
+            lines.append(f"::{_GITHUB[finding.level]} {at},title={title}::{message}")
     if more := shown.total() - len(lines):
         lines.append(f"{count(more, 'more finding')} without an annotation: the job summary has them")
     return valid_unicode("\n".join([*lines, summary(roots)]))
@@ -421,7 +422,7 @@ def gitlab(roots: Sequence[CheckedRoot], _: Style) -> str:
                 "description": "; ".join(one.texts),
                 "check_name": one.finding.code,
                 "fingerprint": fingerprint,
-                "severity": _GITLAB[one.finding.weight],
+                "severity": _GITLAB[one.finding.level],
                 "location": {"path": valid_unicode(one.path), "lines": {"begin": one.finding.place.line}},
             }
             for one, fingerprint in zip(found, fingerprints(found), strict=True)
@@ -448,7 +449,7 @@ def junit(roots: Sequence[CheckedRoot], _: Style) -> str:
         finding, report, place = one.finding, one.checked.report, one.finding.place
         tag = "failure" if report.fails(finding) else "skipped" if report.is_old(finding) else "system-out"
         message = f"was there before: {finding.message}" if tag == "skipped" else finding.message
-        text = "\n".join(filter(None, (f"{one.finding.weight}: {finding.message}", finding.help)))
+        text = "\n".join(filter(None, (f"{one.finding.level}: {finding.message}", finding.help)))
         add(one.path, f":{place.line}:{place.column}", f"{finding.code}: {finding.message}", tag, message, text)
     for checked in roots:
         for path in checked.report.incomplete:
@@ -472,7 +473,7 @@ def markdown(roots: Sequence[CheckedRoot], _: Style) -> str:
     for one in found:
         finding = one.finding
         shown = "<br>".join(map(prose, advice(finding)))
-        severity = f"{finding.weight}{' **new**' if finding.new else ''}"
+        severity = f"{finding.level}{' **new**' if finding.new else ''}"
         rows.append(f"| {severity} | {code(finding.code)} | {code(f'{one.path}:{finding.place.line}')} | {shown} |")
     head = f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"
     if not rows:

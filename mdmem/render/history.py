@@ -7,7 +7,7 @@ from typing import Any
 
 from mdmem.change.history import ChainLink, LogReport, WhyReport
 from mdmem.model.entry import day_of
-from mdmem.model.lineage import stance_json
+from mdmem.model.lineage import branch_state_json
 from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, clipped, count, one_line
@@ -21,7 +21,7 @@ _BELOW = "\n    "
 
 def log_text(log: LogReport, style: Style) -> str:
     """Return a line for each commit of an entry, newest first, with its changes below."""
-    lines = ["on disk: uncommitted"] if log.stance is not None and log.stance.mark == "uncommitted" else []
+    lines = ["on disk: uncommitted"] if log.branch_state is not None and log.branch_state.mark == "uncommitted" else []
     for step in log.steps:
         one = step.change
         lines.append(f"{style.bold(one.when[:10])} {one.short} {visible(one.author)}: {visible(one.subject)}")
@@ -39,7 +39,7 @@ def log_json(log: LogReport) -> dict[str, Any]:
         }
         for step in log.steps
     ]
-    return {"address": log.address, "commits": commits, "cut_off": log.is_cut, **stance_json(log.stance)}
+    return {"address": log.address, "commits": commits, "cut_off": log.is_cut, **branch_state_json(log.branch_state)}
 
 
 def recent_text(changes: Sequence[Commit], style: Style) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
-from mdmem.model.lineage import stance_json
+from mdmem.model.lineage import branch_state_json
 from mdmem.record import record_json
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def search_json(result: SearchResult, best: Sequence[tuple[Item, str]], *, named
             "heads": list(hit.heads),
             "via": list(hit.via[:named]),
             **{name: list(addresses) for name, addresses in hit.relations.items()},
-            **stance_json(hit.stance, is_current=hit.entry.address in hit.heads),
+            **branch_state_json(hit.branch_state, is_current=hit.entry.address in hit.heads),
         }
         for hit, snippet in best
     ]
@@ -65,7 +65,7 @@ def _item(item: Item) -> dict[str, Any]:
         # A long chain would be larger than the entry, so only the first entries are listed; `reason` counts the rest.
         "via": list(item.via[:VIA_NAMED]),
         **{name: list(addresses) for name, addresses in item.relations.items()},
-        **stance_json(item.stance, is_current=item.current),
+        **branch_state_json(item.branch_state, is_current=item.current),
         **({"beneath": mentions_json(item.mentions)} if item.mentions else {}),
     }
 
@@ -99,7 +99,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
                 **record_json(one, "entry.address", "entry.path", "front_matter", "body", "current", "heads"),
                 **({"claimed_by": one.claimed_by} if one.claimed_by else {}),
                 **({"amended_by": one.amended_by} if one.amended_by else {}),
-                **stance_json(one.stance, is_current=one.current),
+                **branch_state_json(one.branch_state, is_current=one.current),
             }
             for one in shown
         ]

@@ -266,7 +266,7 @@ class _Writer(Struct, frozen=True):
                 # Only the words next to a change are shown.
                 before = [] if number == 0 else words[:_AROUND]
                 after = [] if 0 < number == len(spans) - 1 else words[-_AROUND:]
-                is_short = len(words) <= len(before) + len(after) + bool(before and after)
+                is_short = len(words) <= len(before) + len(after) + (1 if before and after else 0)
                 parts.append(self.mark("quoted", visible(" ".join(words if is_short else [*before, "…", *after]))))
         parts += [self.mark("dim", f"… {count(-left, 'more changed word')}")] if left < 0 else []
         return " ".join(parts)

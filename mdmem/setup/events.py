@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.ask.brief import Brief, Quoted, brief, fenced_lines
-from mdmem.ask.context import ContextRequest, compile_context, items_of, stance_marks
+from mdmem.ask.context import ContextRequest, branch_state_marks, compile_context, items_of
 from mdmem.ask.facets import Layer
 from mdmem.errors import GitError
 from mdmem.model.text import shell_word
@@ -144,7 +144,7 @@ def wake(workspace: Workspace) -> Brief:
     quoted = []
     for one in items:
         content = partial(str, one["content"])
-        quoted.append(Quoted(one["type"], one["id"], one["name"], content, tuple(stance_marks(one))))
+        quoted.append(Quoted(one["type"], one["id"], one["name"], content, tuple(branch_state_marks(one))))
     text, shown = fenced_lines(_HEAD, quoted, notes, limit=LIMIT, rest=workspace.location.command("context GOAL"))
     return Brief(text, {one["id"]: catalog.digests.get(one["id"], "") for one in items[:shown]})
 

@@ -202,8 +202,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         keys = [f"{name}." for name in _dotted_keys(lines)]
         wanted = f"{key}."
         setting = (number for number, name in enumerate(keys) if name.startswith(wanted))
-        above = max(range(len(keys)), key=lambda number: len(keys[number]) * wanted.startswith(keys[number]), default=0)
-        return next(setting, above) + 1
+        tables = (number for number, name in enumerate(keys) if wanted.startswith(name))
+        return next(setting, max(tables, key=lambda number: len(keys[number]), default=0)) + 1
 
 
 # The quantifiers never give back, because a line of a hundred thousand blanks or brackets would take minutes.

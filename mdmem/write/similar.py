@@ -14,7 +14,7 @@ from msgspec import Struct
 from mdmem.markdown.body import without_comments
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
 from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, words_of
-from mdmem.model.entry import Entry, EntryType, Status, of_kind
+from mdmem.model.entry import Entry, EntryType, Status, addresses_of
 from mdmem.store.catalog.addresses import interpret
 from mdmem.store.index.analysis import text_terms
 from mdmem.store.workspace.scope import shared_of
@@ -204,7 +204,9 @@ def _candidates(workspace: Workspace, text: str) -> dict[str, Entry]:
     state = workspace.index.state(live=workspace.catalog.digests)
     if not state.usable or state.stale > _FEW:
         return {}
-    answer = workspace.find_text(_first_words(text), frozenset(entries.keys() - of_kind(entries, Status.DEPRECATED)))
+    answer = workspace.find_text(
+        _first_words(text), frozenset(entries.keys() - addresses_of(entries, Status.DEPRECATED))
+    )
     return {match.key: entries[match.key] for match in answer.matches[:_CANDIDATES]}
 
 

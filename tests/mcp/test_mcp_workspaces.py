@@ -68,7 +68,7 @@ def test_server_sees_the_same_as_a_new_one_after_each_change(
         for one in (view.effective, view.checkout):
             catalog = one.catalog
             found += [match.key for match in one.find_text("threads", catalog.everything).matches]
-            found += [catalog.entries, catalog.file_digests, catalog.stances, catalog.wings]
+            found += [catalog.entries, catalog.file_digests, catalog.branch_states, catalog.wings]
             found += [file.path for file in (*catalog.files, *catalog.others)]
         return found
 

@@ -253,7 +253,7 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             message, help_ = f"this looks like {kind}", "revoke it, then write where it is kept instead"
             level = Severity.WARNING if is_fenced else None
-            yield Finding("", message, place, help_, address, severity=level, quotable=False, unsaid=digest)
+            yield Finding("", message, place, help_, address, severity=level, quotable=False, distinct_by=digest)
 
 
 # The path must not follow a letter or a slash, since it would then be part of a URL or of a relative path.

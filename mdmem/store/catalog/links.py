@@ -39,7 +39,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.markdown.parse import BodyLink, body_links, may_have_links, without_code
-from mdmem.model.entry import Entry, Status, day_of, having
+from mdmem.model.entry import Entry, Status, day_of, entries_with
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.model import SUPERSEDES, Catalog
 
@@ -147,8 +147,8 @@ def classify(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> tuple
     `untracked` are the addresses of files that are on disk but not in git.
     """
     entries = catalog.entries
-    forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}
-    back = {(one.address, new) for one in having(entries, "superseded_by") for new in one.superseded_by}
+    forward = {(old, one.address) for one in entries_with(entries, "supersedes") for old in one.supersedes}
+    back = {(one.address, new) for one in entries_with(entries, "superseded_by") for new in one.superseded_by}
     edges = [Edge(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(forward | back)]
     found: list[Edge] = []
     for _, group in groupby(edges, key=lambda edge: edge.old):

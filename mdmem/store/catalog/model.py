@@ -20,10 +20,10 @@ from mdmem.errors import GoneError
 from mdmem.markdown.front_matter import body_of
 from mdmem.markdown.parse import BodyLink, Document, without_code, without_links
 from mdmem.model.access import Access
-from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
+from mdmem.model.entry import Entry, EntryType, Status, Wing, addresses_of, entries_with
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
-from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
+from mdmem.model.lineage import BINDING, BranchState, Lineage, Standing, reversed_edges, sorted_edges
 from mdmem.record import grouped
 from mdmem.store.catalog.addresses import MANIFEST, LoadedFile, full_address, is_manifest, iter_documents, unreadable
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, digest_of, find_file, read_one
@@ -177,7 +177,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _amended_by(self) -> dict[str, tuple[str, ...]]:
         entries, heads, found = self.entries, self.lineage.heads, dict[str, set[str]]()
-        for entry in having(entries, "amends"):
+        for entry in entries_with(entries, "amends"):
             for old in entry.amends if entry.status is not Status.DRAFT else ():
                 # An entry that supersedes the amended entry no longer amends it.
                 for new in heads(entry.address) if old in entries else ():
@@ -185,16 +185,16 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
                     counts = counts and may_speak_for(entries[new], entries[old], self.wings)
                     if counts and new not in heads(old):
                         found.setdefault(old, set()).add(new)
-        return in_order(found)
+        return sorted_edges(found)
 
     @cached_property
     def _amends(self) -> dict[str, tuple[str, ...]]:
-        return turned(self._amended_by)
+        return reversed_edges(self._amended_by)
 
     @cached_property
     def of_type(self) -> Mapping[EntryType, frozenset[str]]:
         """Return the addresses of the entries of each type."""
-        return {kind: frozenset(of_kind(self.entries, kind)) for kind in EntryType}
+        return {kind: frozenset(addresses_of(self.entries, kind)) for kind in EntryType}
 
 
 CHANGED = "changed"
@@ -208,8 +208,8 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     an entry's path, `others` the other files below the root. `findings` are the problems found while loading. If the
     tree is limited to some wings, `entries` have no links into other wings, but the parsed files do.
     `one_end_suffices` says whether a one-sided supersession hides the older entry: True or False for all wings, or the
-    names of the wings where it does. `stances` has the entries that differ from the default branch or are not approved
-    there; None means that this is unknown.
+    names of the wings where it does. `branch_states` has the entries that differ from the default branch or are not
+    approved there; None means that this is unknown.
     """
 
     tree: Tree
@@ -221,7 +221,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     others: tuple[TreeFile, ...]
     _documents: dict[str, Document] = field(default_factory=dict)
     _digests: dict[str, str] | None = None
-    stances: Mapping[str, Stance] | None = None
+    branch_states: Mapping[str, BranchState] | None = None
     one_end_suffices: bool | frozenset[str] = False
     # Shared by all catalogs with the same entries.
     derived: Derived = None  # type: ignore[assignment]  # set by __post_init__
@@ -241,14 +241,14 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         """Return the same catalog with a separate cache of documents, so that the cache of this one does not grow."""
         return replace(self, _documents=dict(self._documents))
 
-    def stance(self, address: str) -> Stance | None:
+    def branch_state(self, address: str) -> BranchState | None:
         """Return how an entry compares with the default branch; None if the catalog was not compared with it."""
-        return self.stances.get(address, BINDING) if self.stances is not None else None
+        return self.branch_states.get(address, BINDING) if self.branch_states is not None else None
 
     def is_merged(self, address: str) -> bool:
         """Return whether an entry is an agent's draft decision without successor that was merged without approval."""
-        stance = (self.stances or {}).get(address)
-        return stance is not None and stance.standing is Standing.MERGED and not self.lineage.heads(address)
+        branch_state = (self.branch_states or {}).get(address)
+        return branch_state is not None and branch_state.standing is Standing.MERGED and not self.lineage.heads(address)
 
     @property
     def lineage(self) -> Lineage:

@@ -25,8 +25,8 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
 from mdmem.markdown.parse import parse_document
-from mdmem.model.entry import Entry, EntryType, Status, of_kind
-from mdmem.model.lineage import BINDING, Stance, Standing
+from mdmem.model.entry import Entry, EntryType, Status, addresses_of
+from mdmem.model.lineage import BINDING, BranchState, Standing
 from mdmem.store.catalog.addresses import interpret, is_entry_place
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_touches, merge_base
@@ -37,7 +37,7 @@ from mdmem.store.tree import MANIFEST_PATH, FileKind, GitTree, TreeView, digest_
 from mdmem.store.workspace.workspace import Workspace
 
 
-class Standings(Struct, frozen=True):
+class BranchComparison(Struct, frozen=True):
     """The differences between the files of a tree and the default branch, by path from the root.
 
     `found` says of each file that differs how it differs. `displaced` has the hashes of the default branch's files that
@@ -54,7 +54,7 @@ class Standings(Struct, frozen=True):
     is_agreed: bool = False
 
 
-def _find_standings(workspace: Workspace) -> Standings | None:
+def _compare_with_branch(workspace: Workspace) -> BranchComparison | None:
     """Return the differences between the files and the default branch; None if unknown, or for an index or merge."""
     snapshot, repository = workspace.snapshot, workspace.location.repository
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
@@ -70,7 +70,7 @@ def _find_standings(workspace: Workspace) -> Standings | None:
     with suppress(MdmemError):
         base = base or merge_base(repository, branch.commit, commit)
     if snapshot.is_dated or (not is_disk and base == commit):
-        return Standings(branch, is_agreed=True)
+        return BranchComparison(branch, is_agreed=True)
 
     @cache
     def files_at(one: str) -> dict[str, str]:
@@ -112,7 +112,7 @@ def _find_standings(workspace: Workspace) -> Standings | None:
     }
     is_proposed = Standing.PROPOSED in found.values()
     touches = last_touches(repository, base or branch.commit, commit, under) if is_proposed else {}
-    return Standings(branch, found, displaced, touches, binding.get(SETTINGS_NAME))
+    return BranchComparison(branch, found, displaced, touches, binding.get(SETTINGS_NAME))
 
 
 # The fields that record an approval or a review, and do not change the content of an entry.
@@ -158,32 +158,32 @@ def view_of(workspace: Workspace) -> View:
 def merged_decisions(workspace: Workspace) -> list[str]:
     """Return the sorted addresses of agents' draft decisions that were merged into the default branch unapproved."""
     catalog = view_of(workspace).checkout.catalog
-    return sorted(filter(catalog.is_merged, catalog.stances or ()))
+    return sorted(filter(catalog.is_merged, catalog.branch_states or ()))
 
 
 def _view_of(workspace: Workspace) -> View:
-    standings = None
+    comparison = None
     # Without the comparison, the entries can still be shown.
     with suppress(MdmemError, OSError, ValueError):
-        standings = _find_standings(workspace)
-    if standings is None:
+        comparison = _compare_with_branch(workspace)
+    if comparison is None:
         return View(workspace, workspace)
-    entries, stances = workspace.catalog.entries, dict[str, Stance]()
-    for path, standing in standings.found.items():
+    entries, states = workspace.catalog.entries, dict[str, BranchState]()
+    for path, standing in comparison.found.items():
         if is_entry_place(path):
-            touch = standings.touches.get(workspace.location.prefix + path)
+            touch = comparison.touches.get(workspace.location.prefix + path)
             author, commit = touch if touch and standing is Standing.PROPOSED else (None, None)
-            note = f"`{standings.branch.ref}` has changed it since" if standing is Standing.OUTDATED else ""
-            note = f"`{standings.branch.ref}` has another version" if path in standings.displaced else note
-            stances[path.removesuffix(".md")] = Stance(standing, author, commit, note)
-    for address in of_kind(entries, Status.DRAFT):
-        if address not in stances and entries[address].type is EntryType.DECISION and entries[address].agent:
-            stances[address] = Stance(Standing.MERGED)
-    checkout = workspace.with_catalog(replace(workspace.catalog, stances=stances))
-    has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
-    if standings.found or standings.displaced or has_claims_as_facts:
+            note = f"`{comparison.branch.ref}` has changed it since" if standing is Standing.OUTDATED else ""
+            note = f"`{comparison.branch.ref}` has another version" if path in comparison.displaced else note
+            states[path.removesuffix(".md")] = BranchState(standing, author, commit, note)
+    for address in addresses_of(entries, Status.DRAFT):
+        if address not in states and entries[address].type is EntryType.DECISION and entries[address].agent:
+            states[address] = BranchState(Standing.MERGED)
+    checkout = workspace.with_catalog(replace(workspace.catalog, branch_states=states))
+    has_claims_as_facts = checkout.catalog.one_end_suffices and not comparison.is_agreed
+    if comparison.found or comparison.displaced or has_claims_as_facts:
         # Take the settings of the default branch, so that a branch cannot change how its own proposals count.
-        digest, content = standings.settings, settings_bytes(workspace.tree)
+        digest, content = comparison.settings, settings_bytes(workspace.tree)
         if digest is None:
             content = b""
         # The file is nearly always the same here, and then git need not read it.
@@ -191,7 +191,7 @@ def _view_of(workspace: Workspace) -> View:
             content = dict(read_blobs(workspace.location.get_repository(), [digest]))[digest] or b""
         agreed = readable_settings(content)
         if agreed.proposals != "count":
-            return _Composition(checkout, standings, agreed).view()
+            return _Composition(checkout, comparison, agreed).view()
     return View(checkout, checkout)
 
 
@@ -199,13 +199,13 @@ class _Composition(Struct, frozen=True):
     """Combines the approved entries of the default branch with proposals for one answer."""
 
     checkout: Workspace
-    standings: Standings
+    comparison: BranchComparison
     agreed: Settings
 
     def view(self) -> View:
         is_hiding = self.agreed.proposals == "hide"
         restored = dict(self._restored())
-        hidden = {path for path, one in self.standings.found.items() if one.is_proposal and is_entry_place(path)}
+        hidden = {path for path, one in self.comparison.found.items() if one.is_proposal and is_entry_place(path)}
         hidden = hidden - restored.keys() if is_hiding else set()
         if not restored and not hidden:
             catalog = self._as_answer(self.checkout.catalog, {})
@@ -233,7 +233,7 @@ class _Composition(Struct, frozen=True):
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
         """Yield the default branch's version of each file that a proposal changed or removed."""
-        displaced, entries = self.standings.displaced, self.checkout.catalog.entries
+        displaced, entries = self.comparison.displaced, self.checkout.catalog.entries
         contents = dict(read_blobs(self.checkout.location.get_repository(), sorted(set(displaced.values()))))
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
@@ -246,13 +246,13 @@ class _Composition(Struct, frozen=True):
                 yield path, content
 
     def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
-        stances = dict(self.checkout.catalog.stances or {})
+        states = dict(self.checkout.catalog.branch_states or {})
         changed = {path.removesuffix(".md") for path in restored}
         entries = catalog.entries
-        proposals = (address for address, stance in stances.items() if stance.standing.is_proposal)
+        proposals = (address for address, state in states.items() if state.standing.is_proposal)
         proposed = (entries.keys() & proposals) - changed
         for address in changed:
-            stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
+            states[address] = BranchState(Standing.BINDING, note=self._proposal_for(address))
         others: dict[str, Entry] = {}
         for address in proposed:
             # A proposal does not supersede, override or amend approved entries yet.
@@ -260,23 +260,23 @@ class _Composition(Struct, frozen=True):
             for name in _EFFECTS:
                 kept[name] = tuple(link for link in entry.links(name) if link in proposed or link not in entries)
             one = replace(entry, **kept)
-            stances[address] = replace(stances[address], note="; ".join(effects_of(entry, one)))
+            states[address] = replace(states[address], note="; ".join(effects_of(entry, one)))
             if one != entry:
                 others[address] = one
         # Keep the same mapping if nothing changed, because the data derived from it is cached.
         entries = {**entries, **others} if others else entries
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided == "fact"
-        answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
+        answer = replace(catalog, entries=entries, branch_states=states, one_end_suffices=is_agreed)
         for new in sorted(proposed | changed) if self.agreed.proposals != "hide" else ():
             for old in self.checkout.catalog.derived.amends(new):
                 if old in answer.entries and new not in answer.derived.amended_by(old):
-                    stance = stances.get(old, BINDING)
-                    stances[old] = replace(stance, amended_by=(*stance.amended_by, new))
+                    state = states.get(old, BINDING)
+                    states[old] = replace(state, amended_by=(*state.amended_by, new))
         return answer
 
     def _proposal_for(self, address: str) -> str:
         """Describe in a few words the proposal to change an approved entry."""
-        standing = self.standings.found.get(f"{address}.md")
+        standing = self.comparison.found.get(f"{address}.md")
         if standing is None:
             return "it is moved or deleted here, but not on the default branch"
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the uncommitted file"
