@@ -18,6 +18,7 @@ from mdmem.checks.case import Case, written_links
 from mdmem.checks.fixes import ended_fields, fields_of, relative
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.markdown.front_matter import as_list
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side, without_equal_sides
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Status
@@ -271,8 +272,7 @@ def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -
     for one in fields:
         if one.name == "superseded_by":
             for side, value in ((ConflictSide.THEIRS, one.theirs), (ConflictSide.OURS, one.ours)):
-                links = value if isinstance(value, list) else [value] if value else []
-                side_of |= dict.fromkeys(map(str, links), side)
+                side_of |= dict.fromkeys(map(str, as_list(value)), side)
     addresses = {*successors_of(catalog, old), *(one for one in side_of if one in catalog.entries)}
     entries = (catalog.entries[address] for address in sorted(addresses))
     return tuple(

@@ -51,7 +51,7 @@ def with_fix(
 
 def fields_of(document: Document) -> Mapping[str, Any]:
     """Return the fields of a document; empty if they cannot be parsed."""
-    return document.fields if document.fields is not None else {}
+    return document.fields or {}
 
 
 def line_end(document: Document) -> str:

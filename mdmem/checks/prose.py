@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from mdmem.checks.check import find_check, nearest_codes
-from mdmem.markdown.front_matter import Fields, is_empty, is_sequence, position_of
+from mdmem.markdown.front_matter import Fields, as_list, is_empty, is_sequence, position_of
 from mdmem.markdown.parse import BodyLink, Document, body_links, may_have_links
 from mdmem.model.entry import Status
 from mdmem.model.fields import LINK_FIELDS
@@ -203,7 +203,7 @@ class WrittenLink(StoredRecord, frozen=True, array_like=True):
 def written_items(document: Document, name: str) -> Iterator[tuple[int, str]]:
     """Yield the items of a list field, or its only value, as they are written in the file, with their indexes."""
     value = document.fields.get(name) if document.fields is not None else None
-    for item, written in enumerate(value if isinstance(value, list) else [value]):
+    for item, written in enumerate(as_list(value)):
         if written is not None:
             yield item, str(written)
 

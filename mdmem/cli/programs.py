@@ -197,14 +197,14 @@ def merge_driver_command(
     try:
         sides = files.map(read_regular)
         outcome = merge_entries(named, sides, merge_text=by_git, marks=marks)
-        if outcome.torn and shows_base(cwd):
+        if outcome.conflicts and shows_base(cwd):
             outcome = merge_entries(named, sides, merge_text=by_git, marks=replace(marks, shows_base=True))
         if outcome.content != sides.ours:
             write_whole(files.ours, outcome.content, durable=False)
     except (OSError, MdmemError) as error:
         given.remark(f"mdmem: cannot merge `{visible(named)}`: {getattr(error, 'strerror', None) or error}")
         return _CANNOT
-    if outcome.torn:
-        where = " and ".join(f"`{name}`" for name in outcome.torn)
+    if outcome.conflicts:
+        where = " and ".join(f"`{name}`" for name in outcome.conflicts)
         given.remark(f"mdmem: both sides changed {where} of {visible(named)}: `mdmem resolve` shows the choices")
-    return 1 if outcome.torn else 0
+    return 1 if outcome.conflicts else 0

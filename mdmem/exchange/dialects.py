@@ -194,12 +194,11 @@ class Outline:
     """
 
     def __init__(self, body: str) -> None:
-        """Read a body. The title is the first heading of the highest level, but never one such as Context or Status."""
+        """Parse a body. The title is the first heading of the highest level, except headings such as Context."""
         sections = self.sections = sections_of(body)
         # A bold line such as `**Rejected**` may count as a heading. It is a banner.
-        bold = {
-            one for one in sections if one.level > _LOWEST and not one.decided and read_status(one.heading).is_whole
-        }
+        low = (one for one in sections if one.level > _LOWEST and not one.decision_rank)
+        bold = {one for one in low if read_status(one.heading).is_whole}
         levels = [one.level for one in sections if one.level and one not in bold]
         top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
         title = next((one for one in sections if one.level == top), None)
@@ -209,7 +208,7 @@ class Outline:
         self.title = title
         self.status = next((one for one in sections if one.level and _STATUS.match(one.name)), None)
         end = sections.index(title) + 1 if title is not None else 1
-        above = (*sections[:end], *takewhile(bold.__contains__, sections[end:]))
+        above = (*sections[:end], *takewhile(lambda one: one in bold, sections[end:]))
         about = [one for one in sections if one.name in _ABOUT]
         self.facts: dict[Fact, None] = {}
         self.head: dict[Section, str] = {}

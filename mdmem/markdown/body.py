@@ -99,8 +99,8 @@ class Section(Struct, frozen=True):
         return _name_of(self.heading)
 
     @property
-    def decided(self) -> int:
-        """Return how clearly the heading announces a decision. 0 means that it does not, and more means clearer."""
+    def decision_rank(self) -> int:
+        """Return how clearly the heading announces a decision: 0 for not at all, and a higher number for clearer."""
         return _meaning(self.heading)[0]
 
     @property
@@ -147,7 +147,7 @@ def with_asides(sections: Iterable[Section]) -> Iterator[tuple[Section, Section 
     aside: Section | None = None
     for one in sections:
         if aside is None or one.level <= aside.level:
-            aside = one if one.level and one.is_aside and not one.decided else None
+            aside = one if one.level and one.is_aside and not one.decision_rank else None
         yield one, aside
 
 
@@ -159,7 +159,7 @@ def without_asides(sections: Iterable[Section]) -> list[Section]:
 def decision_sections(sections: Sequence[Section]) -> list[Section]:
     """Return the section that states the decision best, with its subsections except asides (such as alternatives)."""
     candidates = without_asides(sections)
-    ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
+    ranked = sorted((-one.decision_rank, one.level, at) for at, one in enumerate(candidates) if one.decision_rank)
     for _, level, at in ranked[:_TRIED]:
         start = candidates[at].span[0]
         end = next((one.span[0] for one in sections if one.span[0] > start and one.level <= level), None)
@@ -173,10 +173,10 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
     """Yield each heading as the offset of the heading, the offset of its text, its level and its words."""
     lines = f"\n{body}"
     marks = "=-" if _ANY_ATX.search(lines) else ""
-    fence, past = "", 0
+    fence, comment_end = "", 0
     for found in _LINE.finditer(lines):
         at = found.start()
-        if at < past:
+        if at < comment_end:
             continue
         end = body.find("\n", at) + 1 or len(body)
         line = body[at:end].strip()
@@ -186,7 +186,7 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
                 fence = ""
         elif line.startswith("<!--"):
             closed = body.find("-->", at)
-            past = len(body) if closed < 0 else closed
+            comment_end = len(body) if closed < 0 else closed
         elif title:
             if line[0] not in marks:
                 marks += line[0]
@@ -308,7 +308,7 @@ def without_targets(text: str) -> str:
 def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
     """Yield the sentences of prose between two offsets of a body."""
     text = _NOT_TEXT.sub(lambda found: blank(found[0]), body[start:end])
-    is_held = is_note = False
+    follows_directive = is_note = False
     gaps = [found.span() for found in _BLANK_LINES.finditer(text)]
     starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
     places = [(first, last) for first, last in zip(starts, ends, strict=True) if text[first:last].strip()]
@@ -322,10 +322,11 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
             block = text[first:last]
             stripped = block.lstrip(" \t\r\n")
         # The content of a directive or of `::` is indented below it.
-        held, is_held = is_held and indent > 0, stripped.startswith("..") or stripped.endswith("::")
-        is_code = held or (indent >= _CODE_INDENT and not is_note)
+        is_content = follows_directive and indent > 0
+        follows_directive = stripped.startswith("..") or stripped.endswith("::")
+        is_code = is_content or (indent >= _CODE_INDENT and not is_note)
         if is_code or not stripped or not _is_prose(stripped.rstrip()):
-            is_held = is_held or held
+            follows_directive = follows_directive or is_content
             continue
         # Start after the item's number, because the full stop of the number does not end a sentence.
         begin = {found.start(): found.end() - 1 for found in _ITEM.finditer(f"\n{block}")}

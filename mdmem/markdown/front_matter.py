@@ -73,6 +73,13 @@ def is_sequence(node: Any) -> TypeGuard[yaml.SequenceNode]:
     return getattr(node, "id", None) == "sequence"
 
 
+def as_list(value: Any) -> list[Any]:
+    """Return the value of a list field as a list. A single value counts as a list of one, and None as an empty list."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
 def place_of(node: yaml.Node) -> Place:
     """Return the place of a node in the file, without its path."""
     return Place("", *position_of(node))

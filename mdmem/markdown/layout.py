@@ -119,7 +119,7 @@ class Layout(Struct, frozen=True):
         end = max(content_end(self.front, value), self.colon(name))
         return self.line_start(key.start_mark.index), self.next_line(end)
 
-    def gap(self, name: str) -> int:
+    def insert_offset(self, name: str) -> int:
         """Return the offset at which to insert a key, so that the keys stay in the order of mdmem's fields."""
         names = above = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)

@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.markdown.front_matter import as_list
 from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, layout_of
 from mdmem.markdown.parse import (
     Document,
@@ -97,22 +98,22 @@ def _hunks_in(content: bytes) -> Iterator[re.Pattern[bytes]]:
         yield re.compile(_HUNK.replace(b"{7}", b"{%d}" % width), re.MULTILINE)
 
 
-Thing = TypeVar("Thing")
-Made = TypeVar("Made")
+T = TypeVar("T")
+U = TypeVar("U")
 
 
-class Sides(Struct, Generic[Thing], frozen=True):
+class Sides(Struct, Generic[T], frozen=True):
     """The three versions in a merge: the ancestor (merge base), ours and theirs."""
 
-    ancestor: Thing
-    ours: Thing
-    theirs: Thing
+    ancestor: T
+    ours: T
+    theirs: T
 
-    def map(self, make: Callable[[Thing], Made]) -> Sides[Made]:
+    def map(self, make: Callable[[T], U]) -> Sides[U]:
         """Apply a function to each of the three versions."""
         return Sides(make(self.ancestor), make(self.ours), make(self.theirs))
 
-    def agreed(self) -> tuple[Thing] | None:
+    def agreed(self) -> tuple[T] | None:
         """Return a tuple with the merged version (which may be None), or None if both sides changed it differently."""
         if self.ours == self.theirs or self.ancestor == self.theirs:
             return (self.ours,)
@@ -134,16 +135,12 @@ class _Part(Struct, frozen=True):
         return self.above + self.lines
 
     @property
-    def listed(self) -> list[Any]:
-        """Return the value as a list. A single value counts as a list of one."""
-        return self.value if isinstance(self.value, list) else [] if self.value is None else [self.value]
-
-    @property
     def meaning(self) -> Any:
         """Return the value without differences that mean nothing, such as the order of successors."""
         if self.name not in LISTS:
             return self.value
-        return sorted(self.listed) if all(isinstance(item, str) for item in self.listed) else self.listed
+        items = as_list(self.value)
+        return sorted(items) if all(isinstance(item, str) for item in items) else items
 
 
 def _part(layout: Layout, name: str, above: str = "") -> _Part:
@@ -201,7 +198,7 @@ class _Key(Struct, frozen=True):
     documents: Sides[Document]
 
     @property
-    def there(self) -> list[_Part]:
+    def present(self) -> list[_Part]:
         """Return our and their version of the key, without a side that lacks the key."""
         return [part for part in (self.sides.ours, self.sides.theirs) if part is not None]
 
@@ -210,14 +207,14 @@ class _Key(Struct, frozen=True):
         one = self.sides.agreed()
         if one is not None:
             return one[0]
-        values = [part.value for part in (*self.there, self.sides.ancestor) if part is not None]
+        values = [part.value for part in (*self.present, self.sides.ancestor) if part is not None]
         if self.name in LISTS:
             is_set = self.name not in _DECIDED and not any(isinstance(value, dict) for value in values)
         else:
             is_set = all(isinstance(value, list) for value in values)
         if is_set:
             return self._joined()
-        return self._chosen(*self.there) if len(self.there) == 2 else self
+        return self._chosen(*self.present) if len(self.present) == 2 else self
 
     def _chosen(self, ours: _Part, theirs: _Part) -> _Part | _Key:
         """Return the one value that is right for both sides, or a conflict if the sides have different values."""
@@ -237,7 +234,7 @@ class _Key(Struct, frozen=True):
     def _joined(self) -> _Part | _Key | None:
         """Return a list with the items that either side added, and without the items that either side removed."""
         old, ours, theirs = (
-            part.listed if part else [] for part in (self.sides.ancestor, self.sides.ours, self.sides.theirs)
+            as_list(part and part.value) for part in (self.sides.ancestor, self.sides.ours, self.sides.theirs)
         )
         if self.name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
             return self
@@ -246,17 +243,17 @@ class _Key(Struct, frozen=True):
         added = [one for one in theirs if _key_of(one) not in known.ancestor and _key_of(one) not in known.ours]
         meant = [*kept, *added]
         if not meant:
-            above = {part.above for part in self.there} - {self.sides.ancestor.above if self.sides.ancestor else ""}
+            above = {part.above for part in self.present} - {self.sides.ancestor.above if self.sides.ancestor else ""}
             # The key is removed, unless that would delete a comment that one side added.
             return self if above or self._new_comments() else None
-        return self._with_comments([one for one in self._patched(meant) if one.listed == meant])
+        return self._with_comments([one for one in self._patched(meant) if as_list(one.value) == meant])
 
     def _patched(self, value: str | list[Any]) -> Iterator[_Part]:
         """Yield our version of the key and then their version, each patched to have the merged value."""
         for document, part in ((self.documents.ours, self.sides.ours), (self.documents.theirs, self.sides.theirs)):
             if part is None:
                 continue
-            new = [one for one in value if isinstance(one, dict) and one not in part.listed]
+            new = [one for one in value if isinstance(one, dict) and one not in as_list(part.value)]
             # A patch can add relations, but cannot write other nested values.
             with suppress(UnpatchableError, TypeError):
                 relations = [Relation(**one) for one in new] if self.name == "relations" else []
@@ -266,17 +263,18 @@ class _Key(Struct, frozen=True):
     def _with_comments(self, candidates: Sequence[_Part]) -> _Part | _Key:
         """Return the first candidate that has every comment that a side added, below the comments above the key."""
         old = self.sides.ancestor.above if self.sides.ancestor else ""
-        above = Sides(old, self.there[0].above, self.there[-1].above).agreed()
+        above = Sides(old, self.present[0].above, self.present[-1].above).agreed()
         fit = next((one for one in candidates if self._new_comments() <= one.comments), None)
         return replace(fit, above=above[0]) if fit is not None and above is not None else self
 
     def _new_comments(self) -> frozenset[str]:
         old = self.sides.ancestor.comments if self.sides.ancestor else frozenset()
-        return frozenset().union(*(part.comments for part in self.there)) - old
+        return frozenset().union(*(part.comments for part in self.present)) - old
 
     def hunk(self, marks: Marks, line_break: str) -> str:
         """Return both versions of the key between conflict markers; equal comments above the key are written once."""
-        shared = self.there[0].above if len({part.above for part in self.there}) == 1 and len(self.there) == 2 else ""
+        both = [part.above for part in self.present]
+        shared = both[0] if len(both) == 2 and both[0] == both[1] else ""
         texts = self.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
         return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)
 
@@ -293,9 +291,9 @@ def _only_adds(old: Sequence[Any], new: Sequence[Any]) -> bool:
 
 
 BODY = "body"
-# The keys that say what the entry demands, and those that change when it ends or gets new words.
-_SAYING = frozenset({"title", BODY, *BINDING_FIELDS})
-_ENDING = frozenset({"status", "superseded_by", "deprecated_at", "deprecated_reason", "version"})
+# The keys with the content of an entry, and the keys that change when it is deprecated or reworded.
+_CONTENT_KEYS = frozenset({"title", BODY, *BINDING_FIELDS})
+_DEPRECATION_KEYS = frozenset({"status", "superseded_by", "deprecated_at", "deprecated_reason", "version"})
 # A function that merges three texts and returns the result, and whether the result has a conflict.
 MergeText = Callable[[Sides[bytes]], tuple[bytes, bool]]
 
@@ -304,7 +302,7 @@ class EntryMerge(Struct, frozen=True):
     """The merged bytes, and the keys in conflict (or `body`); with `is_plain`, git merged the whole file as text."""
 
     content: bytes
-    torn: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
     is_plain: bool = False
 
 
@@ -320,8 +318,8 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
         outcome = _merge_by_key(path, sides, merge_text, marks or Marks())
         if outcome is not None:
             return outcome
-    content, is_torn = merge_text(sides)
-    return EntryMerge(content, (BODY,) if is_torn else (), is_plain=True)
+    content, has_conflict = merge_text(sides)
+    return EntryMerge(content, (BODY,) if has_conflict else (), is_plain=True)
 
 
 def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: Marks) -> EntryMerge | None:
@@ -353,7 +351,7 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     # Without an ancestor, git marks each line that differs.
     bodies = replace(bodies, ancestor=b"") if BODY in lost else bodies
     same = bodies.agreed() if BODY not in lost else None
-    body, is_torn = (same[0], False) if same is not None else merge_text(bodies)
+    body, has_conflict = (same[0], False) if same is not None else merge_text(bodies)
     closing = (parts.map(lambda one: one.closing).agreed() or (parts.ours.closing,))[0]
     # If there is a body, the closing fence needs a line break.
     closing = closing if closing.endswith("\n") or not body else f"---{opening}"
@@ -362,8 +360,8 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     has_mark = documents.map(lambda one: one.data.startswith(codecs.BOM_UTF8))
     if has_mark.ours if not sides.ancestor else has_mark.agreed() == (True,):
         text = codecs.BOM_UTF8 + text
-    torn = tuple(one.name for one in keys if isinstance(one, _Key))
-    return EntryMerge(text, (*torn, *([BODY] if is_torn else [])))
+    conflicts = tuple(one.name for one in keys if isinstance(one, _Key))
+    return EntryMerge(text, (*conflicts, *([BODY] if has_conflict else [])))
 
 
 def _lost_by_ending(parts: Sides[_Parts]) -> frozenset[str]:
@@ -375,9 +373,9 @@ def _lost_by_ending(parts: Sides[_Parts]) -> frozenset[str]:
     for ended, other in ((parts.ours, parts.theirs), (parts.theirs, parts.ours)):
         if ended.is_ended and not (other.is_ended or was.is_ended):
             differing = {one for one in (*other.keys, *ended.keys, BODY) if other.value(one) != ended.value(one)}
-            changed = {one for one in differing if other.value(one) != was.value(one)} & _SAYING
+            changed = {one for one in differing if other.value(one) != was.value(one)} & _CONTENT_KEYS
             if changed and other.value("editorial_at") == was.value("editorial_at"):
-                return frozenset(changed | (differing & _ENDING))
+                return frozenset(changed | (differing & _DEPRECATION_KEYS))
     return frozenset()
 
 

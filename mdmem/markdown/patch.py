@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.markdown.front_matter import Fields, is_bare, is_scalar, is_sequence, restyled, scalar
+from mdmem.markdown.front_matter import Fields, as_list, is_bare, is_scalar, is_sequence, restyled, scalar
 from mdmem.markdown.layout import Layout, apply_edits, content_end, is_typed, layout_of, rank_of, replace_span
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Relation
@@ -57,17 +57,17 @@ def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, .
         if name in layout.fields:
             changes += [] if _has_value(layout.fields, name, value) else [_changed(layout, name, value)]
         elif value or value == "":
-            source = fresh(name, value) if isinstance(value, str) else _flow([scalar(item) for item in value])
-            at = layout.gap(name)
+            source = new_source(name, value) if isinstance(value, str) else _flow([scalar(item) for item in value])
+            at = layout.insert_offset(name)
             line = f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}"
             changes.append(_Change(at, at, line))
-    return _proved(document, layout, changes, lambda after: verify(document, after, values))
+    return _proved_edits(document, layout, changes, lambda after: verify(document, after, values))
 
 
 def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit, ...]:
     """Return the edits that append items to a list. Items that the list has already are not added again."""
     layout = layout_of(document)
-    old = _listed(layout.fields.get(name))
+    old = as_list(layout.fields.get(name))
     new = [item for item in dict.fromkeys(items) if item not in old]
     if name not in layout.fields:
         return set_fields(document, {name: new})
@@ -85,7 +85,7 @@ def replace_items(document: Document, name: str, texts: Mapping[int, str | None]
     Raises LookupError for a missing list or item.
     """
     layout = layout_of(document)
-    items, node = _listed(layout.fields[name]), layout.fields.nodes[name][1]
+    items, node = as_list(layout.fields[name]), layout.fields.nodes[name][1]
     slots = {place: _Slot(place) for place in range(len(items))}
     for place, text in texts.items():
         if place not in slots:
@@ -107,13 +107,13 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
     key = layout.fields.nodes[old][0]
     change = _Change(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
     meant = {new if name == old else name: value for name, value in layout.fields.items()}
-    return _proved(document, layout, [change], lambda after: after.body == document.body and after.fields == meant)
+    return _proved_edits(document, layout, [change], lambda after: (after.body, after.fields) == (document.body, meant))
 
 
 def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
     """Return the edits that change the targets of relations, by index; raises LookupError for a missing relation."""
     layout = layout_of(document)
-    node, meant = layout.fields.nodes[_RELATIONS][1], _listed(layout.fields[_RELATIONS]).copy()
+    node, meant = layout.fields.nodes[_RELATIONS][1], as_list(layout.fields[_RELATIONS]).copy()
     changes = []
     for place, to in targets.items():
         mapping = node.value[place] if is_sequence(node) else node
@@ -122,24 +122,24 @@ def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[E
             raise layout.refusal(f"has no `{_TO}` in an item of `{_RELATIONS}`", "write it by hand")
         changes.append(_scalar_change(layout, value, to, name=_TO))
         meant[place] = {**meant[place], _TO: to}
-    return _proved(document, layout, changes, lambda after: verify(document, after, {_RELATIONS: meant}))
+    return _proved_edits(document, layout, changes, lambda after: verify(document, after, {_RELATIONS: meant}))
 
 
 def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Edit, ...]:
     """Return the edits that append relations to the existing relations."""
     layout = layout_of(document)
     node = layout.fields.nodes[_RELATIONS][1] if _RELATIONS in layout.fields else None
-    old, sources = _listed(layout.fields.get(_RELATIONS)), [relation_item(one) for one in relations]
+    old, sources = as_list(layout.fields.get(_RELATIONS)), [relation_item(one) for one in relations]
     if is_sequence(node):
         slots = [*map(_Slot, range(len(old))), *(_Slot(None, source=source) for source in sources)]
         change = _changed_list(layout, _RELATIONS, slots)
     else:
-        at = layout.gap(_RELATIONS) if node is None else layout.lines(_RELATIONS)[1]
+        at = layout.insert_offset(_RELATIONS) if node is None else layout.lines(_RELATIONS)[1]
         lines = [f"{_RELATIONS}:"] if node is None else []
         lines += [f"  - {source}" for source in sources]
         change = _Change(at, at, "".join(f"{layout.indent()}{line}{layout.line_break(at)}" for line in lines))
     meant = [*old, *({"type": one.type, _TO: one.to} for one in relations)]
-    return _proved(document, layout, [change], lambda after: verify(document, after, {_RELATIONS: meant}))
+    return _proved_edits(document, layout, [change], lambda after: verify(document, after, {_RELATIONS: meant}))
 
 
 def relation_item(relation: Relation) -> str:
@@ -147,7 +147,7 @@ def relation_item(relation: Relation) -> str:
     return f"{{type: {scalar(relation.type)}, {_TO}: {scalar(relation.to)}}}"
 
 
-def fresh(name: str, text: str) -> str:
+def new_source(name: str, text: str) -> str:
     """Return the YAML source of a new value for a field: dates and numbers plain, texts quoted where YAML needs it."""
     return text if is_typed(name) and is_bare(text) else scalar(text)
 
@@ -161,7 +161,7 @@ def verify(before: Document, after: Document, values: Mapping[str, Any]) -> bool
     return all(_has_value(after.fields, name, value) for name, value in values.items())
 
 
-def _proved(
+def _proved_edits(
     document: Document, layout: Layout, changes: Sequence[_Change], is_meant: Callable[[Document], bool]
 ) -> tuple[Edit, ...]:
     """Return the edits for some changes. Raises UnpatchableError if `is_meant` is false for the patched document."""
@@ -182,19 +182,13 @@ def _proved(
     return tuple(edits)
 
 
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
 def _has_value(fields: Fields, name: str, value: Any) -> bool:
     """Return whether a field has a value. A text is a list of one, and a block scalar may end with a line break."""
     current = fields.get(name)
     if value is None or name not in fields:
         return name not in fields and not value and value != ""
     if not isinstance(value, str):
-        return _listed(current) == list(value)
+        return as_list(current) == list(value)
     if current == f"{value}\n":
         return getattr(fields.nodes[name][1], "style", None) in ("|", ">")
     return current == value or (name in LISTS and current == [value])
@@ -202,7 +196,7 @@ def _has_value(fields: Fields, name: str, value: Any) -> bool:
 
 def _changed(layout: Layout, name: str, value: Value) -> _Change:
     """Return the change that gives a key a new value in the style (quotes, list form) of the old value."""
-    node, old = layout.fields.nodes[name][1], _listed(layout.fields[name])
+    node, old = layout.fields.nodes[name][1], as_list(layout.fields[name])
     if not value and value != "":
         return _Change(*layout.lines(name), "")
     if isinstance(value, str) and is_scalar(node):
@@ -219,8 +213,8 @@ def _changed(layout: Layout, name: str, value: Value) -> _Change:
         return _changed_list(layout, name, slots)
     # A single value replaces a whole list.
     if is_sequence(node) and node.flow_style:
-        return _Change(node.start_mark.index, node.end_mark.index, fresh(name, value), keeps=name)
-    return _Change(layout.colon(name), content_end(layout.front, node), f" {fresh(name, value)}", keeps=name)
+        return _Change(node.start_mark.index, node.end_mark.index, new_source(name, value), keeps=name)
+    return _Change(layout.colon(name), content_end(layout.front, node), f" {new_source(name, value)}", keeps=name)
 
 
 class _Slot(NamedTuple):
@@ -232,10 +226,10 @@ class _Slot(NamedTuple):
 
 
 def _with_slots(document: Document, layout: Layout, name: str, slots: Sequence[_Slot]) -> tuple[Edit, ...]:
-    old = _listed(layout.fields[name])
+    old = as_list(layout.fields[name])
     meant = [old[slot.old] if slot.old is not None and slot.text is None else slot.text for slot in slots]
     change = _changed_list(layout, name, slots)
-    return _proved(document, layout, [change], lambda after: verify(document, after, {name: meant}))
+    return _proved_edits(document, layout, [change], lambda after: verify(document, after, {name: meant}))
 
 
 def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
@@ -318,7 +312,7 @@ def _value_change(layout: Layout, node: yaml.ScalarNode, source: str, keeps: str
 def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str, in_flow: bool = False) -> str:
     """Return the source for a text in the style of an old scalar. A block scalar becomes one line in quotes."""
     if node.start_mark.index == content_end(layout.front, node):
-        return fresh(name, text)
+        return new_source(name, text)
     if node.style in ("|", ">"):
         return restyled(text, '"')
     is_bare_here = is_typed(name) or (not node.style and is_bare(node.value))

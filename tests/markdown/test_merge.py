@@ -38,7 +38,7 @@ def merge(
 def merged(ancestor: str, ours: str, theirs: str) -> str:
     """Return the front matter, without the fields that all entries here have, that three of them merge to."""
     outcome = merge(text_of(ancestor), text_of(ours), text_of(theirs))
-    assert (outcome.torn, outcome.is_plain) == ((), False)
+    assert (outcome.conflicts, outcome.is_plain) == ((), False)
     content = outcome.content.decode()
     assert content.startswith(f"---\n{HEAD}")
     return content.removeprefix(f"---\n{HEAD}").removesuffix("---\n\nWe decided.\n")
@@ -49,7 +49,7 @@ def torn(ancestor: str, ours: str, theirs: str) -> tuple[str, ...]:
     assert not outcome.is_plain
     for side, own in ((ConflictSide.OURS, ours), (ConflictSide.THEIRS, theirs)):
         assert take_side(outcome.content, side).decode() == text_of(own)
-    return outcome.torn
+    return outcome.conflicts
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_status_is_never_chosen() -> None:
     before = text_of("")
     ours, theirs = (before.replace("active", status) for status in ("deprecated", "under_review"))
     outcome = merge(before, ours, theirs, marks=Marks(ours="HEAD", theirs="topic", width=9, shows_base=True))
-    assert outcome.torn == ("status",)
+    assert outcome.conflicts == ("status",)
     hunk = (
         "<<<<<<<<< HEAD\nstatus: deprecated\n||||||||| base\nstatus: active\n=========\nstatus: under_review\n"
         ">>>>>>>>> topic\n"
@@ -328,8 +328,8 @@ def assert_both_changes(name: str, merged: Any, ancestor: Any, ours: Any, theirs
 @given(triples())
 def test_merge_without_a_conflict_is_both_changes_in_the_order_of_a_side(drawn: tuple[bytes, bytes, bytes]) -> None:
     outcome = merge_bytes(*drawn)
-    event(f"torn: {bool(outcome.torn)}, plain: {outcome.is_plain}")
-    if outcome.torn:
+    event(f"torn: {bool(outcome.conflicts)}, plain: {outcome.is_plain}")
+    if outcome.conflicts:
         return
     merged = fields_of(outcome.content)
     ancestor, ours, theirs = (fields_of(content) for content in drawn)
@@ -347,9 +347,9 @@ def test_each_side_of_the_marks_is_an_entry_without_a_key_lost_or_from_nowhere(
     outcome = merge_bytes(*drawn)
     if outcome.is_plain:
         return
-    assert has_hunks(outcome.content) or not outcome.torn
+    assert has_hunks(outcome.content) or not outcome.conflicts
     ancestor, *sides = (fields_of(content) for content in drawn)
-    torn, emptied = set(outcome.torn), LISTS | {"x-a", "x-ü"}
+    torn, emptied = set(outcome.conflicts), LISTS | {"x-a", "x-ü"}
     both = {*sides[0], *sides[1]}
     kept, added = (sides[0].keys() & sides[1].keys()) - torn - emptied, both - ancestor.keys() - torn
     for side, stated in zip(ConflictSide, sides, strict=True):
@@ -365,8 +365,8 @@ def test_sides_may_change_places(drawn: tuple[bytes, bytes, bytes]) -> None:
     if one.is_plain or other.is_plain:
         # Keys of one side may be indented, and then not every key can stand in its words.
         return
-    assert sorted(one.torn) == sorted(other.torn)
-    if one.torn:
+    assert sorted(one.conflicts) == sorted(other.conflicts)
+    if one.conflicts:
         return
     mine, yours = fields_of(one.content), fields_of(other.content)
     assert mine.keys() == yours.keys()

@@ -218,10 +218,12 @@ def run_as_user(
             git.communicate(text_in, timeout)
         finally:
             if git.poll() is None:
-                # Windows has no process groups.
-                is_group = timeout is not None and hasattr(os, "killpg")
                 with suppress(OSError):
-                    os.killpg(git.pid, signal.SIGTERM) if is_group else git.terminate()
+                    # Windows has no process groups.
+                    if timeout is not None and hasattr(os, "killpg"):
+                        os.killpg(git.pid, signal.SIGTERM)
+                    else:
+                        git.terminate()
                 with suppress(subprocess.TimeoutExpired):
                     git.wait(5)
                 git.kill()
