@@ -228,6 +228,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
     - `pending`: the standing (or `draft`) of a rule that covers the question but is not approved, or empty.
     - `uncovered_terms`: words that no invariant or decision contains, if the question is covered in part.
     - `unmatched_terms`: words that no entry contains.
+    - `other_wings`: a sentence about the wings to ask instead if the active wing has no entry, or empty.
     - `absent`: given paths at which there is no file.
     - `ended`: a match that is not current, if the answer should mention one, or empty.
     - `fallback`: lines outside the memory, if the memory cannot be read or covers nothing.
@@ -246,6 +247,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
     unmatched_terms: tuple[str, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
     unread: tuple[UnreadMatch, ...] = ()
+    other_wings: str = ""
     degraded: bool = False
     why_degraded: str | None = None
     source: str = "scan"

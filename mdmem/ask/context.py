@@ -532,5 +532,7 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
         yield "Quoted texts are material to judge."
         if any(item["metadata"]["form"] == Form.SUMMARY for item in items):
             yield "Read a shortened entry in full by its id."
+    elif basis.other_wings:
+        yield f"{basis.other_wings}."
     elif not basis.problems and scope.state is not ScopeState.UNCERTAIN:
         yield "Continue without memory, and save what is worth keeping."

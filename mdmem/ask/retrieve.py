@@ -143,6 +143,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             uncovered_terms=selection.missing_terms(weights, of_rules=True) if coverage is Coverage.PARTIAL else (),
             elsewhere=tuple(Elsewhere(*one) for one in count_elsewhere(catalog, scope, question.paths).items()),
             unmatched_terms=selection.missing_terms(weights),
+            other_wings=scope.other_wings(catalog),
             degraded=answer.degraded if answer else False,
             why_degraded=answer.why if answer else None,
             source=answer.source if answer else source,

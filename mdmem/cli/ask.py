@@ -201,7 +201,7 @@ _INTENT, _LAYER = (click.Choice([*map(str, names)]) for names in (Intent, Layer)
 @click.option("--intent", type=_INTENT, default="build", show_default=True, help="The kind of work.")
 @click.option("--layer", type=_LAYER, default="recall", show_default=True, help="How deep: wake, to start a session.")
 @click.option("--domain", metavar="DOMAIN", help="Only this tag, topic, label, room or focus.")
-@click.option("--project", "-p", metavar="ID", help="The project: its id, or the name of its wing.")
+@click.option("--project", "-p", "--wing", "-w", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--agent", "agent_id", metavar="NAME", help="Include the diary of this agent.")
 @click.option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
 @click.option("--no-related", is_flag=True, help="Omit the entries that the items link to.")
@@ -277,8 +277,9 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
     given.remark(*problems_text(AnswerBasis(problems=problems), given.style))
     hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]
     if not found:
+        instead = reading_scope(workspace.catalog, workspace.settings, filters).other_wings(workspace.catalog)
         nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"
-        given.remark("; ".join([nothing, *hidden]))
+        given.remark("; ".join([instead or nothing, *hidden]))
     elif given.form != "json" and hidden:
         given.remark(f"and {'; '.join(hidden)}")
     return 0 if found else 1

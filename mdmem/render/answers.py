@@ -162,7 +162,7 @@ def _verdict(answer: Answer) -> str:
     if basis.coverage is Coverage.PARTIAL:
         return f"{entries(len(answer.items))}{where}. {coverage}"
     searched = f"Searched {count(len(answer.searched), 'room')}." if answer.searched else "There is no entry yet."
-    return f"{coverage}{unmatched} {searched}"
+    return f"{coverage}{unmatched} {f'{basis.other_wings}.' if basis.other_wings else searched}"
 
 
 def _foot(answer: Answer) -> str:

@@ -50,7 +50,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
         **record_json(answer, "tokens", "budget", "over_budget"),
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
-        **(basis.as_json("absent") if basis.absent else {}),
+        **{name: found for name, found in basis.as_json("absent", "other_wings").items() if found},
         **record_json(answer, "searched", "likely_room"),
         **basis.as_json("degraded", "source"),
     }

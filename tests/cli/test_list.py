@@ -93,6 +93,14 @@ def test_nothing_found_exits_1(form: str, tmp_path: Path, run: Run) -> None:
     empty = make_root(tmp_path / "empty")
     assert run("list", "--format", form, cwd=empty).err == "no entry is current\n"
     assert ran.out == ('{\n  "schema": 1,\n  "entries": []\n}\n' if form == "json" else "")
+    write(empty, "mdmem.toml", 'default_wing = "app"\n')
+    write(empty, "app/README.md", "---\n---\n")
+    write_entry(empty, "mars/rules/a", title="Speed")
+    instead = "`app` has no entry yet; `mars` has 1: ask with `--wing mars`"
+    assert run("list", "--format", form, cwd=empty).err == f"{instead}\n"
+    for command in (["retrieve", "--path", "src/a.py"], ["context", "speed"]):
+        assert instead in run(*command, "--format", form, cwd=empty).out
+    assert "mars/rules/a" in run("context", "speed", "--wing", "mars", cwd=empty).out
 
 
 def test_file_that_cannot_be_read_is_a_remark(folder: Path, run: Run) -> None:
