@@ -19,13 +19,14 @@ from mdmem.checks.fixes import ended_fields, fields_of, relative
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.front_matter import as_list
-from mdmem.markdown.merge import ConflictSide, has_hunks, take_side, without_equal_sides
+from mdmem.markdown.merge import ConflictSide, Sides, has_hunks, take_side, without_equal_sides, without_quoted
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Status
 from mdmem.model.text import shell_word, visible
 from mdmem.store.catalog.addresses import full_address, interpret, is_entry_place
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
+from mdmem.store.git.process import read_blobs
 from mdmem.store.git.status import list_file_status, list_staged, state_of
 from mdmem.store.tree import TreeView
 from mdmem.store.workspace.addresses import find_by_handle, from_here, from_root, resolve_name
@@ -50,6 +51,7 @@ class ConflictKind(StrEnum):
     SUCCESSORS = "two entries supersede it"
     MOVED = "both sides moved it"
     UNMARKED = "no conflict markers are left, so only git's index has the conflict"
+    QUOTED = "it has conflict markers in a code fence; edit it by hand, and indent markers that are an example"
 
 
 # The keys are the stages of a file in git's index: 1 is the merge base, 2 is ours, 3 is theirs.
@@ -229,15 +231,30 @@ def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def _sides_of(workspace: Workspace, path: str) -> Sides[bytes] | None:
+    """Return the versions of an unmerged file in git's index, or None if git has no version of both sides."""
+    location, repository = workspace.location, workspace.location.repository
+    staged = list_staged(repository, f"{location.prefix}{path}") if repository is not None else ()
+    digests = {blob.stage: blob.digest for blob in staged}
+    if repository is None or not digests.keys() >= {2, 3}:
+        return None
+    contents = dict(read_blobs(repository, digests.values()))
+    base, ours, theirs = (contents.get(digests.get(stage, "")) or b"" for stage in (1, 2, 3))
+    return Sides(base, ours, theirs)
+
+
 def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:
     kind = _KINDS.get(stages, ConflictKind.CONTENT)
     whole = (Resolution("keep the file as it is on disk", _git_command(workspace, "add", path)),)
     if kind in _DELETED:
         delete = Resolution("delete the entry", _git_command(workspace, "rm", path))
         return MergeConflict(path=path, kind=kind, choices=(*whole, delete))
-    content = workspace.bytes_of(path) or b""
+    content, versions = workspace.bytes_of(path) or b"", _sides_of(workspace, path)
+    own = without_quoted(content, versions)
+    if versions is None and has_hunks(content) and not has_hunks(own):
+        return MergeConflict(path=path, kind=ConflictKind.QUOTED)
     address, location = path.removesuffix(".md"), workspace.location
-    sides = [parse_document(path, take_side(content, side)) for side in ConflictSide]
+    sides = [parse_document(path, take_side(content, side, versions)) for side in ConflictSide]
     mine, other = (fields_of(side) for side in sides)
     ours, theirs = (side.body for side in sides)
     names = (name for name in dict.fromkeys((*mine, *other)) if mine.get(name) != other.get(name))
@@ -250,7 +267,7 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     if len(successors) > 1 and not all(one is not None and one.declares_split(addresses) for one in stated):
         kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(location, address, successors)
     else:
-        successors = successors if len(successors) == 1 and has_hunks(content) else ()
+        successors = successors if len(successors) == 1 and has_hunks(own) else ()
         command = location.command(f"resolve {shell_word(address)}")
         choices = tuple(Resolution(f"keep {side}", f"{command} --take {side}") for side in ConflictSide)
         if kind is ConflictKind.ADDED:
@@ -260,8 +277,8 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
             copy = f"{show} > {shell_word(from_here(workspace)(f'{free}.md'))}"
             both = f"{copy} && {_git_command(workspace, 'add', f'{free}.md')} && {choices[0].command}"
             choices += (Resolution(f"keep ours, and theirs as {free}", both),)
-    choices = choices if has_hunks(content) else whole
-    if kind in (ConflictKind.CONTENT, ConflictKind.ADDED) and b"<<<<<<<" not in content:
+    choices = choices if has_hunks(own) else whole
+    if kind in (ConflictKind.CONTENT, ConflictKind.ADDED) and b"<<<<<<<" not in own:
         kind = ConflictKind.UNMARKED
     return MergeConflict(path=path, kind=kind, fields=fields, successors=successors, choices=choices)
 
@@ -333,6 +350,8 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     if conflict.kind in (*_DELETED, ConflictKind.MOVED) and conflict.choices[0].command.startswith("git "):
         commands = " or ".join(f"`{one.command}`" for one in conflict.choices)
         raise UsageError(f"{conflict.kind}: {visible(conflict.path)}; type {commands}")
+    if conflict.kind is ConflictKind.QUOTED:
+        raise UsageError(f"{visible(conflict.path)}: {conflict.kind}")
     before = workspace.bytes_of(conflict.path)
     if before is None:
         restore = _git_command(workspace, "checkout -m --", conflict.path)
@@ -344,10 +363,11 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
         options = replace(options, commit=False)
     written = write(workspace, lambda _: change_set, options)
     others = (one for one in _find(workspace.reread())[0] if one.path != conflict.path or not written.is_dry)
-    left = [one for one in others if one.kind is not ConflictKind.UNMARKED]
+    left = [one for one in others if one.kind not in (ConflictKind.UNMARKED, ConflictKind.QUOTED)]
     if left or written.is_dry:
         # The choice of a place also changes files that have other conflicts. To add these would end their conflicts.
-        done = {change.to for change in written.changes if not has_hunks(change.after or b"")}
+        after = {one.to: without_quoted(one.after or b"", _sides_of(workspace, one.to)) for one in written.changes}
+        done = {path for path, content in after.items() if not has_hunks(content)}
         steps = _completing_commands(workspace, done - {path for one in left for path in (one.path, f"{one.other}.md")})
     else:
         steps = find_conflicts(workspace.reread()).then
@@ -356,7 +376,9 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     changes = written.changes
     if not written.is_dry:
         # A file with conflict markers cannot be parsed, so the changes are shown relative to our side.
-        ours = (one.before and take_side(one.before, ConflictSide.OURS) for one in changes)
+        ours = (
+            one.before and take_side(one.before, ConflictSide.OURS, _sides_of(workspace, one.path)) for one in changes
+        )
         changes = tuple(replace(one, before=before) for one, before in zip(changes, ours, strict=True))
     return replace(written, remarks=tuple(remarks), changes=changes)
 
@@ -380,17 +402,18 @@ def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSid
         links = {gone: kept, relative(f"{gone}.md", path, ""): relative(f"{kept}.md", path, "")}
         for old, new in links.items():
             text = re.sub(rf"(?<![\w/-]){re.escape(old)}(?![\w/-])", new.replace("\\", r"\\"), text)
-        changes[path] = Change(path, path, before, without_equal_sides(text.encode("utf-8", "surrogateescape")))
+        after = without_equal_sides(text.encode("utf-8", "surrogateescape"), _sides_of(workspace, path))
+        changes[path] = Change(path, path, before, after)
     changes[f"{gone}.md"] = Change(f"{gone}.md", f"{gone}.md", workspace.bytes_of(f"{gone}.md"), None)
     return replace(moving, changes=tuple(changes.values()), remarks=())
 
 
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
     path, side, successors = conflict.path, request.side, conflict.successors
-    shown = visible(path)
+    shown, versions = visible(path), _sides_of(workspace, path)
     if conflict.kind is ConflictKind.MOVED:
         return _keep_place(workspace, conflict, side)
-    if not has_hunks(before) and (side is not None or len(successors) < 2):
+    if not has_hunks(without_quoted(before, versions)) and (side is not None or len(successors) < 2):
         if len(successors) < 2:
             keep = _git_command(workspace, "add", path)
             raise UsageError(f"`{shown}` has no conflict markers any more; to keep the file as it is, type `{keep}`")
@@ -399,7 +422,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
     if len(successors) < 2:
         if side is None:
             raise UsageError(f"the sides of {shown} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
-        old, after = conflict.address, take_side(before, side)
+        old, after = conflict.address, take_side(before, side, versions)
         catalog = workspace.over(TreeView(workspace.tree, changed={path: after})).catalog
         values: dict[str, dict[str, Value]] = {}
         for one in successors:
@@ -420,7 +443,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
             raise UsageError(f"the sides of {shown} also differ in {' and '.join(more)}; {hint}")
         sides = (one.side for one in successors if one.address.endswith(take or behind or "") and one.side)
         side = next(sides, ConflictSide.OURS)
-    after = take_side(before, side)
+    after = take_side(before, side, versions)
     overlaid = TreeView(workspace.tree, changed={path: after})
     change_set = _choose_successor(workspace.over(overlaid).catalog, conflict, request, workspace.today)
     # The changes apply to the file as it is on disk, with its conflict markers.

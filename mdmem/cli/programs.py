@@ -20,7 +20,7 @@ from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, print_text, require_extra, say, shared_options, split_values, today
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError
-from mdmem.markdown.merge import NARROWEST, WIDEST, Marks, Sides, merge_entries
+from mdmem.markdown.merge import NARROWEST, Marks, Sides, merge_entries
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.text import visible
 from mdmem.store.git.history import merge_file, shows_base
@@ -188,7 +188,7 @@ def merge_driver_command(
         for side, label in (("ours", our_label), ("theirs", their_label))
     )
     size = int(width[:4]) if width.isdecimal() else NARROWEST
-    marks = Marks(ours=mine, theirs=other, width=min(max(size, NARROWEST), WIDEST))
+    marks = Marks(ours=mine, theirs=other, width=max(size, NARROWEST))
 
     def by_git(texts: Sides[bytes]) -> tuple[bytes, bool]:
         versions = (texts.ours, texts.ancestor, texts.theirs)

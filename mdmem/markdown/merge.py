@@ -25,6 +25,7 @@ from mdmem.markdown.parse import (
     parse_document,
     with_masked_targets,
     without_code,
+    without_fenced,
 )
 from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.model.entry import Relation, Status, instant_of, parse_moment
@@ -41,9 +42,9 @@ _HUNK = (
     rb"(?P<theirs>(?:(?!<{7}[ \r\n]|>{7}(?: [^\r\n]*)?(?:\r?\n|\Z))[^\n]*\n)*)"
     rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)"
 )
-# The attribute `conflict-marker-size` sets the width of git's markers. The checks would not find those of other widths.
-NARROWEST, WIDEST = 7, 40
-_START = re.compile(rb"^<{%d,%d}(?=[ \r\n])" % (NARROWEST, WIDEST), re.MULTILINE)
+NARROWEST = 7
+_START = re.compile(rb"^<{7,}(?=[ \r\n])", re.MULTILINE)
+_BLANKED = bytes.maketrans(b"<|=>", b"    ")
 
 
 class ConflictSide(StrEnum):
@@ -76,25 +77,66 @@ def has_hunks(content: bytes) -> bool:
     return any(hunk.search(content) for hunk in _hunks_in(content))
 
 
-def take_side(content: bytes, side: ConflictSide) -> bytes:
-    """Return a file in which each conflict is replaced by one side. Everything else stays the same."""
-    return _with_hunks(content, lambda found: found[side.value])
+def take_side(content: bytes, side: ConflictSide, sides: Sides[bytes] | None = None) -> bytes:
+    """Return a file in which each conflict that is not quoted is replaced by one side. The rest stays the same."""
+    return _with_hunks(content, sides, lambda both: both[side])
 
 
-def without_equal_sides(content: bytes) -> bytes:
+def without_equal_sides(content: bytes, sides: Sides[bytes] | None = None) -> bytes:
     """Return a file in which each conflict whose sides are equal is replaced by that text."""
-    return _with_hunks(content, lambda found: found["ours" if found["ours"] == found["theirs"] else 0])
+    return _with_hunks(content, sides, lambda both: both["ours"] if both["ours"] == both["theirs"] else None)
 
 
-def _with_hunks(content: bytes, text_of: Callable[[re.Match[bytes]], bytes]) -> bytes:
+def _with_hunks(
+    content: bytes, sides: Sides[bytes] | None, text_of: Callable[[dict[str, bytes]], bytes | None]
+) -> bytes:
     for hunk in _hunks_in(content):
-        content = hunk.sub(text_of, content)
+        parts, end = [], 0
+        for found in hunk.finditer(without_quoted(content, sides)):
+            text = text_of({side: content[slice(*found.span(side))] for side in ConflictSide})
+            parts += [content[end : found.start()], content[slice(*found.span())] if text is None else text]
+            end = found.end()
+        content = b"".join((*parts, content[end:]))
     return content
+
+
+def without_quoted(content: bytes, sides: Sides[bytes] | None = None) -> bytes:
+    """Return a file with blanks in place of the conflict markers that are not git's, but quoted by a person.
+
+    `sides` are the versions that git merged. A conflict in one of them is quoted, and so is a conflict in fenced code
+    that has other text than they. Without them, nobody can tell who wrote markers in code, so no conflict is left.
+    """
+
+    def is_quoted(found: re.Match[bytes], prose: bytes) -> bool:
+        whole, ours, theirs = (_plain(content[slice(*found.span(one))]) for one in (0, *ConflictSide))
+        if texts is not None and any(whole in one for one in (texts.ancestor, texts.ours, texts.theirs)):
+            return True
+        is_conflict = texts is not None and ours in texts.ours and theirs in texts.theirs
+        return not is_conflict and found.re.match(prose, found.start()) is None
+
+    texts, masked, before = sides and sides.map(_plain), content, b""
+    # A conflict may be around a quoted one.
+    while masked != before:
+        before, prose = masked, without_fenced(masked.decode("latin-1")).encode("latin-1")
+        blanked = bytearray(masked)
+        for start, end in (
+            one.span() for hunk in _hunks_in(masked) for one in hunk.finditer(masked) if is_quoted(one, prose)
+        ):
+            blanked[start:end] = blanked[start:end].translate(_BLANKED)
+        masked = bytes(blanked)
+    # Without git's versions, a conflict before the quoted one may itself begin or end fenced code.
+    return content.translate(_BLANKED) if sides is None and masked != content else masked
+
+
+def _plain(content: bytes) -> bytes:
+    """Return whole lines with plain ends and a line break on both sides, for a search in such lines."""
+    lines = content.replace(b"\r\n", b"\n").strip(b"\n")
+    return b"\n%s\n" % lines if lines else b"\n"
 
 
 def _hunks_in(content: bytes) -> Iterator[re.Pattern[bytes]]:
     """Yield the patterns of conflicts for each width of markers in a file."""
-    for width in sorted(set(map(len, _START.findall(content)))) if b"<<<<<<<" in content else ():
+    for width in sorted(set(map(len, _START.findall(content)))):
         yield re.compile(_HUNK.replace(b"{7}", b"{%d}" % width), re.MULTILINE)
 
 

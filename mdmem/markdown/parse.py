@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 1024 * 1024
 # A conflict has all three marker lines in this order. A row of `=` alone underlines a heading. Git's markers have seven
 # characters, eight in a file that both sides moved, and others with the attribute `conflict-marker-size`.
-_CONFLICT = re.compile(r"^<{7,40}(?=[ \r\n])", re.MULTILINE)
-_CONFLICT_LINES = ("<{%d}(?: .*)?", "={%d}", ">{%d}(?: .*)?")
+_MARKER = re.compile(r"^(?:(<{7,}|>{7,})(?: .*)?|(={7,}))\r?$", re.MULTILINE)
 _RULE = re.compile(r"\s*---")
 _SECOND = re.compile(
     r"\s*^---\r?\n([A-Za-z_-]+:.*\n(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE
@@ -131,14 +130,15 @@ def parse_document(path: str, data: bytes) -> Document:
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    for width in sorted(set(map(len, _CONFLICT.findall(text)))) if "<<<<<<<" in text else ():
-        marks: list[re.Match[str]] = []
-        for mark in _CONFLICT_LINES:
-            pattern = re.compile(rf"^{mark % width}\r?$", re.MULTILINE)
-            found = pattern.search(text, marks[-1].end() if marks else 0)
-            marks += [found] if found else []
-        if len(marks) == len(_CONFLICT_LINES):
-            place = Place(path, text.count("\n", 0, marks[0].start()) + 1, 1, 7)
+    starts, halves = dict[int, int](), set[int]()
+    for mark in _MARKER.finditer(text) if "<<<<<<<" in text else ():
+        row = mark[mark.lastindex or 0]
+        if row[0] == "<":
+            starts.setdefault(len(row), mark.start())
+        elif row[0] == "=" and len(row) in starts:
+            halves.add(len(row))
+        elif row[0] == ">" and len(row) in halves:
+            place = Place(path, text.count("\n", 0, starts[len(row)]) + 1, 1, 7)
             help_ = "`mdmem resolve` shows how to decide it"
             return (Finding("merge-marker", "the file has an unresolved merge conflict", place, help_),)
     return ()

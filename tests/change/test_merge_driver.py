@@ -389,7 +389,7 @@ def test_missing_file_is_an_error_of_the_driver(tmp_path: Path, capsys: Capture)
     assert not (tmp_path / "absent").exists()
 
 
-@pytest.mark.parametrize(("stated", "used"), [("3", 7), ("12", 12), ("9" * 5000, 40)])
+@pytest.mark.parametrize(("stated", "used"), [("3", 7), ("12", 12), ("9" * 5000, 9999)])
 def test_marks_have_a_width_that_the_checks_find(stated: str, used: int, tmp_path: Path, capsys: Capture) -> None:
     for name, status in (("base", "active"), ("ours", "draft"), ("theirs", "under_review")):
         write(tmp_path, name, ENTRY.replace("active", status))

@@ -13,6 +13,7 @@ FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
 TITLES = {FOUR: "Use four threads", EXECUTOR: "Use an executor"}
 FILE = f"memory/{OLD}.md"
 TEXT = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
+QUOTED = "\n```text\n<<<<<<< HEAD\n{}\n=======\nb\n>>>>>>> topic\n```\n"
 
 
 def successor(root: Path, address: str, title: str) -> None:
@@ -183,17 +184,22 @@ def test_what_else_differs_is_not_decided_in_passing(root: Path, run: Run) -> No
     assert (root / f"{OLD}.md").read_text().endswith("\nLocal.\n")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(end: str, folder: Path, run: Run) -> None:
-    text = TEXT.replace("\n", end)
-    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
-    write(folder, FILE, (folder / FILE).read_bytes() + b"By hand.")
+@pytest.mark.parametrize(("end", "take"), [("\n", "ours"), ("\r\n", "theirs")])
+def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(
+    end: str, take: str, folder: Path, run: Run
+) -> None:
+    # The example in a fence looks like git's markers, and theirs is within git's conflict.
+    text = (TEXT + QUOTED.format("a") + "{}").replace("\n", end)
+    sides = text.format("under_review", "We?" + end), text.format("deprecated", QUOTED.replace("\n", end))
+    merge_conflict(folder, FILE, *sides)
+    write(folder, FILE, (folder / FILE).read_bytes() + b"By hand." + QUOTED.format("c").encode())
     shown = run("resolve")
-    lines = ["  status", "    ours    under_review", "    theirs  deprecated", "  choices", "    keep ours"]
-    assert shown.out.splitlines()[1:6] == lines
-    ran = run("resolve", OLD, "--take", "ours")
+    lines = ["  status", "    ours    under_review", "    theirs  deprecated", "  body", "  choices", "    keep ours"]
+    assert shown.out.splitlines()[1:7] == lines
+    ran = run("resolve", OLD, "--take", take)
     assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
-    assert (folder / FILE).read_bytes().decode() == text.format("under_review") + "By hand."
+    taken = sides[take == "theirs"] + "By hand." + QUOTED.format("c")
+    assert (folder / FILE).read_bytes().decode() == taken
 
 
 @pytest.mark.parametrize("choice", ["ours", FOUR])
@@ -361,6 +367,11 @@ def test_marks_that_were_added_to_the_index_are_found(folder: Path, run: Run) ->
     assert ran.out.splitlines()[1:3] == ["  body", "  choices"]
     assert run("resolve", "threads", "--take", "theirs").code == 0
     assert (folder / FILE).read_text() == f"{content}Local.\n"
+    write(folder, FILE, content + QUOTED)
+    assert run("resolve", "threads", "--take", "theirs").err.startswith(
+        f"mdmem: {OLD}.md: it has conflict markers in a c"
+    )
+    assert (folder / FILE).read_text() == content + QUOTED
 
 
 def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, run: Run) -> None:

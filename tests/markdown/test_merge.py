@@ -223,7 +223,7 @@ def test_comments_below_the_keys_that_differ_are_gits_to_merge() -> None:
 HUNK = "a\n<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> topic\nb\n"
 
 
-@pytest.mark.parametrize("more", [0, 1, 33])
+@pytest.mark.parametrize("more", [0, 1, 34])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
 def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str, more: int) -> None:
     content = (

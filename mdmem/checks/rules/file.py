@@ -231,7 +231,8 @@ def merge_marker(case: Case) -> Iterator[Finding]:
         =======
         >>>>>>> feature
 
-    Fix: keep the right text, remove the three markers, and `git add` the file; `mdmem resolve` helps.
+    Fix: keep the right text, remove the three markers, and `git add` the file; `mdmem resolve` helps. Indent markers
+    that are only an example.
     """
     yield from (finding for finding in case.loaded("merge-marker") if finding.place.path not in case.unmerged)
     for file in case.catalog.others:
