@@ -58,12 +58,12 @@ class Form(StrEnum):
     FULL = "full"
     SUMMARY = "summary"
     LINE = "line"
-    GIVEN = "given"
+    ALREADY_SHOWN = "given"
 
     @property
     def is_line(self) -> bool:
         """Return whether the answer shows the entry as only one line, without content."""
-        return self in (Form.LINE, Form.GIVEN)
+        return self in (Form.LINE, Form.ALREADY_SHOWN)
 
 
 MENTIONED = "mentioned by"

@@ -72,7 +72,7 @@ def fit(
     named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != Why.OVER_BUDGET)
     named[:0] = next_best
     unnamed = [*named[OMITTED_LISTED:], *(one for one in rest if one.why in _COUNTED)]
-    visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
+    visible = {address for address, item in fitting.placed.items() if item.form is not Form.ALREADY_SHOWN}
     answer = replace(
         found,
         question=question,
@@ -312,7 +312,7 @@ class _Fitting(Struct, dict=True):
         item, known, mentions = self._described(item), self._known(item), tuple[Mention, ...]()
         fresh = unseen(content, known)
         if known and not fresh:
-            return replace(item, form=Form.GIVEN)
+            return replace(item, form=Form.ALREADY_SHOWN)
         if known and not fresh.startswith(paragraphs_of(content)[0]):
             fresh = f"{rule_of(self.workspace.catalog.body(item.address))}\n\n{fresh}"
         note = note_of(self._digest(item), ALL if form is Form.FULL else known | marks_of(paragraphs_of(content)))
@@ -325,7 +325,7 @@ class _Fitting(Struct, dict=True):
     def _line(self, item: Item) -> Item:
         item = self._described(item)
         if self._known(item):
-            return replace(item, form=Form.GIVEN)
+            return replace(item, form=Form.ALREADY_SHOWN)
         # A one-sided supersession is always shown together with the entry that it mentions.
         mentions = tuple(
             Mention(RELATIONS[how], address, title)

@@ -202,7 +202,7 @@ def retrieve(
             asked = replace(question, work_paths=at_work)
             answer, notes = _answer(reading, asked, budget=budget, shown=known, is_short=True)
             # Entries that were already shown and do not match by words need no line in a short answer.
-            items = tuple(one for one in answer.items if one.score or one.form is not Form.GIVEN)
+            items = tuple(one for one in answer.items if one.score or one.form is not Form.ALREADY_SHOWN)
             short.append(replace(answer, items=items))
             known |= notes
         unread: tuple[str, ...] = ()

@@ -202,8 +202,8 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
     """The options of one run of the checks.
 
     `base` is the revision to compare with; `compare` explains the comparison without one. `baseline` is a path relative
-    to the root; without it that of the settings is used, unless `is_bare`. `with_uncommitted` also checks what a commit
-    of the files on disk would change. `progress` gets the numbers of finished and of all files.
+    to the root; without it that of the settings is used, unless `no_baseline`. `with_uncommitted` also checks what a
+    commit of the files on disk would change. `progress` gets the numbers of finished and of all files.
     """
 
     select: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
     base: str | None = None
     pushed: PushTarget | None = None
     baseline: str | None = None
-    is_bare: bool = False
+    no_baseline: bool = False
     strict: bool = False
     with_info: bool = True
     shows_old: bool = False
@@ -261,7 +261,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     incomplete = sorted({finding.place.path for finding in unread if is_incomplete(finding)})
     found = visible_findings(catalog, found) if catalog.access.is_narrow else found
     known: list[Finding] = []
-    if not request.is_bare:
+    if not request.no_baseline:
         found, known = without_known(workspace, found, codes, request.baseline)
     if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
         # Remove the fixes, since a commit cannot be changed.

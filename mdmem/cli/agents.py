@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from mdmem.cli import completion as complete
-from mdmem.cli.common import Globals, is_confirmed, print_text, shared_options, split_values
+from mdmem.cli.common import App, is_confirmed, print_text, shared_options, split_values
 from mdmem.model.access import Access
 from mdmem.model.text import visible
 from mdmem.render import upkeep as rendered
@@ -41,7 +41,7 @@ _ALL = "all"
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="The format of --waiting and --retry.")
 @shared_options()
 def save_command(
-    given: Globals,
+    app: App,
     kind: str | None,
     source: IO[bytes] | None,
     *,
@@ -59,12 +59,12 @@ def save_command(
     JSON, too. A save that may succeed later is kept, and the next save tries it again; --waiting lists such saves.
     Exit code 1: a person must decide, or only a part is saved; 2: refused; 3: kept.
     """
-    given = replace(given, form=form or "text")
+    app = replace(app, form=form or "text")
     if kind is None or source is None:
         if not waiting and retried is None and dropped is None:
             raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
         # The list changes nothing, whatever else is given.
-        return _tend(given, None if waiting else retried, None if waiting else dropped, is_sure=is_sure)
+        return _manage_waiting(app, None if waiting else retried, None if waiting else dropped, is_sure=is_sure)
     try:
         record = json.loads(source.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -83,7 +83,7 @@ def save_command(
     for name in arguments:
         if name not in known:
             raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
-    saver = Saver(given.open())
+    saver = Saver(app.open())
     result = saver.save_with_learnings(arguments) if has_learnings else saver.save(kind, arguments)
     print_text(dump(result.as_json()))
     # 1 if a person has to decide, 3 if the save is kept for another try.
@@ -92,17 +92,17 @@ def save_command(
     return 0 if result.is_there else 1 if result.is_for_a_person else 3 if result.waits else 2
 
 
-def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: bool) -> int:
+def _manage_waiting(app: App, retried: str | None, dropped: str | None, *, is_sure: bool) -> int:
     """List the waiting saves, try some again, or drop one; the exit code is 1 if a save still waits after that."""
-    workspace = given.open()
+    workspace = app.open()
     saver = Saver(workspace)
     if retried is not None:
         tried = saver.retry(None if retried == _ALL else retried)
         lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in tried]
-        text = given.style.typed("\n".join(lines))
-        given.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, text)
+        text = app.style.typed("\n".join(lines))
+        app.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, text)
         if not tried:
-            given.remark("no write waits")
+            app.remark("no write waits")
         return int(not all(result.is_there for _, result in tried))
     if dropped is not None:
         write = saver.get(dropped)
@@ -110,18 +110,18 @@ def _tend(given: Globals, retried: str | None, dropped: str | None, *, is_sure: 
         is_given_up = is_sure or is_confirmed(f"give up {named} for good?")
         if is_given_up:
             saver.drop(write.id)
-        given.remark(f"{named} {'is given up' if is_given_up else 'still waits'}")
+        app.remark(f"{named} {'is given up' if is_given_up else 'still waits'}")
         return int(not is_given_up)
     found = waiting_saves(workspace)
-    given.print_result(rendered.pending_json(found), given.style.typed(rendered.pending_text(found)))
+    app.print_result(rendered.pending_json(found), app.style.typed(rendered.pending_text(found)))
     if not found:
-        given.remark("no write waits")
+        app.remark("no write waits")
     return 0
 
 
 @click.group("token", invoke_without_command=True)
 @shared_options("text", "json")
-def token_command(given: Globals) -> int:
+def token_command(app: App) -> int:
     """Get a token for one write to a shared wing. It is shown once and expires after a minute.
 
     `add`, `list` and `remove` manage the tokens of clients that connect over HTTP.
@@ -129,14 +129,14 @@ def token_command(given: Globals) -> int:
     if click.get_current_context().invoked_subcommand is not None:
         return 0
     try:
-        content = request_approval(given.open())
+        content = request_approval(app.open())
     except GlobalWritesForbiddenError as error:
-        if given.form == "text":
+        if app.form == "text":
             raise
         print_text(dump({"blocked": True, "reason": str(error)}))
         return error.exit_code
     until = f"expires {content['expires_at']}, in {content['ttl_seconds']} s; good for one write"
-    given.print_result(content, f"{content['token']}\n{until}")
+    app.print_result(content, f"{content['token']}\n{until}")
     return 0
 
 
@@ -146,14 +146,14 @@ def token_command(given: Globals) -> int:
 @click.option("--all-wings", is_flag=True, help="The token reads every wing, also future ones.")
 @click.option("--write", "may_write", is_flag=True, help="The token may also write these wings.")
 @shared_options("text", "json")
-def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> None:
+def add(app: App, name: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> None:
     """Make a bearer token for the HTTP server and print it, this once."""
     if bool(wings) == all_wings:
         raise click.UsageError("say which wings the token may read: --wing WING (repeatable), or --all-wings")
-    workspace = given.open()
+    workspace = app.open()
     named = [wing_of(workspace.catalog, name) for name in split_values(wings)]
     # A token may be for a wing that does not exist yet, since saving the first session creates the wing.
-    given.remark(*(f"there is no wing `{wing}` yet" for wing in named if wing not in workspace.catalog.wings))
+    app.remark(*(f"there is no wing `{wing}` yet" for wing in named if wing not in workspace.catalog.wings))
     readable = None if all_wings else frozenset(named)
     access = Access(name, readable, readable if may_write else frozenset())
     now = datetime.now(UTC)
@@ -161,23 +161,23 @@ def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, m
     bearer = new_bearer(name, text, access, now)
     once = "it is shown only once, send it as `Authorization: Bearer TOKEN`"
     shown = f"{text}\n{rendered.bearers_text([bearer])}; {once}"
-    given.print_result({"token": text, **rendered.bearer_json(bearer)}, shown)
+    app.print_result({"token": text, **rendered.bearer_json(bearer)}, shown)
 
 
 @token_command.command("list")
 @shared_options("text", "json")
-def list_(given: Globals) -> None:
+def list_(app: App) -> None:
     """List the bearer tokens of the HTTP server, by name and wings."""
-    found = BearerTokens(given.open().state_folder).all()
-    given.print_result({"tokens": [rendered.bearer_json(one) for one in found]}, rendered.bearers_text(found))
+    found = BearerTokens(app.open().state_folder).all()
+    app.print_result({"tokens": [rendered.bearer_json(one) for one in found]}, rendered.bearers_text(found))
     if not found:
-        given.remark("no client has a token; `mdmem token add NAME --wing WING` makes one")
+        app.remark("no client has a token; `mdmem token add NAME --wing WING` makes one")
 
 
 @token_command.command("remove")
 @click.argument("name")
 @shared_options()
-def remove(given: Globals, name: str) -> None:
+def remove(app: App, name: str) -> None:
     """Remove a bearer token; it stops working at once."""
-    BearerTokens(given.open().state_folder).remove(name)
+    BearerTokens(app.open().state_folder).remove(name)
     print_text(f"`{name}` is no longer valid")

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.ask.answer import AnswerBasis, Answers
-from mdmem.ask.brief import brief, unreadable
+from mdmem.ask.brief import brief, unreadable_brief
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root, scope_after
@@ -25,7 +25,7 @@ from mdmem.cli import completion as complete
 from mdmem.cli.common import (
     FILES,
     WINGS,
-    Globals,
+    App,
     ShortHelp,
     filter_options,
     print_text,
@@ -39,7 +39,7 @@ from mdmem.render.answers import answers_json, answers_text, problems_text
 from mdmem.render.context import pack_markdown
 from mdmem.render.json import entries_json, search_json
 from mdmem.render.text import dump
-from mdmem.store.state.local_records import Sessions, briefed
+from mdmem.store.state.local_records import Sessions, brief_session
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.scope import Filters, find_wing, reading_scope
 from mdmem.store.workspace.workspace import Workspace
@@ -59,12 +59,12 @@ class CallerSession(Struct):
         self.sessions = Sessions(workspace.state_folder)
         if self.is_fresh:
             self.sessions.forget(self.name)
-        return self.sessions.given(self.name, datetime.now(UTC))
+        return self.sessions.shown(self.name, datetime.now(UTC))
 
     def record(self, get_shown: Callable[[], Mapping[str, str]]) -> None:
         """Record the entries that an answer shows; call this after the answer was printed."""
         if self.name is not None and self.sessions is not None:
-            self.sessions.give(self.name, get_shown(), datetime.now(UTC))
+            self.sessions.record(self.name, get_shown(), datetime.now(UTC))
 
 
 def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,7 +95,7 @@ syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYN
 @filter_options
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def retrieve_command(
-    given: Globals,
+    app: App,
     words: tuple[str, ...],
     paths: tuple[str, ...],
     asked: tuple[str, ...],
@@ -113,17 +113,17 @@ def retrieve_command(
     work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     questions = [Question(words=one.strip(), filters=filters, syntax=syntax) for one in asked if one.strip()]
     try:
-        workspace = given.open(paths)
+        workspace = app.open(paths)
         main = work if work.words or paths or not questions else None
         main = with_code_paths(workspace, main, paths) if main is not None else None
         answers = retrieve(workspace, main, questions, budget=budget, shown=session.shown(workspace))
     except (RootNotFoundError, LeftOutError) as error:
-        if given.root and isinstance(error, RootNotFoundError):
+        if app.root and isinstance(error, RootNotFoundError):
             raise
         question = Question(words=" ".join((*words, *asked)).strip(), filters=filters)
         scope = scope_after(error)
         answers = Answers(retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget, scope=scope))
-    given.print_result(answers_json(answers), answers_text(answers, given.style))
+    app.print_result(answers_json(answers), answers_text(answers, app.style))
     session.record(lambda: answers.shown)
 
 
@@ -132,7 +132,7 @@ def retrieve_command(
 @click.option("--path", "-p", "more", **FILES, help="As PATH.")
 @session_options
 @shared_options()
-def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: CallerSession) -> None:
+def brief_command(app: App, paths: tuple[str, ...], more: tuple[str, ...], session: CallerSession) -> None:
     """Print the current rules whose `applies_to` matches a PATH, in at most 1,200 characters; else nothing.
 
     Invariants come first, then decisions, a line each. For rules that apply everywhere: `mdmem retrieve`.
@@ -140,22 +140,22 @@ def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...],
     paths = (*paths, *more)
     if not paths:
         raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")
-    workspace = given.open(paths)
+    workspace = app.open(paths)
     # A session has two lists of entries: those of briefs, and those of answers.
-    caller = CallerSession(None if session.name is None else briefed(session.name), session.is_fresh)
+    caller = CallerSession(None if session.name is None else brief_session(session.name), session.is_fresh)
     before = caller.shown(workspace)
     try:
-        answer = brief(workspace, paths, given=before)
+        answer = brief(workspace, paths, reported=before)
     except RootNotFoundError:
         raise
     except (MdmemError, OSError) as error:
-        answer = unreadable(str(error), before)
+        answer = unreadable_brief(str(error), before)
     print_text(answer.text)
     # A session has seen these invariants at its start.
     if answer.always and session.name is None:
         none = "" if answer.text else "no current rule has an `applies_to` that matches; "
-        given.remark(f"{none}invariants that always apply: {answer.always} (`mdmem retrieve --path FILE` shows them)")
-    caller.record(lambda: answer.gave)
+        app.remark(f"{none}invariants that always apply: {answer.always} (`mdmem retrieve --path FILE` shows them)")
+    caller.record(lambda: answer.reported)
 
 
 @click.command("search", cls=ShortHelp, everyday=("limit", "wings", "rooms", "types", "all_wings"))
@@ -164,15 +164,15 @@ def brief_command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...],
 @syntax_option
 @filter_options
 @shared_options("text", "json", "markdown", at=True, repository=True)
-def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: Filters, *, syntax: bool) -> int:
+def search_command(app: App, words: tuple[str, ...], limit: int, filters: Filters, *, syntax: bool) -> int:
     """Find entries with any of WORDS, the best first. For a superseded entry, the current one is shown."""
-    workspace = given.open()
+    workspace = app.open()
     result = search(workspace, Question(words=" ".join(words).strip(), filters=filters, syntax=syntax))
     best = snippets(workspace, result, limit)
-    given.print_result(search_json(result, best), entries.search_text(result, best, given.style))
+    app.print_result(search_json(result, best), entries.search_text(result, best, app.style))
     if result.drafts:
         matching = "1 draft matches" if result.drafts == 1 else f"{result.drafts} drafts match"
-        given.remark(f"{'' if result.hits else 'nothing else found: '}{matching}, shown by --include-drafts")
+        app.remark(f"{'' if result.hits else 'nothing else found: '}{matching}, shown by --include-drafts")
     elif not result.hits:
         why = "nothing found: no entry that the filters admit matches"
         if result.basis.ended:
@@ -189,7 +189,7 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
             near = [one for one in read if any(f"-{word.lower()}-" in f"-{one.split('/')[2]}-" for word in unmatched)]
             wider = f"; did you mean {near[0]}?" if near else wider
             why = f"nothing found: no entry{where} has {', '.join(unmatched)}{wider}"
-        given.remark(why)
+        app.remark(why)
     return 0 if result.hits else 1
 
 
@@ -206,7 +206,7 @@ _INTENT, _LAYER = (click.Choice([*map(str, names)]) for names in (Intent, Layer)
 @click.option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
 @click.option("--no-related", is_flag=True, help="Omit the entries that the items link to.")
 @shared_options("text", "json", "markdown", at=True)
-def context_command(given: Globals, goal: tuple[str, ...], **options: object) -> None:
+def context_command(app: App, goal: tuple[str, ...], **options: object) -> None:
     """Collect the entries for GOAL in groups, such as constraints, decisions and gotchas.
 
     The project's invariants are always part of the answer, whatever the limit.
@@ -214,13 +214,13 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
     stated = {"goal": " ".join(goal), "include_related": not options.pop("no_related"), **options}
     request = read_request(ContextRequest, stated)
     try:
-        pack = compile_context(given.open(), request)
+        pack = compile_context(app.open(), request)
     except (RootNotFoundError, LeftOutError) as error:
-        if given.root and isinstance(error, RootNotFoundError):
+        if app.root and isinstance(error, RootNotFoundError):
             raise
         pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))
     text = pack_markdown(pack)
-    given.print_result({**pack, "markdown": text}, text)
+    app.print_result({**pack, "markdown": text}, text)
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
@@ -230,21 +230,21 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
 @session_options
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def show_command(
-    given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], wing: tuple[str, ...], session: CallerSession
+    app: App, addresses: tuple[str, ...], about: tuple[str, ...], wing: tuple[str, ...], session: CallerSession
 ) -> None:
     """Show entries in full, or their passages about some words.
 
     An address may be short if it is unambiguous, or the path of a file. `wing/` and `wing/room/` mean their entries.
     """
-    workspace, wings = given.open(), split_values(wing)
+    workspace, wings = app.open(), split_values(wing)
     if about:
         found = show_about(workspace, addresses, about, wings=wings, shown=session.shown(workspace))
-        given.print_result(entries.excerpts_json(found), entries.excerpts_text(found, given.style))
+        app.print_result(entries.excerpts_json(found), entries.excerpts_text(found, app.style))
         session.record(lambda: {one.entry.address: one.note for one in found})
         return
     session.shown(workspace)
     shown = show(workspace, addresses, wings)
-    given.print_result(entries_json(shown), entries.shown_text(shown, given.style))
+    app.print_result(entries_json(shown), entries.shown_text(shown, app.style))
     session.record(lambda: {one.entry.address: one.digest for one in shown})
 
 
@@ -253,11 +253,11 @@ def show_command(
 @filter_options
 @click.option("--titles", "only_titles", is_flag=True, help="Print only entry-ids and titles, under each room.")
 @shared_options("text", "json", "markdown", at=True, repository=True)
-def list_command(given: Globals, place: str | None, filters: Filters, *, only_titles: bool) -> int:
+def list_command(app: App, place: str | None, filters: Filters, *, only_titles: bool) -> int:
     """List the current entries of the memory, a wing or a room. Filters also show entries that are not current."""
-    if only_titles and given.form != "text":
-        raise UsageError(f"`--titles` prints text; leave out `--format {given.form}`, whose answer has the titles")
-    workspace = given.open()
+    if only_titles and app.form != "text":
+        raise UsageError(f"`--titles` prints text; leave out `--format {app.form}`, whose answer has the titles")
+    workspace = app.open()
     if place is not None:
         first, *rest = from_root(workspace, place).split("/")
         if len(rest) > 1:
@@ -267,19 +267,19 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
         rooms = rest if wings else [first]
         filters = replace(filters, wings=(*wings, *filters.wings), rooms=(*rooms, *filters.rooms))
     found = list_entries(workspace, filters)
-    if given.form == "json":
+    if app.form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
     elif only_titles and found:
-        print_text(entries.titles_by_room(found, given.style))
+        print_text(entries.titles_by_room(found, app.style))
     elif found:
-        print_text(entries.entry_list(found, given.style, branch_state_notes(workspace, found)))
+        print_text(entries.entry_list(found, app.style, branch_state_notes(workspace, found)))
     problems = list_problems(workspace, filters)
-    given.remark(*problems_text(AnswerBasis(problems=problems), given.style))
+    app.remark(*problems_text(AnswerBasis(problems=problems), app.style))
     hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]
     if not found:
         instead = reading_scope(workspace.catalog, workspace.settings, filters).other_wings(workspace.catalog)
         nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"
-        given.remark("; ".join([instead or nothing, *hidden]))
-    elif given.form != "json" and hidden:
-        given.remark(f"and {'; '.join(hidden)}")
+        app.remark("; ".join([instead or nothing, *hidden]))
+    elif app.form != "json" and hidden:
+        app.remark(f"and {'; '.join(hidden)}")
     return 0 if found else 1

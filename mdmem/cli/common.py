@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 Decorated = Callable[..., Any]
 
 
-class Globals(Struct, frozen=True):
-    """The options that many commands share. Its methods open the memory and print results as these options say."""
+class App(Struct, frozen=True):
+    """The global options of a call. Its methods open the memory and print results according to these options."""
 
     root: str | None = None
     quiet: bool = False
@@ -45,10 +45,10 @@ class Globals(Struct, frozen=True):
     @property
     def style(self) -> Style:
         """Return how to print a result; it has colours if the user asked for them, or if stdout is a terminal."""
-        wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        is_colored, is_markdown = self.color == "always" or (self.color == "auto" and wanted), self.form == "markdown"
+        can_color = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        color, is_markdown = self.color == "always" or (self.color == "auto" and can_color), self.form == "markdown"
         program = "mdmem" if self.root is None else f"mdmem --root {shell_word(self.root)}"
-        return Style(color=is_colored and not is_markdown, is_markdown=is_markdown, program=program)
+        return Style(color=color and not is_markdown, is_markdown=is_markdown, program=program)
 
     def remark(self, *texts: str) -> None:
         """Print remarks on stderr, unless `--quiet` was given."""
@@ -121,7 +121,7 @@ class Globals(Struct, frozen=True):
 
 
 def shared_options(*formats: str, at: bool = False, repository: bool = False) -> Callable[[Decorated], Decorated]:
-    """Return a decorator that adds options of `Globals` to a command, which gets them as its first argument.
+    """Return a decorator that adds options of `App` to a command, which gets them as its first argument.
 
     `--format` is added if there are `formats`, of which the first is the default. A global option after the command's
     name replaces one before it.
@@ -149,16 +149,16 @@ def shared_options(*formats: str, at: bool = False, repository: bool = False) ->
         @wraps(command)
         def with_globals(**options: Any) -> Any:
             context = click.get_current_context()
-            outer = (context.parent and context.parent.obj) or Globals()
-            given = Globals(**{name: options.pop(name) or getattr(outer, name) for name in taken})
-            context.obj = given
+            outer = (context.parent and context.parent.obj) or App()
+            app = App(**{name: options.pop(name) or getattr(outer, name) for name in taken})
+            context.obj = app
             # If stdout is not a terminal, click removes colours unless its context says otherwise.
-            context.color = {"always": True, "never": False}.get(given.color)
+            context.color = {"always": True, "never": False}.get(app.color)
             try:
-                return command(given, **options)
+                return command(app, **options)
             except MdmemError as error:
-                error.args = (given.style.typed(str(error)),)
-                error.__notes__ = [given.style.typed(note) for note in getattr(error, "__notes__", ())]
+                error.args = (app.style.typed(str(error)),)
+                error.__notes__ = [app.style.typed(note) for note in getattr(error, "__notes__", ())]
                 raise
 
         return with_options(with_globals, *added)
@@ -202,13 +202,13 @@ def named(option: click.Option) -> str:
 
 
 def write_options(command: Decorated) -> Decorated:
-    """Add `--dry-run` and `--commit`, which the command gets as `wanted`, and the options of `shared_options`."""
+    """Add `--dry-run` and `--commit`, which the command gets as `mode`, and the options of `shared_options`."""
 
     @wraps(command)
     def with_write_options(*arguments: Any, dry_run: bool, commit: bool | None, **options: Any) -> Any:
         from mdmem.write.write import WriteOptions
 
-        return command(*arguments, wanted=WriteOptions(is_dry=dry_run, commit=commit), **options)
+        return command(*arguments, mode=WriteOptions(is_dry=dry_run, commit=commit), **options)
 
     return with_options(
         shared_options("text", "json")(with_write_options),

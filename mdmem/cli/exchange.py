@@ -12,8 +12,8 @@ import click
 
 from mdmem.cli import completion as complete
 from mdmem.cli.common import (
+    App,
     Decorated,
-    Globals,
     Progress,
     new_wing_options,
     print_text,
@@ -46,20 +46,20 @@ from mdmem.write.write import WriteOptions
 @click.option("--approved-by", metavar="NAME", help='Who approves the accepted records: "Name <email>".')
 @new_wing_options
 @write_options
-def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions, **options: Any) -> None:
+def import_command(app: App, paths: tuple[str, ...], mode: WriteOptions, **options: Any) -> None:
     """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
 
     PATHs are files and folders of this project (copy others into it first); default: its usual places. Nothing is
     overwritten, and a second run changes nothing. The output lists what cannot be imported.
     """
-    workspace = given.open()
-    report = import_records(workspace, ImportRequest(paths=paths, **options), wanted)
-    given.print_result(import_json(report), given.style.typed(import_text(report, given.style)))
-    if given.form == "json":
+    workspace = app.open()
+    report = import_records(workspace, ImportRequest(paths=paths, **options), mode)
+    app.print_result(import_json(report), app.style.typed(import_text(report, app.style)))
+    if app.form == "json":
         return
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
     moving = workspace.location.command(shlex.join(["import", "--move", *dialect, *paths]))
-    given.remark(*import_remarks(report, moving=moving, new=_to_add(workspace)))
+    app.remark(*import_remarks(report, moving=moving, new=_to_add(workspace)))
 
 
 def _to_add(workspace: Workspace) -> list[str]:
@@ -81,17 +81,17 @@ def _to_add(workspace: Workspace) -> list[str]:
 @click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete.wing, help="Repeatable.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not up to date.")
 @shared_options(at=True)
-def export_command(given: Globals, form: str, *, out: str | None, wings: tuple[str, ...], check: bool) -> int:
+def export_command(app: App, form: str, *, out: str | None, wings: tuple[str, ...], check: bool) -> int:
     """Write the memory in the form of another tool, or update an earlier export.
 
     madr: decisions as records. agents-md, cursor-rules, copilot-instructions: the current rules, by the code that they
     apply to. json: everything. Files that somebody else wrote, or changed since the export, stay as they are.
     """
-    workspace = given.open()
+    workspace = app.open()
     if form == "json" and out is None and not check:
         document, remarks = memory_document(workspace, wings)
         print_text(sealed(dump(document)))
-        given.remark(*remarks)
+        app.remark(*remarks)
         return 0
     report = export(workspace, form, wings=wings, out=out, is_dry=check)
     for change in report.changes:
@@ -100,14 +100,14 @@ def export_command(given: Globals, form: str, *, out: str | None, wings: tuple[s
         done = "removed" if change.text is None else "wrote"
         print_text(f"{path} {word}" if check else f"{done} {path}")
     if not report.changes:
-        given.remark(f"up to date: {count(len(report.files), 'file')}")
-    given.remark(*report.remarks)
+        app.remark(f"up to date: {count(len(report.files), 'file')}")
+    app.remark(*report.remarks)
     return 1 if check and report.changes else 0
 
 
 @click.group("site")
 @shared_options()
-def site_command(_: Globals) -> None:
+def site_command(_: App) -> None:
     """Show the memory as web pages, served live or built into a folder."""
 
 
@@ -124,18 +124,18 @@ def _page_options(command: Decorated) -> Decorated:
 @click.option("--out", "-o", metavar="DIR", help="A folder for the site alone.  [default: site, kept out of git]")
 @_page_options
 @shared_options(at=True)
-def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None) -> None:
+def build(app: App, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None) -> None:
     """Write the pages: current rules, each entry, timeline, lineage, rules for code, open work, and a search."""
     require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
     from mdmem.site.build import build as build_site
 
-    workspace = given.open()
+    workspace = app.open()
     folder = out if out is not None else "site"
     request = SiteRequest(
         out=workspace.cwd / folder, wings=split_values(wings), name=name, base=base, ignored=out is None
     )
-    progress = None if given.quiet else Progress("building {} files of the site")
+    progress = None if app.quiet else Progress("building {} files of the site")
     result = build_site(workspace, request, progress=progress)
     gone = f", removed {len(result.removed)}" if result.removed else ""
     print_text(f"{folder}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
@@ -145,16 +145,16 @@ def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str 
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
 @_page_options
 @shared_options()
-def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> None:
+def serve(app: App, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> None:
     """Serve the same pages live, to this machine alone: an open page follows the files."""
     require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
     from mdmem.site.serve import SiteServer
 
-    workspace = given.open()
+    workspace = app.open()
     request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
     with SiteServer(workspace, request, port) as server:
-        given.remark(f"{server.address} shows the memory; Ctrl-C ends it")
+        app.remark(f"{server.address} shows the memory; Ctrl-C ends it")
         # `main` disabled garbage collection, but a server runs for a long time.
         gc.freeze()
         gc.enable()

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from mdmem.ask.question import Question
-from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options, with_options
+from mdmem.cli.common import App, Decorated, filter_options, print_text, shared_options, with_options
 from mdmem.hub.connection import HubConnection, init, open_hub, transaction
 from mdmem.hub.push import push, verify
 from mdmem.hub.repositories import Grant, drop_token, forget, grant, grants, make_token, rename, revoke, status
@@ -25,7 +25,7 @@ _INCOMPLETE = 3
 
 @click.group("hub")
 @shared_options()
-def hub_command(_: Globals) -> None:
+def hub_command(_: App) -> None:
     """Search all memories of an organisation, copied into one PostgreSQL database."""
 
 
@@ -65,38 +65,38 @@ _COMMIT = (
 
 
 @_command("init")
-def init_command(given: Globals) -> None:
+def init_command(app: App) -> None:
     """Make the hub's tables in a database, or bring them up to date."""
     with open_hub(click.get_current_context().meta[_META], None, may_lack=True) as connection:
         before, version = init(connection)
     word = "already" if before == version else "now"
-    given.print_result({"before": before, "version": version}, f"the hub's tables are {word} of version {version}")
+    app.print_result({"before": before, "version": version}, f"the hub's tables are {word} of version {version}")
 
 
 @_command("push", _REPOSITORY, *_COMMIT)
-def push_command(given: Globals, **options: Any) -> int:
+def push_command(app: App, **options: Any) -> int:
     """Send the changes of a commit since the last push. Uncommitted changes are never sent.
 
     A push is sent whole or not at all, and the hub never goes back to an older commit. Exit code 3 if a pinned wing is
     not fetched: all the rest was sent.
     """
-    return _push(given, **options)
+    return _push(app, **options)
 
 
-def _push(given: Globals, **options: Any) -> int:
-    workspace = given.open()
+def _push(app: App, **options: Any) -> int:
+    workspace = app.open()
     with _opened() as connection:
         result = push(workspace, connection, **options)
-    if given.form == "text":
-        given.remark(*result.missing)
+    if app.form == "text":
+        app.remark(*result.missing)
         if result.kept:
             why = "other repositories read it, too; only the hub's owner can send it again"
-            given.remark(f"pinned {', '.join(f'`{name}`' for name in result.kept)} stays as it was: {why}")
+            app.remark(f"pinned {', '.join(f'`{name}`' for name in result.kept)} stays as it was: {why}")
     sent = {
         **record_json(result, "repository", "commit", "before", "pushed", "succession", unchanged="is_unchanged"),
         **record_json(result, "added", "changed", "removed", "pins", "kept", "missing"),
     }
-    given.print_result(sent, rendered.push_text(result))
+    app.print_result(sent, rendered.push_text(result))
     return _INCOMPLETE if result.missing else 0
 
 
@@ -109,85 +109,85 @@ def _push(given: Globals, **options: Any) -> int:
     filter_options,
 )
 def search_command(
-    given: Globals, words: tuple[str, ...], limit: int, repositories: tuple[str, ...], filters: Filters, *, syntax: bool
+    app: App, words: tuple[str, ...], limit: int, repositories: tuple[str, ...], filters: Filters, *, syntax: bool
 ) -> int:
     """Find the repositories that have entries on WORDS, the best first."""
     question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     with _opened() as connection, transaction(connection, is_snapshot=True) as cursor:
         found = search_hub(cursor, question, repositories=repositories, limit=limit)
-    given.print_result(rendered.hub_search_json(found), rendered.hub_search_text(found, given.style))
-    given.remark(*rendered.search_remarks(found))
+    app.print_result(rendered.hub_search_json(found), rendered.hub_search_text(found, app.style))
+    app.remark(*rendered.search_remarks(found))
     return 0 if found.entries else 1
 
 
 @_command(
     "who", click.argument("words", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS|WORDS..."), _REPOSITORIES
 )
-def who_command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...]) -> None:
+def who_command(app: App, words: tuple[str, ...], repositories: tuple[str, ...]) -> None:
     """Show who owns an entry, and which entries of all repositories depend on it; for WORDS, of the three best."""
     with _opened() as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
-    given.print_result(rendered.who_json(report), rendered.who_text(report, given.style))
-    given.remark(*rendered.who_remarks(report))
+    app.print_result(rendered.who_json(report), rendered.who_text(report, app.style))
+    app.remark(*rendered.who_remarks(report))
 
 
 @_command("status")
-def status_command(given: Globals) -> None:
+def status_command(app: App) -> None:
     """List the repositories of the hub, with commit and age."""
     with _opened() as connection:
         report = status(connection)
-    given.print_result(record_json(report, "version", "repositories", "bytes"), rendered.status_text(report))
+    app.print_result(record_json(report, "version", "repositories", "bytes"), rendered.status_text(report))
 
 
 @_command("verify", _REPOSITORY)
-def verify_command(given: Globals, *, repository: str | None) -> int:
+def verify_command(app: App, *, repository: str | None) -> int:
     """Compare the hub's rows of this memory with the commit that they were sent from.
 
     Exit code 1 for findings, 3 if a pinned wing is not fetched and so not compared.
     """
-    workspace = given.open()
+    workspace = app.open()
     with _opened() as connection:
         report = verify(workspace, connection, repository)
-    if given.form == "text":
-        given.remark(*(f"not compared: {one}" for one in report.missing))
+    if app.form == "text":
+        app.remark(*(f"not compared: {one}" for one in report.missing))
     found = [record_json(one, "code", "message", "help", path="place.path") for one in report.findings]
     facts = {**record_json(report, "repository", "commit", "checked", "missing"), "findings": found}
-    given.print_result(facts, given.style.typed(rendered.verify_text(report)))
+    app.print_result(facts, app.style.typed(rendered.verify_text(report)))
     return _INCOMPLETE if report.missing else int(bool(report.findings))
 
 
 @_command("rebuild", _REPOSITORY, *_COMMIT)
-def rebuild_command(given: Globals, **options: Any) -> int:
+def rebuild_command(app: App, **options: Any) -> int:
     """Send every file of this memory again, in one transaction, to repair what `mdmem hub verify` finds."""
-    return _push(given, is_whole=True, **options)
+    return _push(app, is_whole=True, **options)
 
 
 @_command("rename", click.argument("old"), click.argument("new"))
-def rename_command(given: Globals, *, old: str, new: str) -> None:
+def rename_command(app: App, *, old: str, new: str) -> None:
     """Give a repository of the hub another name. Pushes and questions under the old one keep working."""
     with _opened() as connection:
         before = rename(connection, old, new)
     is_same = before == new
     text = f"{new} has this name already" if is_same else f"{before} is {new} now; the old name keeps working"
-    given.print_result({"before": before, "repository": new}, text)
+    app.print_result({"before": before, "repository": new}, text)
 
 
 @_command("forget", _NAME)
-def forget_command(given: Globals, *, name: str) -> None:
+def forget_command(app: App, *, name: str) -> None:
     """Drop the hub's rows of a repository. Git still has it, and a push sends it again."""
     with _opened() as connection:
         done = forget(connection, name)
     text = f"the hub no longer has a copy of {done.name}; `mdmem hub push` sends one again"
-    given.print_result({"repository": done.name, "commit": done.commit}, given.style.typed(text))
+    app.print_result({"repository": done.name, "commit": done.commit}, app.style.typed(text))
 
 
 _PLACES = click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")
 
 
-def _print_grants(given: Globals, found: Sequence[Grant]) -> None:
+def _print_grants(app: App, found: Sequence[Grant]) -> None:
     kinds = [None if one.name is None else "role" if one.is_role else "token" for one in found]
     shown = [{"name": one.name, "kind": kind, "sees": one.permissions} for one, kind in zip(found, kinds, strict=True)]
-    given.print_result({"grants": shown}, rendered.grants_text(found))
+    app.print_result({"grants": shown}, rendered.grants_text(found))
 
 
 @_command(
@@ -197,7 +197,7 @@ def _print_grants(given: Globals, found: Sequence[Grant]) -> None:
     click.option("--all", "sees_all", is_flag=True, help="NAME reads every repository, also future ones."),
     click.option("--push", "may_push", is_flag=True, help="NAME may also push the repositories, also new ones."),
 )
-def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool) -> None:
+def grant_command(app: App, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool) -> None:
     """Let a token or a database role read or push repositories.
 
     A grant for a repository includes the wings that it pins. The output lists all grants of NAME. For the hub's owner.
@@ -206,26 +206,26 @@ def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_al
         raise click.UsageError("name what is granted: REPOSITORY or REPOSITORY/WING, repeatable, or --all")
     with _opened() as connection:
         granted = grant(connection, name, places, sees_all=sees_all, may_push=may_push)
-    _print_grants(given, [granted])
+    _print_grants(app, [granted])
 
 
 @_command("revoke", _NAME, _PLACES, click.option("--all", "sees_all", is_flag=True, help="Revoke what `--all` gave."))
-def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> None:
+def revoke_command(app: App, *, name: str, places: tuple[str, ...], sees_all: bool) -> None:
     """Revoke grants of a token or a role, or all of them, from the next question on. For the hub's owner.
 
     The output lists the grants that are left.
     """
     with _opened() as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
-    _print_grants(given, [left])
+    _print_grants(app, [left])
 
 
 @_command("grants", click.argument("name", required=False))
-def grants_command(given: Globals, *, name: str | None) -> None:
+def grants_command(app: App, *, name: str | None) -> None:
     """List who reads and who pushes which repository. Only the hub's owner sees the grants of others."""
     with _opened() as connection:
         found = grants(connection, name)
-    _print_grants(given, found)
+    _print_grants(app, found)
 
 
 @_command(
@@ -234,7 +234,7 @@ def grants_command(given: Globals, *, name: str | None) -> None:
     click.option("--rotate", "is_rotated", is_flag=True, help="Replace the token's text by another one."),
     click.option("--drop", "is_dropped", is_flag=True, help="Remove the token, with all its permissions."),
 )
-def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bool) -> None:
+def token_command(app: App, *, name: str, is_rotated: bool, is_dropped: bool) -> None:
     """Make a token and print it, this once. `grant` lets it read. For the hub's owner."""
     if is_rotated and is_dropped:
         raise click.UsageError("--rotate replaces the token and --drop removes it; give one of them")
@@ -245,4 +245,4 @@ def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bo
             return
         text = make_token(connection, name, is_rotated=is_rotated)
     shown = f"{text}\n{name}: it is shown only once; its user sets it as MDMEM_HUB_TOKEN"
-    given.print_result({"token": text, "name": name}, shown)
+    app.print_result({"token": text, "name": name}, shown)

@@ -14,7 +14,7 @@ from importlib import import_module
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, discard_output, named, print_text, say, shared_options
+from mdmem.cli.common import App, discard_output, named, print_text, say, shared_options
 from mdmem.disk import count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
@@ -148,7 +148,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 )
 @click.option("-V", "--version", is_flag=True, expose_value=False, callback=_print_version, help="Print the version.")
 @shared_options()
-def cli(_: Globals) -> None:
+def cli(_: App) -> None:
     """Memory for coding agents as Markdown in git: the rules that apply here, now, and why."""
 
 

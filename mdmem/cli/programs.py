@@ -17,7 +17,7 @@ import click
 from msgspec.structs import replace
 
 from mdmem.cli import completion as complete
-from mdmem.cli.common import Globals, print_text, require_extra, say, shared_options, split_values, today
+from mdmem.cli.common import App, print_text, require_extra, say, shared_options, split_values, today
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge import NARROWEST, Marks, Sides, merge_entries
@@ -37,7 +37,7 @@ _TOOLS = "core, sessions, research or test.  [default: the setting `server.profi
 @click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another host name that clients use.")
 @shared_options()
-def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options: Any) -> None:
+def mcp_command(app: App, *, address: str | None, has_hub: bool, **options: Any) -> None:
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
     With --wing the agent reads and writes these wings alone. With --http it serves many clients, each with a token of
@@ -49,7 +49,7 @@ def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options
         raise click.UsageError("--hub needs the variable MDMEM_HUB_DSN, such as `postgresql://USER@HOST/DATABASE`")
     require_extra("mcp", "mcp", "anyio", "starlette", "uvicorn")
     if address is None:
-        _require_streams(given, "an MCP client")
+        _require_streams(app, "an MCP client")
     # `main` disabled garbage collection. Objects that exist by now are kept anyway, so they are not scanned.
     gc.freeze()
     gc.set_threshold(50_000)
@@ -64,7 +64,7 @@ def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options
         hub = HubAnswers(dsn, os.environ.get("MDMEM_HUB_TOKEN"), environment=os.environ, today=today)
     wings = split_values(options["wings"])
     access = Access.to_wings(wings) if wings else EVERYTHING
-    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+    provider = Provider(app.root, environment=os.environ, cwd=Path.cwd(), today=today)
     server = partial(MemoryServer, provider, profile=options["profile"], is_warming=True, hub=hub)
     if address is None:
         serve_stdio(server(access=lambda: access, remembers=True))
@@ -77,25 +77,25 @@ def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options
     serve_http(server(access=caller), bearers, listening, say=say, access=access)
 
 
-def _require_streams(given: Globals, caller: str) -> None:
+def _require_streams(app: App, caller: str) -> None:
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError(f"standard input or output is closed; {caller} must keep both open")
     if sys.stdin.isatty():
-        given.remark(f"waiting for {caller} on standard input; Ctrl-C ends this")
+        app.remark(f"waiting for {caller} on standard input; Ctrl-C ends this")
 
 
 @click.command("lsp")
 @shared_options()
-def lsp_command(given: Globals) -> None:
+def lsp_command(app: App) -> None:
     """Serve the memory to a text editor over standard input and output; the editor starts this.
 
     `mdmem guide editors` has the lines for each editor.
     """
     require_extra("lsp", "pygls", "lsprotocol")
-    _require_streams(given, "an editor")
+    _require_streams(app, "an editor")
     from mdmem.lsp.server import serve
 
-    environment = {**os.environ, "MDMEM_ROOT": str(Path(given.root).absolute())} if given.root else os.environ
+    environment = {**os.environ, "MDMEM_ROOT": str(Path(app.root).absolute())} if app.root else os.environ
     # `main` disabled garbage collection, but a server runs for a long time.
     gc.enable()
     serve(environment, today)
@@ -111,7 +111,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 @click.argument("client")
 @click.option("--unlimited", is_flag=True, hidden=True, help="Do the work in this process, however long it takes.")
 @shared_options()
-def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
+def hook_event_command(app: App, client: str, *, unlimited: bool) -> None:
     """Read an event of CLIENT from standard input and print context for its model, in the client's form.
 
     On any error, nothing is printed, and the exit code is 0.
@@ -120,8 +120,8 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
         if not os.isatty(0):
             # With -P, Python imports no module from the working directory of the client.
             mdmem = [sys.executable, "-P", "-m", "mdmem", "hook-event", "--unlimited"]
-            root = ["--root", given.root] if given.root else []
-            print_text(limited([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
+            root = ["--root", app.root] if app.root else []
+            print_text(run_with_limit([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
         return
     # Imported here, since the merge driver in this module runs once for each file and does not need it.
     from mdmem.setup.events import answer_event
@@ -137,10 +137,10 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
         print_text(text)
         sys.stdout.flush()
 
-    answer_event(client, content, send, environment=os.environ, root=given.root, today=today())
+    answer_event(client, content, send, environment=os.environ, root=app.root, today=today())
 
 
-def limited(command: Sequence[str], *, seconds: float) -> str:
+def run_with_limit(command: Sequence[str], *, seconds: float) -> str:
     """Run a command with the same standard input for some seconds, and return its output; empty if it cannot start."""
     try:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -162,7 +162,7 @@ def limited(command: Sequence[str], *, seconds: float) -> str:
 
 
 # If the exit code is above 128, git treats the file as one that cannot be merged, and keeps our version.
-_CANNOT = 129
+_CANNOT_MERGE = 129
 
 
 @click.command("merge-driver")
@@ -175,7 +175,7 @@ _CANNOT = 129
 @click.argument("their_label", metavar="%Y", default="")
 @shared_options()
 def merge_driver_command(
-    given: Globals, ancestor: str, ours: str, theirs: str, width: str, path: str, our_label: str, their_label: str
+    app: App, ancestor: str, ours: str, theirs: str, width: str, path: str, our_label: str, their_label: str
 ) -> int:
     """Merge an entry for git, key by key; `mdmem hooks install` sets it up, and nobody types it.
 
@@ -202,9 +202,9 @@ def merge_driver_command(
         if outcome.content != sides.ours:
             write_whole(files.ours, outcome.content, durable=False)
     except (OSError, MdmemError) as error:
-        given.remark(f"mdmem: cannot merge `{visible(named)}`: {getattr(error, 'strerror', None) or error}")
-        return _CANNOT
+        app.remark(f"mdmem: cannot merge `{visible(named)}`: {getattr(error, 'strerror', None) or error}")
+        return _CANNOT_MERGE
     if outcome.conflicts:
         where = " and ".join(f"`{name}`" for name in outcome.conflicts)
-        given.remark(f"mdmem: both sides changed {where} of {visible(named)}: `mdmem resolve` shows the choices")
+        app.remark(f"mdmem: both sides changed {where} of {visible(named)}: `mdmem resolve` shows the choices")
     return 1 if outcome.conflicts else 0

@@ -13,7 +13,7 @@ from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflicts, get_conflict, resolve
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.cli import completion as complete
-from mdmem.cli.common import WINGS, Globals, print_text, shared_options, split_values, write_options
+from mdmem.cli.common import WINGS, App, print_text, shared_options, split_values, write_options
 from mdmem.record import record_json
 from mdmem.render import history
 from mdmem.render.json import why_json
@@ -35,7 +35,7 @@ from mdmem.write.write import WriteOptions
 @click.option("--no-check", "skips_check", is_flag=True, help="Skip the checks, which take the longest.")
 @click.option("--exit-code", is_flag=True, help="Return 1 if something changed, else 0.")
 @shared_options("text", "markdown", "json")
-def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **options: Any) -> int:
+def diff_command(app: App, *, skips_check: bool, exit_code: bool, **options: Any) -> int:
     """Show what a change does to the rules: which are new, replaced, reworded or deprecated, and the new findings.
 
     A..B compares two commits. A...B compares B with the commit at which B branched off from A. A alone compares A with
@@ -44,11 +44,11 @@ def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **option
     queries = tuple(query for query in options.pop("queries") if query.strip())
     wings = split_values(options.pop("wings"))
     request = ReviewRequest(queries=queries, wings=wings, with_check=not skips_check, **options)
-    report = review_change(given.open(), request)
-    if given.form == "markdown":
+    report = review_change(app.open(), request)
+    if app.form == "markdown":
         print_text(review_markdown(report, page=diff_page(report.page_url, os.environ)))
     else:
-        given.print_result(review_json(report), review_text(report, given.style))
+        app.print_result(review_json(report), review_text(report, app.style))
     return int(exit_code and not report.is_empty)
 
 
@@ -59,27 +59,27 @@ def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **option
 @click.option("--split", is_flag=True, help="Keep every successor, each for a part.")
 @click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
 @write_options
-def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, **options: Any) -> int:
+def resolve_command(app: App, address: str | None, mode: WriteOptions, **options: Any) -> int:
     """List the conflicts that a merge left, with their choices, or resolve the one of ADDRESS.
 
     A conflict is a file that git could not merge, in a merge, a rebase or a cherry-pick, or an entry that two others
     supersede. In a rebase, `ours` is the branch that you rebase onto, and `theirs` is your own commit.
     Exit code 1: there are conflicts.
     """
-    workspace = given.open()
+    workspace = app.open()
     chosen = [name for name in ("take", "behind", "split") if options[name]]
     if not chosen:
         conflicts = find_conflicts(workspace)
         if address is not None:
             conflicts = replace(conflicts, found=(get_conflict(workspace, address),))
-        if given.form == "json" or conflicts.found:
-            given.print_result(conflicts_json(conflicts), conflicts_text(conflicts, given.style))
+        if app.form == "json" or conflicts.found:
+            app.print_result(conflicts_json(conflicts), conflicts_text(conflicts, app.style))
         else:
-            given.remark("no conflicts", *(f"then: {step}" for step in conflicts.then))
+            app.remark("no conflicts", *(f"then: {step}" for step in conflicts.then))
         return 1 if conflicts.found else 0
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
-    given.print_written(workspace, resolve(workspace, address, ResolveRequest(**options), wanted))
+    app.print_written(workspace, resolve(workspace, address, ResolveRequest(**options), mode))
     return 0
 
 
@@ -94,37 +94,37 @@ _SCOPE = click.Choice(["global", "project", "focus"])
 @click.option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases of a kind; 0: all.")
 @shared_options("text", "json", "markdown")
-def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> None:
+def hygiene_command(app: App, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> None:
     """Show what needs maintenance, and what to type next; no entry is changed."""
-    report = run(given.open(), wing, scope, **options)
-    given.print_result(hygiene_fields(report), given.style.typed(hygiene_text(report, given.style, limit=limit)))
-    if given.form == "text":
-        given.remark(*report.remarks)
+    report = run(app.open(), wing, scope, **options)
+    app.print_result(hygiene_fields(report), app.style.typed(hygiene_text(report, app.style, limit=limit)))
+    if app.form == "text":
+        app.remark(*report.remarks)
 
 
 @click.command("why")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete.address)
 @click.option("--wing", "-w", metavar="WING", shell_complete=complete.wing, help="Draw the relations of one wing.")
 @shared_options("text", "json", "mermaid", "svg", at=True, repository=True)
-def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) -> None:
+def why_command(app: App, addresses: tuple[str, ...], wing: str | None) -> None:
     """Show what ADDRESS superseded and what superseded it, with reasons, dates and commits.
 
     `--format svg` and `--format mermaid` draw it, also for several addresses, for a wing, or for the whole memory.
     """
-    is_drawn = given.form in ("mermaid", "svg")
+    is_drawn = app.form in ("mermaid", "svg")
     if is_drawn and addresses and wing is not None:
         raise click.UsageError("--wing draws a whole wing; leave out the addresses, or --wing")
     if not is_drawn and (wing is not None or len(addresses) != 1):
         raise click.UsageError("name one ADDRESS; `--format svg` and `mermaid` draw several, a --wing or all")
-    workspace = given.open()
+    workspace = app.open()
     if not is_drawn:
         explained = why(workspace, addresses[0])
-        given.print_result(why_json(explained), history.why_text(explained, given.style))
+        app.print_result(why_json(explained), history.why_text(explained, app.style))
         return
     own = None if wing is None else get_wing(wing, workspace.catalog.wings)
     asked = resolve_names(workspace, addresses)
     graph = Relations(workspace.catalog).graph(asked, today=workspace.today, wing=own)
-    print_text((lineage_svg(graph) if given.form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
+    print_text((lineage_svg(graph) if app.form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
 
 
 @click.command("log")
@@ -132,21 +132,21 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
 @click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field of ADDRESS.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
 @shared_options("text", "json", at=True)
-def log_command(given: Globals, address: str | None, limit: int, *, by_field: bool) -> None:
+def log_command(app: App, address: str | None, limit: int, *, by_field: bool) -> None:
     """Show the history of ADDRESS, also before moves and a deletion, or the last changes of the memory."""
     if address is None and by_field:
         raise click.UsageError("--fields is about one entry; give its ADDRESS")
-    workspace = given.open()
+    workspace = app.open()
     if address is None:
         changes = recent_changes(workspace, limit)
         keys = {"commit": "digest", "entries": "paths"}
         commits = [record_json(one, "when", "author", "subject", **keys) for one in changes]
-        given.print_result({"commits": commits}, history.recent_text(changes, given.style))
+        app.print_result({"commits": commits}, history.recent_text(changes, app.style))
         if not changes:
-            given.remark("no commit has an entry of this memory yet")
+            app.remark("no commit has an entry of this memory yet")
     elif by_field:
         fields = blame(workspace, address)
-        given.print_result(history.blame_json(fields), history.blame_text(fields, given.style))
+        app.print_result(history.blame_json(fields), history.blame_text(fields, app.style))
     else:
         found = log(workspace, address)
-        given.print_result(history.log_json(found), history.log_text(found, given.style))
+        app.print_result(history.log_json(found), history.log_text(found, app.style))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from mdmem.cli import completion as complete
-from mdmem.cli.common import Globals, ShortHelp, applies_to_option, new_wing_options, print_text, today, write_options
+from mdmem.cli.common import App, ShortHelp, applies_to_option, new_wing_options, print_text, today, write_options
 from mdmem.cli.editor import edited, piped_text
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
@@ -44,20 +44,20 @@ _LISTED = 5
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
 
 
-def _carry_out(given: Globals, plan: Plan, wanted: WriteOptions) -> None:
+def _write_and_print(app: App, plan: Plan, mode: WriteOptions) -> None:
     """Plan, check and write a change, and print what was written."""
-    workspace = given.open()
-    given.print_written(workspace, write(workspace, plan, wanted))
+    workspace = app.open()
+    app.print_written(workspace, write(workspace, plan, mode))
 
 
-def _remark_on_proposed(given: Globals, written: WriteResult) -> None:
+def _remark_on_proposed(app: App, written: WriteResult) -> None:
     """Print which of the approved and first written entries do not count yet, for lack of the default branch."""
-    if not written.changes or written.is_dry or given.form == "json":
+    if not written.changes or written.is_dry or app.form == "json":
         return
-    catalog = view_of(given.open()).checkout.catalog
+    catalog = view_of(app.open()).checkout.catalog
     addresses = dict.fromkeys((*written.approved, written.changes[0].to.removesuffix(".md")))
     if waiting := [one for one in addresses if (state := catalog.branch_state(one)) and state.standing.is_proposal]:
-        given.remark(f"takes effect when committed to the default branch: {first_of(waiting, _LISTED)}")
+        app.remark(f"takes effect when committed to the default branch: {first_of(waiting, _LISTED)}")
 
 
 _AMENDS = "An entry that the new one changes in part, and that stays current; repeatable."
@@ -75,13 +75,13 @@ _STATUS = click.Choice(["draft", "active", "under_review"])
 @click.option("--amends", multiple=True, metavar="ADDRESS", shell_complete=complete.address, help=_AMENDS)
 @new_wing_options
 @write_options
-def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **options: Any) -> None:
+def new_command(app: App, wing: WingKind | None, mode: WriteOptions, **options: Any) -> None:
     """Write a new entry; an existing one is never overwritten.
 
     TYPE is invariant, decision, pattern or note. Without a place the entry goes to the default wing and the room of its
     type; a wing alone is enough. On a terminal without --body, git's editor opens with the template.
     """
-    workspace, piped = given.open(), piped_text(options["body"])
+    workspace, piped = app.open(), piped_text(options["body"])
     draft = _draft(workspace, options, piped, wing)
     address, text = new_text(workspace, draft, today=today())
     near: tuple[SimilarEntry, ...] = ()
@@ -92,12 +92,12 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
         left = with_own_approval(workspace, address, without_hints(typed))
         near = find_near(workspace, address, left) if draft.body.strip() or without_hints(typed) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
-        return write(workspace, lambda one: plan_new(one, draft, address, left), wanted)
+        return write(workspace, lambda one: plan_new(one, draft, address, left), mode)
 
     # A dry run does not open the editor, since it would discard the typed text.
-    is_typed = piped is None and not wanted.is_dry
+    is_typed = piped is None and not mode.is_dry
     written = edited(workspace, address, with_hints(text), write_typed) if is_typed else write_typed(text)
-    if given.form == "json":
+    if app.form == "json":
         names = ("entry.address", "entry.type", "entry.status", "entry.title")
         # The share of common words, from 0 to 1.
         alike = [{**record_json(one, *names), "similarity": round(one.similarity, 2)} for one in near]
@@ -105,21 +105,21 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
         print_text(dump({**written_json(written), "near": alike, **more}))
     else:
         path = from_here(workspace)(written.changes[-1].to)
-        print_text(given.text_of_written(workspace, written) if written.is_dry else path)
+        print_text(app.text_of_written(workspace, written) if written.is_dry else path)
         similar = [f"{one.entry.address} ({one.entry.type}, {one.similarity:.0%})" for one in near]
         others = [f"{one.address} ({one.type})" for one in on_subject]
         for heading, listed in (("similar entries", similar), ("on this subject", others)):
             if listed:
                 show = f"`mdmem show {shlex.quote(listed[0].split(' ')[0])}` shows it"
-                given.remark(f"{heading}: {', '.join(listed)}; {show}")
-        given.remark(*written.remarks, *([f"committed as {written.commit[:10]}"] if written.commit else []))
+                app.remark(f"{heading}: {', '.join(listed)}; {show}")
+        app.remark(*written.remarks, *([f"committed as {written.commit[:10]}"] if written.commit else []))
     if piped is not None and not piped.strip():
-        given.remark(_TEMPLATE_LEFT)
-    if not wanted.is_dry:
+        app.remark(_TEMPLATE_LEFT)
+    if not mode.is_dry:
         after = f", `mdmem approve {shlex.quote(address)}` makes it active" if draft.status is Status.DRAFT else ""
-        given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
+        app.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
         if options["status"] == "active":
-            _remark_on_proposed(given, written)
+            _remark_on_proposed(app, written)
 
 
 def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None, wing: WingKind | None) -> Draft:
@@ -162,12 +162,12 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None, win
 @new_wing_options
 @write_options
 def supersede_command(
-    given: Globals,
+    app: App,
     address: str,
     reason: str,
     by: str | None,
     wing: WingKind | None,
-    wanted: WriteOptions,
+    mode: WriteOptions,
     **options: Any,
 ) -> None:
     """Replace OLD by another entry: an existing one (--by), or a new one (--title).
@@ -177,8 +177,8 @@ def supersede_command(
     if by is not None:
         if wing is not None or any(value not in (None, ()) for value in options.values()):
             raise click.UsageError("--by takes an existing entry; leave out the options of a new one, such as --title")
-        return _carry_out(given, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
-    workspace, title, place = given.open(), options["title"], options["place"]
+        return _write_and_print(app, lambda one: plan_supersession(one, address, by=by, reason=reason), mode)
+    workspace, title, place = app.open(), options["title"], options["place"]
     if title is None and place is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(options["body"])
@@ -198,14 +198,14 @@ def supersede_command(
 
     def write_new(left: str) -> WriteResult:
         text = with_own_approval(workspace, new, left)
-        return write(workspace, lambda one: plan_new(one, draft, new, text), wanted)
+        return write(workspace, lambda one: plan_new(one, draft, new, text), mode)
 
-    written = edited(workspace, new, start, write_new) if piped is None and not wanted.is_dry else write_new(start)
+    written = edited(workspace, new, start, write_new) if piped is None and not mode.is_dry else write_new(start)
     if piped is not None and not piped.strip():
-        given.remark(_TEMPLATE_LEFT)
-    given.print_written(workspace, written)
+        app.remark(_TEMPLATE_LEFT)
+    app.print_written(workspace, written)
     if options["status"] == "active":
-        _remark_on_proposed(given, written)
+        _remark_on_proposed(app, written)
     return None
 
 
@@ -216,7 +216,7 @@ def supersede_command(
 @click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves the entries.  [default: git's user]")
 @write_options
 def approve_command(
-    given: Globals, addresses: tuple[str, ...], by: str | None, wanted: WriteOptions, *, active: bool, merged: bool
+    app: App, addresses: tuple[str, ...], by: str | None, mode: WriteOptions, *, active: bool, merged: bool
 ) -> None:
     """Make drafts active, all of them or none, and deprecate the entries that they supersede.
 
@@ -228,10 +228,10 @@ def approve_command(
         raise click.UsageError("name a draft, or use --active or --merged")
     if merged and active:
         raise click.UsageError("--active and --merged select different entries; use one of them")
-    workspace = given.open()
-    written = write(workspace, lambda one: plan_approvals(one, addresses, by=by, merged=merged, active=active), wanted)
-    given.print_written(workspace, written)
-    _remark_on_proposed(given, written)
+    workspace = app.open()
+    written = write(workspace, lambda one: plan_approvals(one, addresses, by=by, merged=merged, active=active), mode)
+    app.print_written(workspace, written)
+    _remark_on_proposed(app, written)
 
 
 @click.command("doubt")
@@ -239,7 +239,7 @@ def approve_command(
 @click.option("--reason", "-m", metavar="TEXT", help="The doubt, which the entry shows during the review.")
 @click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
-def doubt_command(given: Globals, address: str, reason: str | None, wanted: WriteOptions, *, done: bool) -> None:
+def doubt_command(app: App, address: str, reason: str | None, mode: WriteOptions, *, done: bool) -> None:
     """Put an entry under review. It still applies, marked as uncertain, until you confirm or deprecate it."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
@@ -251,30 +251,30 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
         return plan_verification(workspace, [found])
 
     if reason is None:
-        return _carry_out(given, end_review, wanted)
-    return _carry_out(given, lambda one: plan_review(one, address, reason=reason), wanted)
+        return _write_and_print(app, end_review, mode)
+    return _write_and_print(app, lambda one: plan_review(one, address, reason=reason), mode)
 
 
 @click.command("verify")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete.address)
 @click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="The day.  [default: today]")
 @write_options
-def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | None, wanted: WriteOptions) -> None:
+def verify_command(app: App, addresses: tuple[str, ...], at: datetime | None, mode: WriteOptions) -> None:
     """Confirm that entries are still right, all or none. This ends their reviews.
 
     `wing/room/` and `wing/` mean the current entries in a room and in a wing.
     """
     day = at.date() if at is not None else None
-    return _carry_out(given, lambda one: plan_verification(one, addresses, at=day), wanted)
+    return _write_and_print(app, lambda one: plan_verification(one, addresses, at=day), mode)
 
 
 @click.command("deprecate")
 @click.argument("address", shell_complete=complete.address)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why the entry is deprecated.")
 @write_options
-def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> None:
+def deprecate_command(app: App, address: str, reason: str, mode: WriteOptions) -> None:
     """Deprecate an entry that nothing replaces. To replace it: `mdmem supersede`."""
-    return _carry_out(given, lambda one: plan_deprecation(one, address, reason=reason), wanted)
+    return _write_and_print(app, lambda one: plan_deprecation(one, address, reason=reason), mode)
 
 
 @click.command("mv")
@@ -282,12 +282,12 @@ def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOp
 @click.argument("new", metavar="TO", shell_complete=complete.place)
 @new_wing_options
 @write_options
-def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted: WriteOptions) -> None:
+def mv_command(app: App, old: str, new: str, wing: WingKind | None, mode: WriteOptions) -> None:
     """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to it.
 
     TO is of the same kind as FROM, or for an entry a room with a slash at the end, which keeps the entry-id.
     """
-    return _carry_out(given, lambda one: plan_named_moves(one, {old: new}, wing=wing), wanted)
+    return _write_and_print(app, lambda one: plan_named_moves(one, {old: new}, wing=wing), mode)
 
 
 @click.command("edit")
@@ -296,15 +296,15 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
 @click.option("--editorial", is_flag=True, help="Record in `editorial_at` that the words change, but not the rule.")
 @write_options
 def edit_command(
-    given: Globals, addresses: tuple[str, ...], globs: tuple[str, ...], wanted: WriteOptions, *, editorial: bool
+    app: App, addresses: tuple[str, ...], globs: tuple[str, ...], mode: WriteOptions, *, editorial: bool
 ) -> None:
     """Change an entry in git's editor. The editor opens again until the text has no new error.
 
     --applies-to changes several entries at once; `wing/room/` means all entries of a room.
     """
     if globs:
-        return _carry_out(given, lambda one: plan_applies_to(one, addresses, globs), wanted)
-    workspace = given.open()
+        return _write_and_print(app, lambda one: plan_applies_to(one, addresses, globs), mode)
+    workspace = app.open()
     if len(addresses) > 1:
         raise UsageError("the editor opens one entry; give one ADDRESS, or use --applies-to for several")
     address, before = open_entry(workspace, addresses[0])
@@ -315,7 +315,7 @@ def edit_command(
 
     def write_edit(left: str) -> WriteResult:
         content = left.encode("utf-8", "surrogateescape")
-        return save_edit(workspace, address, before, content, is_editorial=editorial, options=wanted)
+        return save_edit(workspace, address, before, content, is_editorial=editorial, options=mode)
 
     text = before.decode("utf-8", "surrogateescape")
     try:
@@ -323,4 +323,4 @@ def edit_command(
     except LostRaceError as error:
         error.add_note(f"`mdmem edit {shlex.quote(address)}` opens the file as it is now")
         raise
-    return given.print_written(workspace, written)
+    return app.print_written(workspace, written)

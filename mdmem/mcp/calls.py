@@ -40,7 +40,7 @@ from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.store.settings import Settings
 from mdmem.store.tree import OverdueError
-from mdmem.store.workspace.workspace import record_given
+from mdmem.store.workspace.workspace import count_shown
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -235,7 +235,7 @@ class Calls:
             workspace = workspace.within(call.settings.timeout_seconds, clock=monotonic)
         answer = call.run(workspace)
         # Recorded for the usage count in `mdmem status`.
-        record_given(workspace, "server", tuple(one for one in answer.shown if one != "/"))
+        count_shown(workspace, "server", tuple(one for one in answer.shown if one != "/"))
         return with_remarks(answer, workspace.snapshot.remarks)
 
 

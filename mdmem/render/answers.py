@@ -37,7 +37,7 @@ _MOST_WINGS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4
 def _item(item: Item, style: Style) -> str:
     entry, marks = item.entry, _marks(item)
     title = item.content or entry.title if item.form.is_line else entry.title
-    is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, title))
+    is_said = item.form is Form.ALREADY_SHOWN or (item.form.is_line and repeats(entry.address, title))
     called = "" if is_said else f": {one_line(title)}"
     lines = [mention_line(one, style) for one in item.mentions]
     if not style.is_markdown:
@@ -52,7 +52,8 @@ def _item(item: Item, style: Style) -> str:
 
 def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
     """Yield entries as blocks; one-line entries in a row are one block, and those already shown are one line."""
-    shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.branch_state))]
+    repeated = (one for one in items if one.form is Form.ALREADY_SHOWN)
+    shown = [one for one in repeated if not (one.mentions or standing_marks(one.branch_state))]
     lines: list[str] = []
     for item in (one for one in items if one not in shown):
         if item.form.is_line:
@@ -204,9 +205,9 @@ def _marks(item: Item) -> str:
     marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
     status = item.status.value.replace("_", " ")
     marks += [status] if item.status is not Status.ACTIVE and not any(status in one for one in reasons) else []
-    marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.GIVEN else []
+    marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.ALREADY_SHOWN else []
     marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
-    if item.form is not Form.GIVEN:
+    if item.form is not Form.ALREADY_SHOWN:
         names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
         marks += [one for one in reasons if names_words or not one.startswith(_OBVIOUS)]
     marks += [one for one in standing_marks(item.branch_state) if not any(one in other for other in marks)]

@@ -22,13 +22,13 @@ from mdmem.ask.facets import Layer
 from mdmem.errors import GitError
 from mdmem.model.text import shell_word
 from mdmem.store.git.process import find_repository
-from mdmem.store.state.local_records import Sessions, briefed
+from mdmem.store.state.local_records import Sessions, brief_session
 from mdmem.store.workspace.location import locate
 from mdmem.store.workspace.proposals import view_of
-from mdmem.store.workspace.workspace import Workspace, record_given
+from mdmem.store.workspace.workspace import Workspace, count_shown
 
 
-class Moment(StrEnum):
+class EventKind(StrEnum):
     """An event: a session started, a file was edited, or the context of the model was compacted."""
 
     START = "start"
@@ -39,10 +39,10 @@ class Moment(StrEnum):
 # Gemini CLI sends this event before each turn, even if it compresses nothing.
 _BEFORE_EACH_TURN = "PreCompress"
 # The names of events of all clients, in lower case.
-_MOMENTS = {
-    "sessionstart": Moment.START,
-    **dict.fromkeys(("pretooluse", "posttooluse", "beforetool", "aftertool"), Moment.EDIT),
-    **dict.fromkeys(("precompact", "postcompact", "precompress"), Moment.FORGET),
+_EVENTS = {
+    "sessionstart": EventKind.START,
+    **dict.fromkeys(("pretooluse", "posttooluse", "beforetool", "aftertool"), EventKind.EDIT),
+    **dict.fromkeys(("precompact", "postcompact", "precompress"), EventKind.FORGET),
 }
 _SESSIONS = ("session_id", "sessionId", "conversation_id")
 _AGENTS = ("agent_id", "agentId", "subagent_id")
@@ -62,7 +62,7 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     """An event of a client, with its name there. A resumed session still has the earlier answers in its context."""
 
     name: str
-    moment: Moment
+    kind: EventKind
     session: str
     agent: str = ""
     cwd: str | None = None
@@ -79,16 +79,16 @@ def read_event(content: bytes) -> HookEvent | None:
     if not isinstance(sent, dict):
         return None
     name = _text(sent, ("hook_event_name", "hookEventName"))
-    moment = _MOMENTS.get(name.lower())
-    if moment is None or (name == _BEFORE_EACH_TURN and sent.get("trigger") == "auto"):
+    kind = _EVENTS.get(name.lower())
+    if kind is None or (name == _BEFORE_EACH_TURN and sent.get("trigger") == "auto"):
         return None
     return HookEvent(
         name=name,
-        moment=moment,
+        kind=kind,
         session=_text(sent, _SESSIONS),
         agent=_text(sent, _AGENTS),
         cwd=_text(sent, ("cwd",)) or None,
-        paths=tuple(dict.fromkeys(_paths(sent))) if moment is Moment.EDIT else (),
+        paths=tuple(dict.fromkeys(_paths(sent))) if kind is EventKind.EDIT else (),
         is_resumed=sent.get("source") == "resume",
     )
 
@@ -99,16 +99,16 @@ def _text(sent: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 def _paths(sent: Mapping[str, Any]) -> list[str]:
     """Return the files that a tool call changes."""
-    given = next((sent[name] for name in _INPUTS if name in sent), None)
-    if isinstance(given, str):
+    arguments = next((sent[name] for name in _INPUTS if name in sent), None)
+    if isinstance(arguments, str):
         try:
-            given = json.loads(given)
+            arguments = json.loads(arguments)
         except (ValueError, RecursionError):
-            given = {"patch": given}
-    if not isinstance(given, dict):
+            arguments = {"patch": arguments}
+    if not isinstance(arguments, dict):
         return []
-    found = [one for name in _FILES for one in _listed(given.get(name))]
-    for text in (one for name in _PATCHES for one in _listed(given.get(name))):
+    found = [one for name in _FILES for one in _listed(arguments.get(name))]
+    for text in (one for name in _PATCHES for one in _listed(arguments.get(name))):
         found += _PATCHED.findall(text) if "*** " in text else []
     whole = (_HALF.sub(_UNKNOWN, one) for one in found)
     return [one for one in whole if one.strip() and "\0" not in one and len(one) <= _LONGEST_PATH][:_MOST_FILES]
@@ -124,7 +124,7 @@ _HEAD = "mdmem: the memory of this repository at the start of a session"
 _LATER = "The rules for single files follow when you edit these."
 
 
-def wake(workspace: Workspace) -> Brief:
+def session_start(workspace: Workspace) -> Brief:
     """Return the text for the start of a session: one line for each entry, without anybody's private memory.
 
     Rules that apply only to some files are omitted. The hook shows them when such a file is edited.
@@ -188,19 +188,19 @@ def answer_event(
         shown = root if Path(root).is_absolute() else os.path.relpath(location.root, cwd)
         location = replace(location, typed=f"mdmem --root {shell_word(shown)} {{}}")
     workspace = Workspace(location=location, environment=environment, cwd=cwd, today=today)
-    now, name = datetime.now(UTC), briefed(f"{client}\0{event.session}", event.agent)
+    now, name = datetime.now(UTC), brief_session(f"{client}\0{event.session}", event.agent)
     sessions = Sessions(workspace.state_folder)
-    if event.moment is not Moment.EDIT and not event.is_resumed:
+    if event.kind is not EventKind.EDIT and not event.is_resumed:
         sessions.forget(name)
     answer = Brief()
-    if event.moment is Moment.EDIT and event.paths:
-        answer = brief(workspace, event.paths, given=sessions.given(name, now) if event.session else {})
-    elif event.moment is Moment.START and not event.is_resumed:
-        answer = wake(workspace)
+    if event.kind is EventKind.EDIT and event.paths:
+        answer = brief(workspace, event.paths, reported=sessions.shown(name, now) if event.session else {})
+    elif event.kind is EventKind.START and not event.is_resumed:
+        answer = session_start(workspace)
     if not answer.text:
         return
     send(form(event, answer.text))
     # Record the text as shown only after it was sent.
     if event.session:
-        sessions.give(name, answer.gave, now)
-    record_given(workspace, f"hook {client}", answer.addresses)
+        sessions.record(name, answer.reported, now)
+    count_shown(workspace, f"hook {client}", answer.addresses)

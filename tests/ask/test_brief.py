@@ -6,7 +6,7 @@ import pytest
 from builders import commit_all, make_repository, make_root, open_root, write, write_entry
 from msgspec.structs import replace
 
-from mdmem.ask.brief import LIMIT, Brief, brief, unreadable
+from mdmem.ask.brief import LIMIT, Brief, brief, unreadable_brief
 from mdmem.model.access import Access
 from mdmem.store.workspace.workspace import Workspace
 
@@ -32,9 +32,9 @@ def rule(root: Path, name: str, type_: str = "decision", body: str | None = None
     write_entry(root, f"shop/contracts/{name}", body, **{"type": type_, "applies_to": ["src/**"], **fields})
 
 
-def asked(root: Path, *paths: str, given: dict[str, str] | None = None) -> Brief:
+def asked(root: Path, *paths: str, reported: dict[str, str] | None = None) -> Brief:
     commit_all(root.parent)
-    return brief(opened(root), paths or (PATH,), given=given)
+    return brief(opened(root), paths or (PATH,), reported=reported)
 
 
 def opened(root: Path) -> Workspace:
@@ -59,23 +59,23 @@ def test_nothing_is_said_where_nothing_applies(root: Path, path: str) -> None:
 
 
 def test_a_rule_is_told_once_unless_it_changed(root: Path) -> None:
-    given = dict(asked(root).gave)
-    assert replace(asked(root, given=given), always=0) == Brief()
+    reported = dict(asked(root).reported)
+    assert replace(asked(root, reported=reported), always=0) == Brief()
     rule(root, "rounding", title="Round half up")
-    assert lines(asked(root, given=given)) == ["- decision shop/contracts/rounding: Round half up. We decided."]
+    assert lines(asked(root, reported=reported)) == ["- decision shop/contracts/rounding: Round half up. We decided."]
 
 
 @pytest.mark.parametrize("count", [3, 12, 300])
 def test_it_never_outgrows_its_room_and_the_rest_comes_next(root: Path, count: int) -> None:
     for number in range(count):
         rule(root, f"rule-{number:03}", title=f"Rule {number} " + "says a lot " * 8, body="Long words. " * 60)
-    given: dict[str, str] = {}
+    reported: dict[str, str] = {}
     for _ in range(count + 2):
-        answer = asked(root, given=given)
+        answer = asked(root, reported=reported)
         assert len(answer.text) <= LIMIT
-        left = count + 2 - len(given) - len(answer.addresses)
+        left = count + 2 - len(reported) - len(answer.addresses)
         assert (f"+{left} more: mdmem retrieve --path src/pay.py" in answer.text) is (left > 0)
-        given |= answer.gave
+        reported |= answer.reported
         if count > 100 or not left:
             break
     assert answer.addresses
@@ -159,13 +159,13 @@ def test_what_cannot_be_read_is_one_line_once(root: Path) -> None:
     said = "mdmem: 1 file of the memory cannot be read in full and may contain rules"
     assert answer.text == f"{said} (`shop/contracts/broken.md`); `mdmem check` shows why"
     assert not answer.addresses
-    assert replace(asked(root, "docs/x.md", given=dict(answer.gave)), always=0) == Brief()
+    assert replace(asked(root, "docs/x.md", reported=dict(answer.reported)), always=0) == Brief()
     write(root, "mdmem.toml", "bugdet = 3\n")
     assert "2 files" in asked(root).text
     assert "shop/contracts/amounts" in asked(root).text
 
 
 def test_a_memory_that_cannot_be_read_at_all_is_said_once() -> None:
-    answer = unreadable("no\nway")
+    answer = unreadable_brief("no\nway")
     assert answer.text == "mdmem: the memory cannot be read, so rules may be missing here: no way"
-    assert unreadable("no\nway", answer.gave) == Brief()
+    assert unreadable_brief("no\nway", answer.reported) == Brief()

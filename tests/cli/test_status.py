@@ -17,7 +17,7 @@ from builders import (
 )
 
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.workspace.workspace import record_given
+from mdmem.store.workspace.workspace import count_shown
 
 UNGUARDED = (
     "no hook checks commits in this clone: `mdmem hooks install` sets one up",
@@ -75,7 +75,7 @@ def test_json_has_the_same(folder: Path, run: Run) -> None:
 def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(folder: Path, run: Run) -> None:
     rules = sorted(open_root(folder / "memory").catalog.entries)
     for way in ("server", "hook codex", "hook codex"):
-        record_given(open_root(folder / "memory"), way, rules[:1])
+        count_shown(open_root(folder / "memory"), way, rules[:1])
     (line,) = [one for one in run("status").out.splitlines() if one.startswith("agents")]
     assert line.startswith("agents   1 entry shown 3 times in 30 days, last on ")
     assert line.endswith(f"; never shown: {rules[1]}")

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from builders import Run, commit_all, environment, make_repository, make_root, open_root, run_mdmem, write, write_entry
 
-from mdmem.cli.programs import limited
-from mdmem.setup.events import FORMS, Moment, answer_event, read_event
+from mdmem.cli.programs import run_with_limit
+from mdmem.setup.events import FORMS, EventKind, answer_event, read_event
 from mdmem.store.workspace.workspace import tally_of
 
 PATCH = "*** Begin Patch\n*** Update File: src/a b.py\n*** Move to: src/c.py\n+*** Add File: no\n*** Add File: d.py\n"
@@ -57,20 +57,20 @@ def test_what_is_no_event_of_ours_is_none(content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "trigger", "moment"),
+    ("name", "trigger", "kind"),
     [
-        ("SessionStart", "", Moment.START),
-        ("sessionStart", "", Moment.START),
-        ("AfterTool", "", Moment.EDIT),
-        ("PostCompact", "auto", Moment.FORGET),
-        ("PreCompress", "manual", Moment.FORGET),
+        ("SessionStart", "", EventKind.START),
+        ("sessionStart", "", EventKind.START),
+        ("AfterTool", "", EventKind.EDIT),
+        ("PostCompact", "auto", EventKind.FORGET),
+        ("PreCompress", "manual", EventKind.FORGET),
         # Gemini CLI says so before each turn.
         ("PreCompress", "auto", None),
     ],
 )
-def test_moments_have_many_names(name: str, trigger: str, moment: Moment | None) -> None:
+def test_moments_have_many_names(name: str, trigger: str, kind: EventKind | None) -> None:
     event = read_event(json.dumps({"hook_event_name": name, "trigger": trigger}).encode())
-    assert (event.moment if event else None) is moment
+    assert (event.kind if event else None) is kind
 
 
 RULE, ALWAYS = "shop/contracts/amounts", "shop/contracts/always"
@@ -175,7 +175,7 @@ def test_what_was_told_is_counted_unless_a_setting_forbids_it(top: Path) -> None
 
 
 def test_what_a_command_prints_comes_back_and_its_errors_do_not(capfd: pytest.CaptureFixture[str]) -> None:
-    assert limited(["sh", "-c", "echo quiet; echo loud >&2; exit 3"], seconds=60) == "quiet\n"
+    assert run_with_limit(["sh", "-c", "echo quiet; echo loud >&2; exit 3"], seconds=60) == "quiet\n"
     assert capfd.readouterr() == ("", "")
 
 
@@ -183,7 +183,7 @@ def test_what_was_printed_in_time_counts_and_every_process_of_the_command_is_end
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    assert limited(["sh", "-c", f"sleep 60 > '{pipe}' & echo said; wait"], seconds=0.5) == "said\n"
+    assert run_with_limit(["sh", "-c", f"sleep 60 > '{pipe}' & echo said; wait"], seconds=0.5) == "said\n"
     # A pipe ends when all have gone who could write into it.
     assert select.select([reading], [], [], 30)[0] == [reading]
     assert os.read(reading, 1) == b""

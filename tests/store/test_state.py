@@ -273,35 +273,35 @@ def test_log_or_session_that_cannot_be_written_or_read_is_no_matter(tmp_path: Pa
     (tmp_path / "file").write_text("in the way")
     consult(tmp_path / "file/state", "a/b/c")
     assert local_records.tally_shown(tmp_path / "file/state", NOW) == local_records.Tally()
-    local_records.Sessions(tmp_path / "file").give("one", {"app/a/x": "1"}, NOW)
-    assert local_records.Sessions(tmp_path / "file").given("one", NOW) == {}
-    local_records.Sessions(tmp_path).give("one", {"app/a/x": "1"}, NOW)
+    local_records.Sessions(tmp_path / "file").record("one", {"app/a/x": "1"}, NOW)
+    assert local_records.Sessions(tmp_path / "file").shown("one", NOW) == {}
+    local_records.Sessions(tmp_path).record("one", {"app/a/x": "1"}, NOW)
     next((tmp_path / "sessions").iterdir()).write_text('{"at": "2026-11-22T12:00:00+00:00"}')
-    assert local_records.Sessions(tmp_path).given("one", NOW) == {}
+    assert local_records.Sessions(tmp_path).shown("one", NOW) == {}
 
 
 def test_session_knows_what_it_was_given_and_no_other_does(tmp_path: Path) -> None:
     sessions = local_records.Sessions(tmp_path)
-    sessions.give("one", {"app/a/x": "1", "app/a/y": "1"}, NOW)
-    sessions.give("one", {"app/a/x": "2"}, NOW)
-    assert sessions.given("one", NOW) == {"app/a/x": "2", "app/a/y": "1"}
-    assert (sessions.given("two", NOW), sessions.given("one", NOW + timedelta(days=3))) == ({}, {})
+    sessions.record("one", {"app/a/x": "1", "app/a/y": "1"}, NOW)
+    sessions.record("one", {"app/a/x": "2"}, NOW)
+    assert sessions.shown("one", NOW) == {"app/a/x": "2", "app/a/y": "1"}
+    assert (sessions.shown("two", NOW), sessions.shown("one", NOW + timedelta(days=3))) == ({}, {})
 
 
 @pytest.mark.parametrize("name", ["", "../../evil", "a/b", "\0", "x" * 10_000, "\udc80", "CON"])
 def test_any_name_is_a_session_within_the_folder(name: str, tmp_path: Path) -> None:
-    local_records.Sessions(tmp_path / "state").give(name, {"app/a/x": "1"}, NOW)
-    assert local_records.Sessions(tmp_path / "state").given(name, NOW) == {"app/a/x": "1"}
+    local_records.Sessions(tmp_path / "state").record(name, {"app/a/x": "1"}, NOW)
+    assert local_records.Sessions(tmp_path / "state").shown(name, NOW) == {"app/a/x": "1"}
     assert [path.parent.name for path in tmp_path.rglob("*") if path.is_file()] == ["sessions"]
 
 
 def test_sessions_are_few_and_small(tmp_path: Path) -> None:
     sessions = local_records.Sessions(tmp_path)
     for number in range(70):
-        sessions.give(str(number), {"app/a/x": "1"}, NOW)
-    sessions.give("69", {f"app/a/{number}": "1" for number in range(1500)}, NOW)
+        sessions.record(str(number), {"app/a/x": "1"}, NOW)
+    sessions.record("69", {f"app/a/{number}": "1" for number in range(1500)}, NOW)
     assert len(list((tmp_path / "sessions").iterdir())) == 64
-    assert len(sessions.given("69", NOW)) == 1000
+    assert len(sessions.shown("69", NOW)) == 1000
 
 
 TODAY = date(2026, 11, 21)

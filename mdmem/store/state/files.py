@@ -64,7 +64,7 @@ def user_folder(environment: Mapping[str, str], variable: str, below_home: str) 
 
 _Kind = TypeVar("_Kind")
 # A time with a UTC offset. A record that has a time without one cannot be read.
-Moment = Annotated[datetime, Meta(tz=True)]
+Instant = Annotated[datetime, Meta(tz=True)]
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from mdmem.disk import acquire, make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError, reason_of
-from mdmem.store.state.files import Moment, canonical, list_names, read_record, refusal_named, write_lock, write_record
+from mdmem.store.state.files import Instant, canonical, list_names, read_record, refusal_named, write_lock, write_record
 
 _Kind = TypeVar("_Kind")
 
@@ -71,13 +71,13 @@ _FOLDER, _SUFFIX = "sessions", ".json"
 _LASTS, _SESSIONS, _ENTRIES = timedelta(days=2), 64, 1000
 
 
-def briefed(session: str, agent: str = "") -> str:
+def brief_session(session: str, agent: str = "") -> str:
     """Return the name of the record of entries that a session saw through `mdmem brief` or the edit hook."""
     return f"brief\0{session}\0{agent}"
 
 
 class _Session(Struct, frozen=True):
-    at: Moment
+    at: Instant
     given: Mapping[str, str]
 
 
@@ -86,19 +86,19 @@ class Sessions(Struct, frozen=True):
 
     state: Path
 
-    def given(self, name: str, now: datetime) -> Mapping[str, str]:
+    def shown(self, name: str, now: datetime) -> Mapping[str, str]:
         """Return the hash of the file of each entry that a session was shown, by address; empty after two days."""
         known = read_record(self._path(name), _Session)
         return known.given if known is not None and now - known.at < _LASTS else {}
 
-    def give(self, name: str, gave: Mapping[str, str], now: datetime) -> None:
+    def record(self, name: str, shown: Mapping[str, str], now: datetime) -> None:
         """Record entries that a session was shown (hash by address); errors are ignored."""
-        if not gave:
+        if not shown:
             return
         with suppress(OSError):
             # Read the record again, since another process may have recorded an answer meanwhile.
-            given = self.given(name, now)
-            known = {address: digest for address, digest in given.items() if address not in gave} | dict(gave)
+            before = self.shown(name, now)
+            known = {address: digest for address, digest in before.items() if address not in shown} | dict(shown)
             path = self._path(name)
             if not path.exists():
                 others = [one for one in (self.state / _FOLDER).glob(f"*{_SUFFIX}") if not one.name.startswith(".")]
@@ -244,7 +244,7 @@ def record_shown(state: Path, way: str, addresses: Iterable[str], when: datetime
 
 
 class _Shown(Struct, frozen=True):
-    when: Moment
+    when: Instant
     way: str
     told: tuple[str, ...]
 
@@ -275,7 +275,7 @@ class PendingWrite(Struct, frozen=True, kw_only=True):
 
     verb: str
     arguments: Mapping[str, Any]
-    created: Moment
+    created: Instant
     attempts: int = 1
     error: str = ""
     refused: bool = False
@@ -303,7 +303,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
     key: str
     confidence: float
     candidate: str
-    at: Moment
+    at: Instant
     title: str = ""
     project: str = ""
     request: str = ""
@@ -333,7 +333,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
 
     address: str
     digest: str
-    at: Moment
+    at: Instant
     is_written: bool = False
 
 

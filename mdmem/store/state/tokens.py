@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
-from mdmem.store.state.files import Moment, list_names, read_record, refusal_named, write_lock, write_record
+from mdmem.store.state.files import Instant, list_names, read_record, refusal_named, write_lock, write_record
 
 _FOLDER, _USED = "tokens", ".used"
 # The length of a token's random part, in bytes.
@@ -41,7 +41,7 @@ class ApprovalToken(Struct, frozen=True):
 class _Expiry(Struct, frozen=True):
     """The stored record of a token, in a file whose name is the token's hash."""
 
-    expires_at: Moment
+    expires_at: Instant
 
 
 def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
@@ -100,7 +100,7 @@ class BearerToken(Struct, frozen=True, kw_only=True):
 
     name: str
     sha256: str
-    created: Moment | None
+    created: Instant | None
     readable: frozenset[str] | None
     writable: frozenset[str] | None
 

@@ -370,7 +370,7 @@ def _named(name: str, commit: str) -> str:
     return commit[:10] if name == commit else f"{name} ({commit[:10]})"
 
 
-def record_given(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
+def count_shown(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
     """Record which entries an agent got, by which tool or hook, unless `consultations` is off; ignore errors."""
     if addresses and _is_counted(workspace):
         record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
