@@ -272,7 +272,9 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
             return f"No binding rule is about {subject}; one that is not approved ({self.pending}) is."
         # An unreadable file may contain the rule that covers the subject.
         kind = "readable" if self.problems or is_unread else "binding"
-        return f"No {kind} rule is {'clearly ' if has_match else ''}about {subject}."
+        if has_match:
+            return f"These are the closest entries; no {kind} rule matches the words well."
+        return f"No {kind} rule is about {subject}."
 
     def contradictions_of(self, shown: Container[str]) -> tuple[Contradiction, ...]:
         """Return the contradictions in which at least one of the two entries is shown."""

@@ -16,7 +16,7 @@ from mdmem.model.entry import Entry, day_of
 from mdmem.store.workspace.workspace import Workspace
 
 _REPLACED = 5
-UNMENTIONED = "no newer entry mentions this"
+UNMENTIONED = "no newer entry cites its ID"
 _LINK = re.compile(r"\[[^\[\]]*\]")
 # Words that may precede the number of a record whose entry-id contains only the number: `ADR-0148`.
 _KINDS = ("adr", "decision", "record")
@@ -62,7 +62,9 @@ class Mentions(Struct, frozen=True):
         olds = [catalog.entries[old] for old in sorted(catalog.lineage.ancestors(entry.address))]
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
             why = entry.reason if entry.reason and old.address in entry.supersedes else ""
-            found.append(Mention("replaces", old.address, old.title, _day(old), cut_at_word(why, SENTENCE)))
+            # Entries have the day of their import if their records have no dates, so the same day says nothing.
+            day = _day(old) if _age(old) != _age(entry) else ""
+            found.append(Mention("replaces", old.address, old.title, day, cut_at_word(why, SENTENCE)))
         if len(olds) > _REPLACED:
             found.append(Mention(f"replaces {len(olds) - _REPLACED} more", ""))
         return (*found, *mentioning)

@@ -148,7 +148,7 @@ def _coverage(answer: Answer) -> str:
     if paths and not answer.question.words.strip():
         # Invariants of the scope, which apply to every file, may follow.
         subject = f"{'these files' if paths[1:] else 'this file'} in particular"
-    return basis.coverage_text(subject, has_match=any(item.score > 0 or item.on_path for item in answer.items))
+    return basis.coverage_text(subject, has_match=any(item.score > 0 for item in answer.items))
 
 
 def _verdict(answer: Answer) -> str:

@@ -42,7 +42,7 @@ def indent(text: str) -> str:
 def in_no_entry(words: Sequence[str], wings: Sequence[str]) -> str:
     """Return the sentence that says that no entry of the searched wings contains some words."""
     of = f"of {' or '.join(wings)}" if 0 < len(wings) <= _FEW_WINGS else "searched"
-    return f"In no entry {of}: {', '.join(words)}."
+    return f"No entry {of} contains {' or '.join(words)}."
 
 
 def one_line(text: str) -> str:

@@ -130,7 +130,9 @@ def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(root: Path) -> None:
 def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root: Path, run: Run) -> None:
     put(root, "app/a/choice", "Queue")
     silent = run("retrieve", "timeout", "--format", form, cwd=root).out
-    assert silent.startswith("No binding rule is about this. In no entry of app or lib: timeout. Searched 1 room.\n")
+    assert silent.startswith(
+        "No binding rule is about this. No entry of app or lib contains timeout. Searched 1 room.\n"
+    )
     for paths, subject in (
         ((), "this"),
         (("x.py",), "this file in particular"),

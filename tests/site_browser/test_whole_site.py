@@ -205,7 +205,7 @@ FOUND = (
     # What ended is found, and leads to what replaced it.
     ("one thread", "Use two threads"),
     ("one thread", "supersedes Use one thread"),
-    ("zebra", "In no entry: zebra"),
+    ("zebra", "No entry contains zebra"),
 )
 
 

@@ -82,7 +82,7 @@
       row.append(" ", element("span", excerpt(shown.text, query), "detail"));
       rows.push(row);
     }
-    if (unknown.length) rows.push(element("p", "In no entry: " + unknown.join(", ")));
+    if (unknown.length) rows.push(element("p", "No entry contains " + unknown.join(" or ")));
     if (!rows.length) rows.push(element("p", "Nothing found."));
     hits.replaceChildren(...rows);
     count.textContent = seen.size + " found";
