@@ -24,7 +24,7 @@ from builders import (
     write_entry,
 )
 
-from mdmem.ask.fallback import answer_elsewhere
+from mdmem.ask.fallback import search_outside
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError
 from mdmem.store.catalog.load import NAME as SNAPSHOT
@@ -436,4 +436,4 @@ def test_document_behind_a_linked_folder_is_not_read(tmp_path: Path) -> None:
     write(tmp_path, "outside/architecture.md", "The secret.\n")
     (tmp_path / "top").mkdir()
     (tmp_path / "top/docs").symlink_to("../outside")
-    assert answer_elsewhere(tmp_path / "top", None, "secret") == ("workspace", ())
+    assert search_outside(tmp_path / "top", None, "secret") == ("workspace", ())

@@ -38,7 +38,7 @@ RELATIONS = {
 }
 
 
-class Why(StrEnum):
+class Reason(StrEnum):
     """A reason for which an entry is omitted; `OVERRIDDEN` is followed by ` by ADDRESS`."""
 
     ELSEWHERE = "applies elsewhere"
@@ -91,7 +91,7 @@ class Item(Struct, frozen=True, kw_only=True):
     - `terms`: the words of the question that the entry contains.
     - `via`: the superseded entries that matched the question and that this entry replaced.
     - `matches`: the entry contains half of the words, or applies to a given path.
-    - `on_path`: its `applies_to` matches a given path; `names_path`: its text mentions a given path.
+    - `on_path`: its `applies_to` matches a given path; `mentions_path`: its text mentions a given path.
     - `unconditional`: the entry is an invariant that every answer includes.
     - `branch_state`: how the entry compares with the default branch; None if that is not known.
     - `relations`: the one-sided supersessions and the amendments from or to the entry, by the names in `RELATIONS`;
@@ -109,7 +109,7 @@ class Item(Struct, frozen=True, kw_only=True):
     current: bool = True
     matches: bool = False
     on_path: bool = False
-    names_path: bool = False
+    mentions_path: bool = False
     unconditional: bool = False
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()
@@ -214,7 +214,7 @@ def count_omitted(counts: Iterable[Omission | OmittedCount]) -> tuple[OmittedCou
     """
     found: Counter[tuple[str, str]] = Counter()
     for one in counts:
-        why = Why.OVERRIDDEN if one.why.startswith(f"{Why.OVERRIDDEN} by ") else one.why
+        why = Reason.OVERRIDDEN if one.why.startswith(f"{Reason.OVERRIDDEN} by ") else one.why
         found[str(one.type), why] += one.count if isinstance(one, OmittedCount) else 1
     return tuple(OmittedCount(kind, why, number) for (kind, why), number in sorted(found.items()))
 

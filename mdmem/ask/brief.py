@@ -14,11 +14,11 @@ from hashlib import sha256
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.code_paths import code_path, count_elsewhere, lies_inside
+from mdmem.ask.code_paths import code_path, count_elsewhere, is_inside
 from mdmem.ask.excerpt import excerpt
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Question
-from mdmem.ask.retrieve import Reading, read_steadily
+from mdmem.ask.retrieve import Reading, read_with_retry
 from mdmem.ask.select import Selection
 from mdmem.errors import SettingsError
 from mdmem.model.entry import Entry, Status
@@ -82,11 +82,11 @@ def brief(workspace: Workspace, paths: Sequence[str], *, reported: Mapping[str, 
     same problem is reported only once. Raises the errors of loading the memory.
     """
     read = (code_path(workspace, one) for one in paths)
-    inside = tuple(dict.fromkeys(path for path in read if lies_inside(path)))
+    inside = tuple(dict.fromkeys(path for path in read if is_inside(path)))
     if not inside:
         return Brief()
     command = workspace.location.command
-    return read_steadily(workspace, lambda reading: _brief(reading, inside, reported or {}, command))
+    return read_with_retry(workspace, lambda reading: _brief(reading, inside, reported or {}, command))
 
 
 def unreadable_brief(why: str, reported: Mapping[str, str] | None = None) -> Brief:

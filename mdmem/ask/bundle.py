@@ -21,14 +21,14 @@ from mdmem.ask.answer import (
     Item,
     Omission,
     OmittedCount,
+    Reason,
     SearchResult,
-    Why,
     count_omitted,
 )
 from mdmem.ask.problems import problems_in, problems_json
 from mdmem.ask.question import Question, Tier, tidy
 from mdmem.ask.relate import doubts_of
-from mdmem.ask.retrieve import Reading, read_steadily, with_code_paths, with_fallback, with_outside
+from mdmem.ask.retrieve import Reading, read_with_retry, with_code_paths, with_fallback, with_lines_outside
 from mdmem.ask.search import search_in
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.markdown.body import content_of
@@ -108,11 +108,11 @@ def retrieve_context(
 
     unknown = ScopeState.UNRESOLVED if request.project_id is None else ScopeState.UNCERTAIN
     try:
-        return read_steadily(workspace, attempt, unsettled=(GoneError, OverdueError))
+        return read_with_retry(workspace, attempt, retry_on=(GoneError, OverdueError))
     except OverdueError:
         late = AnswerBasis(degraded=True, why_degraded="the time limit was reached")
         # If the memory is the top folder itself, its wings cannot be excluded without reading the memory once more.
-        basis = with_outside(late, workspace, request.topic) if workspace.location.under else late
+        basis = with_lines_outside(late, workspace, request.topic) if workspace.location.under else late
         message = "the memory was not read in time, in two attempts; continue without it, or ask again later"
         return _bundle("timed_out", unknown, message, basis, focus=focus)
     except (EnvironmentFaultError, OSError) as error:
@@ -148,7 +148,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         why = found.basis.why_degraded or "no entry of the scope can be read"
         basis = with_fallback(found.basis, workspace, request.topic, why=why)
     else:
-        basis = with_outside(found.basis, workspace, request.topic)
+        basis = with_lines_outside(found.basis, workspace, request.topic)
     overriding = [
         one
         for one in entries_with(catalog.entries, "overrides")
@@ -189,7 +189,7 @@ def merge(
     """
     own = Tier.SHARED if wing in catalog.wings and catalog.wings[wing].is_shared else Tier.PROJECT
     tiers = {own} if is_uncertain else set(Tier)
-    overridden = {one.address for one in found.basis.omitted if one.why.startswith(f"{Why.OVERRIDDEN} by ")}
+    overridden = {one.address for one in found.basis.omitted if one.why.startswith(f"{Reason.OVERRIDDEN} by ")}
 
     def has_label(item: Item) -> bool:
         entries = (item.entry, *(catalog.entries[old] for old in item.via))
@@ -199,18 +199,18 @@ def merge(
     def is_read(item: Item) -> bool:
         return item.tier in tiers or found.scope.always_applies(item.entry)
 
-    def turn(item: Item) -> tuple[bool, bool, bool]:
+    def order(item: Item) -> tuple[bool, bool, bool]:
         """Return a sort key: proposals come last; decisions merged without approval come between patterns and notes."""
         standing = item.branch_state.standing if item.branch_state is not None else Standing.BINDING
         return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
 
     wanted = [item for item in found.items if has_label(item)]
     left, chosen, over = dict(CAPS), set[str](), list[Item]()
-    for item in sorted(filter(is_read, wanted), key=turn):
+    for item in sorted(filter(is_read, wanted), key=order):
         is_invariant = item.entry.type is EntryType.INVARIANT
         if is_invariant or left[item.tier] > 0:
             chosen.add(item.address)
-            left[item.tier] -= not is_invariant
+            left[item.tier] -= 0 if is_invariant else 1
         else:
             over.append(item)
     drafts = [item for item in found.proposed if has_label(item) and item.tier in tiers]
@@ -223,7 +223,7 @@ def merge(
     ]
     others = found.basis.omitted
     # The contract calls the filter of types `categories`.
-    omitted += [replace(one, why="not among `categories`") if one.why == Why.TYPE_FILTER else one for one in others]
+    omitted += [replace(one, why="not among `categories`") if one.why == Reason.TYPE_FILTER else one for one in others]
     basis = replace(
         found.basis,
         conflicts=found.basis.contradictions_of(chosen),

@@ -40,15 +40,15 @@ def code_path(workspace: Workspace, path: str) -> str:
         return f"{typed}/" if plain.endswith("/") else typed
     # Symbolic links are not resolved, since the globs of `applies_to` refer to the link, not to its target.
     here = Path(os.path.normpath(workspace.cwd.resolve() / path))
-    if "\\" in path and not is_there(here) and not is_there(top / path):
+    if "\\" in path and not path_exists(here) and not path_exists(top / path):
         # The path has the backslashes of Windows.
         return code_path(workspace, path.replace("\\", "/"))
     found = Path(path).as_posix().removeprefix("./").rstrip("/")
     if here.is_relative_to(top):
         from_here = here.relative_to(top).as_posix()
         # The place at which the path exists decides; if it exists at both, the working directory.
-        is_from_here = is_there(here)
-        is_from_top = not is_from_here and is_there(top / path)
+        is_from_here = path_exists(here)
+        is_from_top = not is_from_here and path_exists(top / path)
         if not (is_from_here or is_from_top):
             # For a path that does not exist yet, its parent folder decides.
             is_from_here, is_from_top = _is_folder(here.parent), _is_folder((top / path).parent)
@@ -62,7 +62,7 @@ def code_path(workspace: Workspace, path: str) -> str:
     return f"{found}/" if path.endswith("/") or _is_folder(top / found) else found
 
 
-def is_there(path: Path) -> bool:
+def path_exists(path: Path) -> bool:
     """Return whether a file or folder exists at a path; raises OSError if permission is denied."""
     # `Path.exists` ignores all errors since Python 3.14.
     try:
@@ -79,7 +79,7 @@ def is_there(path: Path) -> bool:
 
 
 def _is_folder(path: Path) -> bool:
-    return is_there(path) and path.is_dir()
+    return path_exists(path) and path.is_dir()
 
 
 def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
         return ()
     places = (location.base, workspace.cwd)
     absent = tuple(
-        path for path in paths if not (lies_inside(path) and any(os.path.lexists(one / path) for one in places))
+        path for path in paths if not (is_inside(path) and any(os.path.lexists(one / path) for one in places))
     )
     memory = location.under.partition("/")[0]
     with suppress(OSError), os.scandir(location.base) as listed:
@@ -103,12 +103,12 @@ def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
     return ()
 
 
-def lies_inside(path: str) -> bool:
+def is_inside(path: str) -> bool:
     """Return whether a path from the top lies inside the repository."""
     return not path.startswith(("/", "../")) and path != ".." and not _DRIVE.match(path)
 
 
-def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+def find_mentions(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
     """Return, by address, which of the given paths each entry mentions, or which folders above them.
 
     A folder counts only if the text has a slash after its name. The path must be a whole word of the text, or the end
@@ -118,7 +118,7 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
     folders: dict[str, str] = {}
-    for path in filter(lies_inside, paths):
+    for path in filter(is_inside, paths):
         # A folder itself, with a slash at the end, is the first of its folders.
         above = [f"{one}/" for one in PurePosixPath(f"{path}.").parents if one.name]
         folders |= {one: one for at, one in enumerate(above) if (not at or one.count("/") > 1) and one not in names}

@@ -17,12 +17,12 @@ from msgspec.structs import asdict, replace
 
 from mdmem.ask.answer import RELATIONS, VIA_NAMED, Answer, AnswerBasis, Form, Item, Omission, count_omitted
 from mdmem.ask.excerpt import excerpt, rule_of
-from mdmem.ask.facets import REACHES, SESSION, Facet, Intent, Layer, facet_of, facets_for
+from mdmem.ask.facets import LAYER_LIMITS, SESSION, Facet, Intent, Layer, facet_of, facets_for
 from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
 from mdmem.ask.problems import problems_json
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
-from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
+from mdmem.ask.retrieve import Reading, read_with_retry, reading_of, with_fallback, with_lines_outside
 from mdmem.ask.select import Selection
 from mdmem.errors import GoneError, MdmemError
 from mdmem.markdown.body import content_of, size_of, tokens_of
@@ -145,7 +145,7 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
         return append_audit(state, "context", asked, returned, when=when, caller=caller, more=more)
 
     try:
-        pack = read_steadily(workspace, lambda reading: _compile(reading, request, has_own=own))
+        pack = read_with_retry(workspace, lambda reading: _compile(reading, request, has_own=own))
     except MdmemError as error:
         audit((), {"refused": str(error)})
         raise
@@ -158,7 +158,7 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
 def context_without_root(cwd: Path, request: ContextRequest, *, why: str, scope: Scope = NO_SCOPE) -> Pack:
     """Return a pack for a folder without a memory, or with one that cannot be read; `why` says why.
 
-    The pack has lines from outside the memory, as `answer_elsewhere` finds them.
+    The pack has lines from outside the memory, as `search_outside` finds them.
     """
     return _pack(request, scope, basis_without_root(cwd, request.query, why=why))
 
@@ -222,7 +222,7 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
         basis = with_fallback(basis, workspace, request.query, why="no entry of the memory can be read")
     # At the start of a session, lines from outside that match a word by chance do not help.
     if request.layer is not Layer.WAKE or not chosen:
-        basis = with_outside(basis, workspace, request.query)
+        basis = with_lines_outside(basis, workspace, request.query)
     items, proposed = _items(chosen, request, budget), _items(drafts[:_PROPOSED], request, budget // 4)
     return _pack(request, scope, basis, items=items, proposed=proposed, remarks=remarks)
 
@@ -233,7 +233,7 @@ def _candidates(memory: _Memory, request: ContextRequest) -> Iterator[_Candidate
     They are the matches, the invariants, the last session notes, the agent's diary, and the entries of the domain: the
     domain is their wing, room, label, topic, focus or a tag.
     """
-    catalog, scope, reach = memory.reading.view.effective.catalog, memory.found.scope, REACHES[request.layer]
+    catalog, scope, limits = memory.reading.view.effective.catalog, memory.found.scope, LAYER_LIMITS[request.layer]
     # Without words, retrieval returns everything; a goal of stop words alone matches nothing.
     items = {item.address: item for item in memory.found.items if request.query or item.unconditional}
     members = [one for one in catalog.entries.values() if scope.contains(one.address)]
@@ -243,10 +243,10 @@ def _candidates(memory: _Memory, request: ContextRequest) -> Iterator[_Candidate
     sessions = [one for one in notes if one.label == SESSION]
     newest = {(one.wing, one.focus): one.address for one in reversed(sessions)}
     own = [one for one in sessions if one.wing == scope.wing]
-    always = {one.address: "one of the last sessions" for one in own[: reach.latest]}
+    always = {one.address: "one of the last sessions" for one in own[: limits.latest]}
     if (agent := request.agent_id) is not None:
         diary = [one for one in notes if one.agent is not None and _folded(one.agent) == _folded(agent)]
-        always |= {one.address: f"diary of {agent}" for one in diary[: reach.diary]}
+        always |= {one.address: f"diary of {agent}" for one in diary[: limits.diary]}
     domain = set()
     if request.domain:
         for one in members:
@@ -286,8 +286,8 @@ def _choose(candidates: Sequence[_Candidate], request: ContextRequest) -> tuple[
     If an entry belongs to the requested domain, others are omitted. Unconditional invariants are always included, and
     do not count against the request's limit. Among the omitted, the best ones over the limit come first.
     """
-    reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
-    floor = reach.floor * max((one.item.score for one in candidates), default=0.0)
+    limits, facets = LAYER_LIMITS[request.layer], facets_for(request.intent, request.layer)
+    floor = limits.floor * max((one.item.score for one in candidates), default=0.0)
     narrows = any(one.in_domain for one in candidates)
     current, later = ({facet: list[_Candidate]() for facet in facets} for _ in range(2))
     taken, fitting, others = list[_Candidate](), list[_Candidate](), _Omitted()
@@ -306,7 +306,7 @@ def _choose(candidates: Sequence[_Candidate], request: ContextRequest) -> tuple[
             fitting.append(one)
             # Proposals use only the space that current entries leave.
             (later if one.item.is_proposal and not one.always else current)[one.facet].append(one)
-    size = len(taken) + math.ceil(min(max(request.limit, 1), _MOST) * reach.share)
+    size = len(taken) + math.ceil(min(max(request.limit, 1), _MOST) * limits.share)
     for queues in (current.values(), later.values()):
         while len(taken) < size and any(queues):
             for weight, queue in zip(_WEIGHTS, queues, strict=False):
@@ -341,8 +341,8 @@ def _basis(memories: Sequence[_Memory], omitted: _Omitted, shown: set[str]) -> A
 
 def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -> list[dict[str, Any]]:
     """Return the items of some candidates; contents are shortened, and links omitted, to fit the budget."""
-    reach = REACHES[request.layer]
-    has_links, left = request.include_related and not reach.gists, int(budget * reach.length)
+    limits = LAYER_LIMITS[request.layer]
+    has_links, left = request.include_related and not limits.gist_only, int(budget * limits.length)
     most = min(max(request.related_limit, 0), _MOST_RELATED) if has_links else 0
     for catalog in {id(one.catalog): one.catalog for one in chosen}.values():
         # All files are read together.
@@ -366,7 +366,7 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
                 break
             related.append(link)
             left -= cost
-        stated = None if reach.gists else document.fields
+        stated = None if limits.gist_only else document.fields
         items.append(_item(one, content, metadata=_metadata(one, form, stated), related=related))
     return items
 
@@ -380,13 +380,13 @@ def _contents(
     invariants are never shortened, and do not count. Notes are shortened first, then patterns, then decisions. Within a
     type, the entries that fit the goal worst are shortened first.
     """
-    reach, contents = REACHES[request.layer], list[tuple[str, Form]]()
+    limits, contents = LAYER_LIMITS[request.layer], list[tuple[str, Form]]()
     for one, body in zip(chosen, bodies, strict=True):
         left = (("Open", one.entry.open_items), ("Next", one.entry.next_actions))
         work = "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
         gist = rule_of(body) if one.entry.type is EntryType.INVARIANT else work
-        contents.append((gist, Form.SUMMARY) if reach.gists else (content_of(one.entry, body), Form.FULL))
-    order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT and not reach.gists]
+        contents.append((gist, Form.SUMMARY) if limits.gist_only else (content_of(one.entry, body), Form.FULL))
+    order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT and not limits.gist_only]
     order.sort(key=lambda at: (chosen[at].entry.type.rank, chosen[at].fitness), reverse=True)
     weights = dict.fromkeys(ask(request.query).terms, 1.0)
     total = sum(_cost(contents[at][0]) for at in order)

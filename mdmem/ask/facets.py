@@ -106,13 +106,13 @@ def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
     return found or _OTHERWISE[entry.type]
 
 
-class Reach(Struct, frozen=True, kw_only=True):
+class LayerLimits(Struct, frozen=True, kw_only=True):
     """How much a `Layer` includes.
 
     - `share`: the most entries, as a share of the request's limit.
     - `floor`: entries that score below this share of the best score are omitted.
     - `length`: the space for contents and links, as a multiple of the budget.
-    - `gists`: of an invariant only the rule is included, of a session only its open work, and of other entries no
+    - `gist_only`: of an invariant only the rule is included, of a session only its open work, and of other entries no
       content.
     - `latest`, `diary`: so many of the last session notes, and of the agent's notes, are included without a match.
     """
@@ -120,15 +120,15 @@ class Reach(Struct, frozen=True, kw_only=True):
     share: float
     floor: float
     length: float
-    gists: bool = False
+    gist_only: bool = False
     latest: int = 0
     diary: int
 
 
-REACHES = {
-    Layer.WAKE: Reach(share=0.5, floor=0.5, length=0.0, gists=True, latest=2, diary=2),
-    Layer.RECALL: Reach(share=1.0, floor=0.3, length=1.0, diary=4),
-    Layer.DEEP_SEARCH: Reach(share=1.0, floor=0.0, length=4.0, diary=8),
+LAYER_LIMITS = {
+    Layer.WAKE: LayerLimits(share=0.5, floor=0.5, length=0.0, gist_only=True, latest=2, diary=2),
+    Layer.RECALL: LayerLimits(share=1.0, floor=0.3, length=1.0, diary=4),
+    Layer.DEEP_SEARCH: LayerLimits(share=1.0, floor=0.0, length=4.0, diary=8),
 }
 
 # Constraints come before all of these facets, so that they are on the first page of a long answer.

@@ -68,11 +68,11 @@ def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
     except GitError:
         repository = None
     base = repository.top if repository is not None else cwd
-    source, passages = answer_elsewhere(base, repository, words)
+    source, passages = search_outside(base, repository, words)
     return AnswerBasis(degraded=True, why_degraded=why, source=source, fallback=passages)
 
 
-def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
+def search_outside(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
     """Return the first source with matching lines, and at most 20 matching lines of all sources.
 
     The sources are `docs` (`docs/architecture.md`), `readme`, and `workspace` (other files). If no line matches, the
@@ -90,7 +90,7 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
     return source, tuple(passages)
 
 
-def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
+def lines_outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
     """Return the lines outside the memory with the most words of a question that no rule covers.
 
     The result has at most 5 lines and 300 tokens; the search takes at most 0.3 seconds. A caller who may not see all

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
-from itertools import islice, takewhile
+from itertools import islice
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.ask import limits
-from mdmem.ask.answer import RELATIONS, Answer, Form, Item, Mention, Omission, Why, count_omitted
+from mdmem.ask.answer import RELATIONS, Answer, Form, Item, Mention, Omission, Reason, count_omitted
 from mdmem.ask.excerpt import PASSAGE_START, excerpt, rule_of
 from mdmem.ask.limits import Slots
-from mdmem.ask.mentions import Mentions, in_short
+from mdmem.ask.mentions import Mentions, merge_mentions
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import fit_key
 from mdmem.markdown.body import BYTES_A_TOKEN, content_of, size_of, tokens_of
@@ -33,7 +33,7 @@ NOTHING_SHOWN: Shown = {}
 ALL = frozenset({"*"})
 _SEPARATOR = "\n"
 OMITTED_LISTED = 50
-_COUNTED = (Why.WEAK, Why.NO_MATCH)
+_COUNTED = (Reason.WEAK, Reason.NO_MATCH)
 _BEST = 10
 # The bytes of brackets, marks and line ends around the address and the title of an entry.
 _AROUND = 40
@@ -66,10 +66,10 @@ def fit(
     omitted = [*found.basis.omitted, *fitting.left_out(), *not_proposed]
 
     # There may be thousands of weak matches, so they are only counted.
-    best = (one for one in omitted if one.why in (Why.OVER_BUDGET, Why.WEAK))
+    best = (one for one in omitted if one.why in (Reason.OVER_BUDGET, Reason.WEAK))
     next_best = list(islice(best, limits.NEXT_BEST if found.weights and slots is usual else 0))
     rest = [one for one in omitted if one not in next_best]
-    named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != Why.OVER_BUDGET)
+    named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != Reason.OVER_BUDGET)
     named[:0] = next_best
     unnamed = [*named[OMITTED_LISTED:], *(one for one in rest if one.why in _COUNTED)]
     visible = {address for address, item in fitting.placed.items() if item.form is not Form.ALREADY_SHOWN}
@@ -163,7 +163,7 @@ class _Fitting(Struct, dict=True):
         strong = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
         strong = [one for one in strong if one.address not in self.placed]
         matches = list(islice((one for one in strong if not self._is_already_shown(one)), _BEST))
-        for item in takewhile(lambda one: one is not matches[-1], strong) if matches else strong[:_BEST]:
+        for item in strong[: strong.index(matches[-1])] if matches else strong[:_BEST]:
             if self._is_already_shown(item):
                 self._place(self.limit, [self._line(item)])
         ranks = {item.address: rank for rank, item in enumerate(matches)}
@@ -177,7 +177,7 @@ class _Fitting(Struct, dict=True):
             is_note, rank = item.entry.type is EntryType.NOTE, ranks[item.address]
             limit = self.limit - _LINE * (len(matches) - at - 1 if has_notes else 0)
             size = self.slots.excerpts[rank] if rank < len(self.slots.excerpts) else 0
-            is_near = rank < limits.LIKELY_RANKS or item.names_path or item.score >= near
+            is_near = rank < limits.LIKELY_RANKS or item.mentions_path or item.score >= near
             may_have_text = not is_rule_a_line and has_notes if is_note else True
             has_text = size and may_have_text and (is_near or (is_note_best and not is_note))
             if has_text and self._place(limit, self._excerpts_of(item, rank)):
@@ -196,12 +196,12 @@ class _Fitting(Struct, dict=True):
         for size in dict.fromkeys((*self.excerpts[rank:], limits.SENTENCE)):
             one = self._excerpt(item, size, searches=rank < limits.LIKELY_RANKS)
             if is_short:
-                one = replace(one, mentions=in_short(one.mentions))
+                one = replace(one, mentions=merge_mentions(one.mentions))
             yield one
             one = replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
             yield one
         # A line without an address only counts or lists plain mentions.
-        merged = in_short(one.mentions)
+        merged = merge_mentions(one.mentions)
         yield replace(one, mentions=merged if not rank else tuple(mention for mention in merged if mention.address))
 
     def place_lines(self) -> None:
@@ -226,13 +226,13 @@ class _Fitting(Struct, dict=True):
         least = limits.NEAR_SHARE * max(scores, default=0.0)
         nearest = {one.address for one in sorted(self.found.proposed, key=fit_key)[: limits.MOST_PROPOSED]}
         for item in self.found.proposed:
-            why: str = Why.OVER_BUDGET
+            why: str = Reason.OVER_BUDGET
             if item.address not in nearest:
                 why = f"over the {limits.MOST_PROPOSED} drafts that are shown"
             if not (item.unconditional or item.on_path or item.score >= least):
-                why = Why.WEAK
+                why = Reason.WEAK
             forms = (form(item) for form in (lambda one: self._excerpt(one, self.excerpts[-1]), self._line))
-            if why != Why.OVER_BUDGET or not self._place(self.limit, forms):
+            if why != Reason.OVER_BUDGET or not self._place(self.limit, forms):
                 yield item.omission(f"proposed, {why}")
 
     def left_out(self) -> Iterator[Omission]:
@@ -243,11 +243,11 @@ class _Fitting(Struct, dict=True):
         for item in sorted(self._by_fit(), key=lambda one: not one.on_path):
             if item.address not in self.placed:
                 is_weak = self._is_weak(item) or (self.has_selected_lines and not self._is_near(item))
-                why = Why.NOT_CURRENT if not item.current else Why.WEAK if is_weak else Why.OVER_BUDGET
+                why = Reason.NOT_CURRENT if not item.current else Reason.WEAK if is_weak else Reason.OVER_BUDGET
                 yield item.omission(f"proposed, {why}" if item.is_proposal else why)
         for item in self.found.unmatched:
             if item.address not in self.placed:
-                yield item.omission(Why.NO_MATCH)
+                yield item.omission(Reason.NO_MATCH)
 
     def _by_fit(self) -> Sequence[Item]:
         """Return the items by score, or in the order of authority if the question has no words."""
@@ -256,14 +256,16 @@ class _Fitting(Struct, dict=True):
     def _is_already_shown(self, item: Item) -> bool:
         """Return whether the session has already seen everything that this answer would show of an entry."""
         known = self._known(item)
-        return bool(known) and (known >= ALL or not unseen(self._shortened(item, self.excerpts[0])[0], known))
+        if not known or known >= ALL:
+            return bool(known)
+        return not unseen_paragraphs(self._shortened(item, self.excerpts[0])[0], known)
 
     def _is_near(self, item: Item) -> bool:
-        return item.on_path or item.names_path or item.score >= limits.NEAR_SHARE * self.best
+        return item.on_path or item.mentions_path or item.score >= limits.NEAR_SHARE * self.best
 
     def _is_weak(self, item: Item, share: float = 0.0) -> bool:
         """Return whether an item matches the question only weakly: below a share of the best score."""
-        if not self.found.weights or item.on_path or item.names_path:
+        if not self.found.weights or item.on_path or item.mentions_path:
             return False
         # A small budget limits the answer more than scores do, so fewer matches are weak.
         least = share or (limits.FAR_SHARE if self.slots is limits.SMALL_SLOTS else limits.WEAK_SHARE)
@@ -310,7 +312,7 @@ class _Fitting(Struct, dict=True):
         only links count as mentions. Another version of the entry than the one in the memory has no mentions.
         """
         item, known, mentions = self._described(item), self._known(item), tuple[Mention, ...]()
-        fresh = unseen(content, known)
+        fresh = unseen_paragraphs(content, known)
         if known and not fresh:
             return replace(item, form=Form.ALREADY_SHOWN)
         if known and not fresh.startswith(paragraphs_of(content)[0]):
@@ -375,7 +377,7 @@ def paragraphs_of(content: str) -> list[str]:
     return [part for part in content.split("\n\n") if part.strip()]
 
 
-def unseen(content: str, shown: frozenset[str]) -> str:
+def unseen_paragraphs(content: str, shown: frozenset[str]) -> str:
     """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones.
 
     A passage keeps the quoted heading that it shares with a passage that is left out.

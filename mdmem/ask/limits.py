@@ -92,5 +92,5 @@ VERB_DISTANCE = 70
 # The most characters of a passage that covers a question: about 80 words.
 PASSAGE = 500
 # The number of a record at the start of an entry-id, with an optional kind before it: `0148-use-postgres`, `pep-572`.
-# (`markdown/headings.py` lists which headings belong to a decision.)
+# (`markdown/body.py` lists which headings belong to a decision.)
 RECORD_NUMBER = re.compile(r"(?:(?P<kind>[a-z]{2,12})-)?(?P<number>\d{1,6})(?=-|\Z)")

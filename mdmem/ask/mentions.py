@@ -129,7 +129,7 @@ class Mentions(Struct, frozen=True):
         return any(one.startswith(start) and one != entry.address for one in self.workspace.catalog.entries)
 
 
-def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+def merge_mentions(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """Return the lines under an entry with all plain mentions merged into one line of entry-ids.
 
     A plain mention states no change of the entry.

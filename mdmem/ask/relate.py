@@ -41,12 +41,12 @@ def _in_scope(addresses: Iterable[str], scope: Scope) -> tuple[str, ...]:
     return tuple(one for one in addresses if one.partition("/")[0] in scope.wings)
 
 
-def claims_on(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
+def claimants_in_scope(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
     """Return the entries of the scope that claim to supersede an entry."""
     return _in_scope(catalog.lineage.claimed_by(entry.address), scope)
 
 
-def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tuple[Entry, ...]:
+def related_entries(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tuple[Entry, ...]:
     """Return the entries to show together with the chosen ones, because they are related to one of them.
 
     They supersede a chosen entry one-sidedly, amend it, or have a declared contradiction with it.
@@ -100,7 +100,7 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
         return ()
     entries = (catalog.entries[match.key] for match in matches)
     counted = (one for one in entries if one.status is not Status.DRAFT or lineage.heads(one.address))
-    for rank, entry in enumerate(islice(filter(filters.lets_in, counted), ENDED_RANKS)):
+    for rank, entry in enumerate(islice(filter(filters.matches_entry, counted), ENDED_RANKS)):
         heads = lineage.heads(entry.address)
         chain = lineage.descendants(entry.address) | {entry.address}
         named = {new for old in chain for new in catalog.entries[old].superseded_by}

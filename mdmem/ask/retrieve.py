@@ -18,11 +18,11 @@ from mdmem.ask.answer import (
     Item,
     OmittedCount,
     Passage,
+    Reason,
     UnreadMatch,
-    Why,
 )
-from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, entries_naming
-from mdmem.ask.fallback import answer_elsewhere, outside
+from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, find_mentions
+from mdmem.ask.fallback import lines_outside, search_outside
 from mdmem.ask.fit import NOTHING_SHOWN, Shown, fit
 from mdmem.ask.limits import FEW_DECISIONS, LIKELY_RANKS, SHORT_BUDGET
 from mdmem.ask.problems import problems_in
@@ -83,17 +83,17 @@ def reading_of(workspace: Workspace) -> Reading:
         return Reading(workspace, error.readable if isinstance(error.readable, Settings) else Settings(), (fault,))
 
 
-def read_steadily(
-    workspace: Workspace, answer: Callable[[Reading], _T], *, unsettled: tuple[type[BaseException], ...] = (GoneError,)
+def read_with_retry(
+    workspace: Workspace, answer: Callable[[Reading], _T], *, retry_on: tuple[type[BaseException], ...] = (GoneError,)
 ) -> _T:
     """Return an answer; if files disappear meanwhile, reload the memory and try once more.
 
-    Git removes files during a checkout, for example. `unsettled` are the errors that cause the second attempt. An error
+    Git removes files during a checkout, for example. `retry_on` are the errors that cause the second attempt. An error
     of the second attempt is raised.
     """
     try:
         return answer(reading_of(workspace))
-    except unsettled:
+    except retry_on:
         return answer(reading_of(workspace.reread()))
 
 
@@ -137,7 +137,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             problems=problems_in(catalog, scope),
             conflicts=tuple(contradictions_among(catalog, {item.address for item in items if item.current})),
             omitted=tuple(omitted),
-            omitted_counts=(OmittedCount(EntryType.DECISION.value, Why.NO_MATCH, uncounted),) if uncounted else (),
+            omitted_counts=(OmittedCount(EntryType.DECISION.value, Reason.NO_MATCH, uncounted),) if uncounted else (),
             coverage=coverage,
             pending=standing if best else "",
             uncovered_terms=selection.missing_terms(weights, of_rules=True) if coverage is Coverage.PARTIAL else (),
@@ -155,8 +155,8 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
 def _selection(workspace: Workspace, scope: Scope, question: Question) -> Selection:
     addresses = scope.read(workspace.catalog)
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
-    naming = entries_naming(workspace.catalog, question.paths, addresses)
-    return Selection(workspace.catalog, scope, question, answer, workspace.today, naming)
+    mentioning = find_mentions(workspace.catalog, question.paths, addresses)
+    return Selection(workspace.catalog, scope, question, answer, workspace.today, mentioning)
 
 
 def _coverage(selection: Selection, rules: Sequence[Item], weights: dict[str, float]) -> Coverage:
@@ -168,7 +168,7 @@ def _coverage(selection: Selection, rules: Sequence[Item], weights: dict[str, fl
     matches = [(selection.catalog.entries[one], match) for one, match in selection.matches.items() if one in counted]
     found = coverage_of(weights, matches, selection.catalog.body, len(selection.members))
     # A text that mentions only the folder of a file may be about anything in it.
-    named = (selection.naming.get(item.address, ()) for item in rules)
+    named = (selection.mentioning.get(item.address, ()) for item in rules)
     if found is Coverage.NONE and any(path in selection.question.paths for paths in named for path in paths):
         return Coverage.PARTIAL
     return found
@@ -213,7 +213,7 @@ def retrieve(
         new = {address: note for address, note in known.items() if shown.get(address) != note}
         return Answers(first, tuple(short), unread, {**new, **files})
 
-    return read_steadily(workspace, read)
+    return read_with_retry(workspace, read)
 
 
 def _answer(
@@ -244,7 +244,7 @@ def _answer(
         return answer, notes
     # A caller who may read only a part of the memory gets no lines from the rest of the repository.
     if view.effective.catalog.entries or not answer.basis.problems or workspace.access.is_narrow:
-        return replace(answer, basis=with_outside(answer.basis, workspace, question.words)), notes
+        return replace(answer, basis=with_lines_outside(answer.basis, workspace, question.words)), notes
     why = "no entry of the memory can be read"
     return replace(answer, basis=with_fallback(answer.basis, workspace, question.words, why=why)), notes
 
@@ -281,14 +281,14 @@ def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: 
     """
     source, passages = "workspace", tuple[Passage, ...]()
     if not workspace.access.is_narrow:
-        source, passages = answer_elsewhere(workspace.location.base, workspace.location.repository, words)
+        source, passages = search_outside(workspace.location.base, workspace.location.repository, words)
     return replace(basis, source=source, fallback=passages, degraded=True, why_degraded=why)
 
 
-def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
+def with_lines_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
     """Add a few lines from outside the memory if no rule covers the question and no other wing has a match."""
     is_answered = basis.coverage is not Coverage.NONE or basis.elsewhere or basis.unread or basis.fallback
-    return basis if is_answered or not words.strip() else replace(basis, fallback=outside(workspace, words))
+    return basis if is_answered or not words.strip() else replace(basis, fallback=lines_outside(workspace, words))
 
 
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:

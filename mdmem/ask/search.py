@@ -11,7 +11,7 @@ from mdmem.ask.answer import AnswerBasis, Item, SearchResult
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Question
 from mdmem.ask.rank import claimants_first, find_text, fit_key
-from mdmem.ask.relate import claims_on, ended_match, relations_of
+from mdmem.ask.relate import claimants_in_scope, ended_match, relations_of
 from mdmem.errors import GoneError
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog.model import Catalog
@@ -75,7 +75,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     hits = sorted(
         (replace(one, relations=relations_of(catalog, one.entry, scope)) for one in found.values()), key=_order
     )
-    hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claims_on(catalog, entry, scope))
+    hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claimants_in_scope(catalog, entry, scope))
     is_hidden = not (filters.include_drafts or filters.statuses)
     keys = (match.key for match in answer.matches if is_hidden)
     drafts = [key for key in keys if catalog.entries[key].status is Status.DRAFT]
@@ -102,7 +102,7 @@ def _order(hit: Item) -> tuple[object, ...]:
 def passes(entry: Entry, filters: Filters, today: date) -> bool:
     """Return whether an entry passes all filters except wing and room; an expired entry counts as under review."""
     return (
-        filters.lets_in(entry)
+        filters.matches_entry(entry)
         and (not filters.focuses or entry.focus in filters.focuses)
         and (not filters.statuses or not {entry.status, entry.status_on(today)}.isdisjoint(filters.statuses))
     )

@@ -10,10 +10,10 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.answer import RELATIONS, Item, Omission, Why, replaced_notes
+from mdmem.ask.answer import RELATIONS, Item, Omission, Reason, replaced_notes
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
-from mdmem.ask.relate import claims_on, doubts_of, partners_of, relations_of
+from mdmem.ask.relate import claimants_in_scope, doubts_of, related_entries, relations_of
 from mdmem.model.entry import Entry, EntryType, Status, addresses_of, entries_with
 from mdmem.model.globs import all_matches, any_match
 from mdmem.model.text import first_of
@@ -33,9 +33,9 @@ _BEST = 10
 class Selection(Struct, frozen=True, dict=True):
     """The selection of entries for one question in one scope.
 
-    `answer` is the result of the full-text search, or None if the question has no words. `naming` has the entries whose
-    text mentions a given path or its folder, with what they mention. `omitted` collects the entries that were omitted,
-    with the reasons, and `overriders` the overriding entry of each selected entry that has one.
+    `answer` is the result of the full-text search, or None if the question has no words. `mentioning` has the entries
+    whose text mentions a given path or its folder, with what they mention. `omitted` collects the entries that were
+    omitted, with the reasons, and `overriders` the overriding entry of each selected entry that has one.
     """
 
     catalog: Catalog
@@ -43,26 +43,26 @@ class Selection(Struct, frozen=True, dict=True):
     question: Question
     answer: TextAnswer | None
     today: date
-    naming: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mentioning: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     omitted: dict[str, Omission] = field(default_factory=dict)
     overriders: dict[str, Entry] = field(default_factory=dict)
 
     def select(self, only: Set[str] | None = None) -> list[Item]:
         """Return the selected items in the order of authority; with `only`, just those at these addresses."""
-        entries, lets_in = self.catalog.entries, self.question.filters.lets_in
+        entries, matches_entry = self.catalog.entries, self.question.filters.matches_entry
         if self.question.is_open:
             found = sorted(self.members)
         else:
-            more = self.on_path | self.naming.keys() | self.catalog.derived.of_type[EntryType.INVARIANT]
+            more = self.on_path | self.mentioning.keys() | self.catalog.derived.of_type[EntryType.INVARIANT]
             found = list(dict.fromkeys((*self.matches, *sorted(more & self.members), *self.inherited)))
         chosen = {one: entries[one] for one in found if one in self.members and self._answers(entries[one])}
         for head, olds in self.inherited.items():
             # A successor need not pass the filters if an entry that it superseded does.
-            is_wanted = head not in chosen and any(self.scope.contains(old) and lets_in(entries[old]) for old in olds)
-            if is_wanted and not self._misses_paths(entries[head]):
+            is_wanted = any(self.scope.contains(old) and matches_entry(entries[old]) for old in olds)
+            if is_wanted and head not in chosen and not self._misses_paths(entries[head]):
                 chosen[head] = entries[head]
         self._apply_overrides(chosen)
-        for entry in partners_of(self.catalog, chosen, self.scope):
+        for entry in related_entries(self.catalog, chosen, self.scope):
             if not self._misses_paths(entry) and not self._has_other_focus(entry):
                 chosen.setdefault(entry.address, entry)
         for address in chosen:
@@ -73,7 +73,7 @@ class Selection(Struct, frozen=True, dict=True):
         items.sort(key=lambda item: authority_key(item, starts_shared=self.scope.starts_shared))
         if not self.catalog.lineage.claimed.isdisjoint(everything):
             items = claimants_first(
-                items, lambda item: item.entry, lambda entry: claims_on(self.catalog, entry, self.scope)
+                items, lambda item: item.entry, lambda entry: claimants_in_scope(self.catalog, entry, self.scope)
             )
         return items
 
@@ -91,7 +91,7 @@ class Selection(Struct, frozen=True, dict=True):
         return [
             self.catalog.entries[address]
             for address in sorted(decisions - known)
-            if self._is_shown(address) and self.question.filters.lets_in(self.catalog.entries[address])
+            if self._is_shown(address) and self.question.filters.matches_entry(self.catalog.entries[address])
             if not (self.question.paths and self.catalog.entries[address].applies_to)
             if (state := self.catalog.branch_state(address)) is None or not state.standing.is_unapproved
         ]
@@ -117,7 +117,7 @@ class Selection(Struct, frozen=True, dict=True):
     def inherited(self) -> dict[str, list[str]]:
         """Return, for each current address, the addresses of the matching entries that it replaced, best first."""
         lineage, found = self.catalog.lineage, dict[str, list[str]]()
-        for address in (*self.matches, *sorted({*self.on_path, *self.naming} - self.matches.keys())):
+        for address in (*self.matches, *sorted({*self.on_path, *self.mentioning} - self.matches.keys())):
             for head in lineage.heads(address) if not lineage.is_current(address) else ():
                 if head != address:
                     found.setdefault(head, []).append(address)
@@ -132,28 +132,28 @@ class Selection(Struct, frozen=True, dict=True):
             return self._is_match(entry)
         # A room filter counts only if the filters also ask for invariants by type.
         if filters.types and EntryType.INVARIANT not in filters.types:
-            return self._omit(entry, Why.TYPE_FILTER)
+            return self._omit(entry, Reason.TYPE_FILTER)
         if filters.types and not self.scope.contains(address):
-            return self._omit(entry, Why.OTHER_ROOM)
+            return self._omit(entry, Reason.OTHER_ROOM)
         if self._misses_paths(entry):
             return False
         at_work = self.question.work_paths
         if at_work and address not in self.matches and not _applies_to(entry, at_work):
-            return self._omit(entry, Why.ELSEWHERE)
-        return not self._has_other_focus(entry) or self._omit(entry, Why.OTHER_FOCUS)
+            return self._omit(entry, Reason.ELSEWHERE)
+        return not self._has_other_focus(entry) or self._omit(entry, Reason.OTHER_FOCUS)
 
     def _is_match(self, entry: Entry) -> bool:
         """Return whether an entry, or one that it superseded, matches by words or paths, and passes all filters."""
         wanted, address = self.question.filters, entry.address
-        found = (self.matches, self.on_path, self.naming, self.inherited)
+        found = (self.matches, self.on_path, self.mentioning, self.inherited)
         if not self.question.is_open and not any(address in some for some in found):
             return False
-        if not wanted.lets_in(entry):
+        if not wanted.matches_entry(entry):
             return False
         if wanted.statuses and {entry.status, entry.status_on(self.today)}.isdisjoint(wanted.statuses):
             return False
         if self._has_other_focus(entry):
-            return self._omit(entry, Why.OTHER_FOCUS)
+            return self._omit(entry, Reason.OTHER_FOCUS)
         return not self._misses_paths(entry)
 
     def _is_shown(self, address: str) -> bool:
@@ -175,7 +175,7 @@ class Selection(Struct, frozen=True, dict=True):
             return False
         if entry.address not in self.members and any_match(entry.applies_to, paths) is not None:
             return False
-        return not self._omit(entry, Why.ELSEWHERE)
+        return not self._omit(entry, Reason.ELSEWHERE)
 
     def _omit(self, entry: Entry, why: str) -> bool:
         self.omitted[entry.address] = Omission(entry.address, entry.type.value, why)
@@ -213,7 +213,7 @@ class Selection(Struct, frozen=True, dict=True):
             overridden = chosen[address]
             if self._replaces(by, overridden) and overridden.type is not EntryType.INVARIANT:
                 del chosen[address]
-                self._omit(overridden, f"{Why.OVERRIDDEN} by {by.address}")
+                self._omit(overridden, f"{Reason.OVERRIDDEN} by {by.address}")
         for entry in powerless:
             chosen.setdefault(entry.address, entry)
 
@@ -257,7 +257,7 @@ class Selection(Struct, frozen=True, dict=True):
             current=self._is_shown(address) or self.catalog.is_merged(address),
             matches=is_match or not self.on_path.isdisjoint(replaced),
             on_path=address in self.on_path,
-            names_path=address in self.naming,
+            mentions_path=address in self.mentioning,
             unconditional=self.is_unconditional(entry),
             overrides=tuple(overridden),
             overridden_by=(by.address,) if by is not None and self._replaces(by, entry) else (),
@@ -297,7 +297,7 @@ class Selection(Struct, frozen=True, dict=True):
             yield f"contains {', '.join(typed)}" if typed else "matches the query"
         if met := list(all_matches(entry.applies_to, paths)) if entry.applies_to else []:
             yield f"applies to {f'all {len(met)} files' if len(met) == len(paths) > 1 else first_of(met, _PATHS)}"
-        elif named := self.naming.get(entry.address, ()):
+        elif named := self.mentioning.get(entry.address, ()):
             yield f"mentions {first_of(named, _PATHS)}"
         yield from replaced_notes(item.via)
         for other in self._named_by(entry):

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from mdmem.ask.answer import Mention
 from mdmem.ask.excerpt import excerpt
-from mdmem.ask.fit import ALL, NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
+from mdmem.ask.fit import ALL, NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen_paragraphs
 from mdmem.ask.limits import ABOUT, WHOLE
-from mdmem.ask.mentions import Mentions, in_short
+from mdmem.ask.mentions import Mentions, merge_mentions
 from mdmem.ask.problems import problems_in
 from mdmem.ask.search import is_shown, passes
 from mdmem.errors import UsageError
@@ -188,10 +188,10 @@ def show_about(
             }
             one = EntryExcerpt(
                 entry=entry,
-                content=unseen(text, seen),
+                content=unseen_paragraphs(text, seen),
                 heads=catalog.lineage.heads(address),
                 # The reader looks for words of the entry itself, so entries that only mention it are listed by id.
-                mentions=() if seen >= ALL else in_short(mentions.of(entry, relations)),
+                mentions=() if seen >= ALL else merge_mentions(mentions.of(entry, relations)),
                 was_shown="all" if seen >= ALL else "in part" if seen else "",
                 note=notes[address],
                 is_title_alone=is_title_alone(content),

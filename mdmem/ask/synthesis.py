@@ -15,7 +15,7 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.ask.facets import SESSION, Facet, facet_of
 from mdmem.ask.problems import problems_json
 from mdmem.ask.question import Question
-from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
+from mdmem.ask.retrieve import Reading, read_with_retry, retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.errors import MdmemError
 from mdmem.markdown.body import cut_at_word
@@ -170,7 +170,7 @@ def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> Plan:
 
     Raises AccessDeniedError if the caller may not read the project.
     """
-    return read_steadily(workspace, lambda reading: _plan(reading, request))
+    return read_with_retry(workspace, lambda reading: _plan(reading, request))
 
 
 def is_doubtful(source: Mapping[str, Any]) -> bool:

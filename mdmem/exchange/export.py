@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from mdmem.ask.answer import Answer
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.question import Question
-from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
+from mdmem.ask.retrieve import Reading, read_with_retry, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.checks.fixes import relative
 from mdmem.disk import read_regular
@@ -253,7 +253,7 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
         scope = resolve_scope(files.catalog, reading.settings, question.filters, tracked=files.tracked_files)
         return files.catalog, retrieve_in(files, scope, question)
 
-    catalog, found = read_steadily(workspace, answer)
+    catalog, found = read_with_retry(workspace, answer)
     by_globs: dict[_Globs, list[str]] = {}
     for item in map(found.describe, found.items):
         entry = item.entry

@@ -22,7 +22,7 @@ import anyio
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from mdmem.ask.fallback import outside
+from mdmem.ask.fallback import lines_outside
 from mdmem.errors import (
     EnvironmentFaultError,
     MdmemError,
@@ -172,7 +172,7 @@ class Calls:
             with contextlib.suppress(MdmemError, OSError):
                 workspace = self._provider.workspace(call.access)
                 # If the memory is the repository's top folder, its wings are unknown without reading the memory.
-                return [asdict(one) for one in outside(workspace, words)] if workspace.location.under else []
+                return [asdict(one) for one in lines_outside(workspace, words)] if workspace.location.under else []
             return []
 
         found: list[Facts] = []

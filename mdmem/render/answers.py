@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Answer, AnswerBasis, Answers, Form, Item, Mention, Why, count_omitted
+from mdmem.ask.answer import Answer, AnswerBasis, Answers, Form, Item, Mention, Reason, count_omitted
 from mdmem.ask.limits import NEXT_BEST, SMALL_BUDGET
 from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.body import cut_at_word, is_title_alone, quoted
@@ -174,7 +174,7 @@ def _foot(answer: Answer) -> str:
         counts.setdefault(one.why, Counter())[one.type] += one.count
     parts = [f"{', '.join(map(count, found.values(), found))} ({why})" for why, found in sorted(counts.items())]
     omitted = f"Omitted: {'; '.join(parts)}. " if parts else ""
-    best = [one.address for one in basis.omitted if one.why in (Why.OVER_BUDGET, Why.WEAK)]
+    best = [one.address for one in basis.omitted if one.why in (Reason.OVER_BUDGET, Reason.WEAK)]
     if best and answer.weights and answer.budget > SMALL_BUDGET:
         omitted += f"Next best: {', '.join(best[:NEXT_BEST])}. "
     is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
@@ -184,7 +184,7 @@ def _foot(answer: Answer) -> str:
     # Paths that do not exist may be typing errors.
     may_be_typos = basis.absent and not has_match
     settled = ""
-    if paths and not (is_narrowed or may_hide or may_be_typos or Why.OVER_BUDGET in counts):
+    if paths and not (is_narrowed or may_hide or may_be_typos or Reason.OVER_BUDGET in counts):
         files = "this file" if len(paths) == 1 else f"one of these {len(paths)} files"
         settled = f"No {'other ' if has_match else ''}rule's `applies_to` matches {files}. "
     size = f"{answer.tokens} of {answer.budget} tokens"

@@ -11,7 +11,7 @@ import pytest
 from builders import Run, commit_all, git, make_repository, open_root, run_mdmem, without_rights, write
 
 from mdmem.ask.answer import Passage
-from mdmem.ask.fallback import answer_elsewhere, outside
+from mdmem.ask.fallback import lines_outside, search_outside
 
 from .builders import make_wings, put
 
@@ -157,7 +157,7 @@ def test_search_beside_the_memory_that_takes_too_long_gives_the_documents(reposi
     root = make_wings(repository)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mdmem.ask.fallback._SECONDS", 1e-9)
-        assert [one.path for one in outside(open_root(root), "queue")] == ["docs/architecture.md", "README.md"]
+        assert [one.path for one in lines_outside(open_root(root), "queue")] == ["docs/architecture.md", "README.md"]
 
 
 # --- without the right to read ---
@@ -212,7 +212,7 @@ def test_sources_share_a_bounded_number_of_short_lines(tmp_path: Path) -> None:
     write(tmp_path, "notes.md", "queue\nlock\n")
     write(tmp_path, "sub/notes.md", "A Queue\n")
     write(tmp_path, "code.py", "queue\n")
-    _, passages = answer_elsewhere(tmp_path, None, "Queue")
+    _, passages = search_outside(tmp_path, None, "Queue")
     assert Counter(one.path for one in passages) == {
         "docs/architecture.md": 12,
         "README.md": 6,
@@ -224,4 +224,4 @@ def test_sources_share_a_bounded_number_of_short_lines(tmp_path: Path) -> None:
 
 def test_document_that_is_not_utf8_is_read(tmp_path: Path) -> None:
     write(tmp_path, "README.md", b"caf\xe9 queue\n")
-    assert answer_elsewhere(tmp_path, None, "queue") == ("readme", (Passage("README.md", 1, "caf\ufffd queue"),))
+    assert search_outside(tmp_path, None, "queue") == ("readme", (Passage("README.md", 1, "caf\ufffd queue"),))

@@ -47,7 +47,7 @@ class Filters(Struct, frozen=True, kw_only=True):
         """Return whether the question includes entries that are not current."""
         return self.include_deprecated or Status.DEPRECATED in self.statuses
 
-    def lets_in(self, entry: Entry) -> bool:
+    def matches_entry(self, entry: Entry) -> bool:
         """Return whether an entry passes the filters on type, label, tag and owner."""
         return (
             (not self.types or entry.type in self.types)
