@@ -47,7 +47,7 @@ class GitError(EnvironmentFaultError):
     """git failed; the message quotes git's own error."""
 
 
-class LeftOutError(GitError):
+class SparseCheckoutError(GitError):
     """A sparse checkout left out files of the memory."""
 
 
@@ -77,7 +77,7 @@ class NotFoundError(MdmemError):
     exit_code = 1
 
 
-def caught(work: Callable[[], _Result]) -> _Result | Exception:
+def try_call(work: Callable[[], _Result]) -> _Result | Exception:
     """Return the result of a function, or the exception that it raised.
 
     A bug in one check, request or tool call must not end the others. The command line catches all other exceptions.

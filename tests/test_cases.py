@@ -23,7 +23,7 @@ from mdmem.checks.case import Base, Case, GitFacts, Merge
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import FORMER_CODES, Place, fault
-from mdmem.store.catalog.load import NotHere, load, with_remote_wings
+from mdmem.store.catalog.load import UnavailableWing, load, with_remote_wings
 from mdmem.store.git.history import PathConflict
 from mdmem.store.settings import Settings, WingSettings, parse_settings
 from mdmem.store.tree import Tree, WorkingTree
@@ -54,9 +54,9 @@ def settings_of(root: Path) -> Settings:
 
 
 def tree_of(folder: Path, name: str) -> Tree:
-    def find(wing: str, _: WingSettings) -> Tree | NotHere:
+    def find(wing: str, _: WingSettings) -> Tree | UnavailableWing:
         there = folder / "fetched" / wing
-        return WorkingTree(there) if there.is_dir() else NotHere("is not fetched")
+        return WorkingTree(there) if there.is_dir() else UnavailableWing("is not fetched")
 
     is_top = said_in(folder / "case.json").get("is_top", False)
     return with_remote_wings(WorkingTree(folder / name, is_top), find)

@@ -35,7 +35,7 @@ from mdmem.markdown.merge import has_hunks
 from mdmem.markdown.parse import body_links, first_heading, parse_document, without_code
 from mdmem.setup import records
 from mdmem.setup.client_config import MisfitError, read_object
-from mdmem.store.catalog.addresses import interpret
+from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.catalog.model import _PARTS as ADDRESS_PARTS
 from mdmem.store.catalog.model import ADDRESS
 from mdmem.store.settings import readable_settings
@@ -90,7 +90,7 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "=======\n}/<<<<<<<\n" * 6_000),
     (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "|||||||\n" * 12_000),
     (lambda text: [one.is_aside for one in sections_of(text)], "\n" * 50_000 + "- " * 25_000),
-    (lambda text: interpret(parse_document("w/r/e.md", text.encode())), entry_text(see=f"[{'na,' * 4_000}]")),
+    (lambda text: load_entry(parse_document("w/r/e.md", text.encode())), entry_text(see=f"[{'na,' * 4_000}]")),
     (without_code, "```a\n" * 20_000),
     (without_code, "`" * 2_000 + " a" * 50_000),
     (first_heading, "# a" + " " * 100_000 + "b\n"),

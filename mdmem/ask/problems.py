@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mdmem.model.finding import Finding, Place, fault
 from mdmem.model.text import visible
 from mdmem.record import record_json
-from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced
+from mdmem.store.catalog.addresses import find_unsafe_character, is_misnamed, is_misplaced
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import FileKind
 from mdmem.store.workspace.scope import Scope
@@ -32,7 +32,7 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
         # Files directly in the root are not entries.
         if file.kind is FileKind.FILE and "/" in file.path and is_misplaced(file.path):
             code, message = "wrong-depth", "its path is not of the form `wing/room/entry-id.md`, so it is not read"
-            if (character := acting_in(file.path)) is not None:
+            if (character := find_unsafe_character(file.path)) is not None:
                 code = "control-characters" if category(character) == "Cc" else "invisible-characters"
                 message = f"its name contains U+{ord(character):04X}, so it is not read"
             not_read.append(fault(code, message, Place(file.path), "rename it with `git mv`"))

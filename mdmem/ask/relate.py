@@ -96,7 +96,7 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
     counts only if it was superseded. The result is empty if the filters include deprecated entries anyway.
     """
     lineage = catalog.lineage
-    if filters.with_ended:
+    if filters.includes_ended:
         return ()
     entries = (catalog.entries[match.key] for match in matches)
     counted = (one for one in entries if one.status is not Status.DRAFT or lineage.heads(one.address))

@@ -117,7 +117,7 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     lineage = catalog.lineage
-    return filters.with_ended or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+    return filters.includes_ended or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
 def snippets(workspace: Workspace, result: SearchResult, limit: int) -> list[tuple[Item, str]]:

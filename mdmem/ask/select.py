@@ -126,7 +126,7 @@ class Selection(Struct, frozen=True, dict=True):
     def _answers(self, entry: Entry) -> bool:
         """Return whether an entry belongs to the answer; note the omission of an unconditional invariant."""
         filters, address = self.question.filters, entry.address
-        if not self._is_shown(address) and not (filters.with_ended and entry.status is not Status.DRAFT):
+        if not self._is_shown(address) and not (filters.includes_ended and entry.status is not Status.DRAFT):
             return False
         if not self.is_unconditional(entry):
             return self._is_match(entry)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case, written_links
-from mdmem.checks.fixes import ended_fields, fields_of, relative
+from mdmem.checks.fixes import deprecation_fields, fields_of, relative
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.front_matter import as_list
@@ -23,7 +23,7 @@ from mdmem.markdown.merge import ConflictSide, Sides, has_hunks, take_side, with
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Status
 from mdmem.model.text import shell_word, visible
-from mdmem.store.catalog.addresses import full_address, interpret, is_entry_place
+from mdmem.store.catalog.addresses import full_address, is_entry_place, load_entry
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import read_blobs
@@ -263,7 +263,7 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     successors = _successors(workspace.catalog, address, fields)
     addresses = {one.address for one in successors}
     # If both sides list all successors, the entry is split on purpose.
-    stated = (interpret(side).entry for side in sides)
+    stated = (load_entry(side).entry for side in sides)
     if len(successors) > 1 and not all(one is not None and one.declares_split(addresses) for one in stated):
         kind, choices = ConflictKind.SUCCESSORS, _choices_of_successors(location, address, successors)
     else:
@@ -460,7 +460,7 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
         if len(successors) < 2:
             raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
         values = {one: _claim(catalog, one, old) for one in successors}
-        values[old] = ended_fields(entries[old], today, by=successors) | {"deprecated_reason": why}
+        values[old] = deprecation_fields(entries[old], today, by=successors) | {"deprecated_reason": why}
         return _patching(
             catalog, values, ChangeSet(actions=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
         )
@@ -474,12 +474,12 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
     if chosen not in successors:
         hint = f"; these entries do: {join_addresses(successors)}" if successors else ""
         raise UsageError(f"{chosen} does not supersede {old}{hint}")
-    others, ended = [one for one in successors if one != chosen], ended_fields(entries[old], today, by=[chosen])
+    others, ended = [one for one in successors if one != chosen], deprecation_fields(entries[old], today, by=[chosen])
     if request.behind is not None:
         return _chain(catalog, old, chosen, others, ended, today)
     why = required_reason(request.reason, "say why") if others else ""
     values = {chosen: _claim(catalog, chosen, old), old: ended}
-    values |= {one: {"deprecated_reason": why, **ended_fields(entries[one], today)} for one in others}
+    values |= {one: {"deprecated_reason": why, **deprecation_fields(entries[one], today)} for one in others}
     actions = (WriteAction(Verb.SUPERSEDE, old, chosen), *(WriteAction(Verb.DEPRECATE, one) for one in others))
     return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why or None))
 
@@ -497,7 +497,7 @@ def _chain(
     refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
     written = written_links(catalog.document(then.path), "supersedes")
     links = [link for link in written if full_address(link, then.address, catalog.addresses) != old]
-    behind = _claim(catalog, first, old) | ended_fields(catalog.entries[first], today, by=[then.address])
+    behind = _claim(catalog, first, old) | deprecation_fields(catalog.entries[first], today, by=[then.address])
     change_set = ChangeSet(
         actions=(WriteAction(Verb.SUPERSEDE, first, then.address),),
         supersedes=(old, first),

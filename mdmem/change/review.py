@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import reading_of, retrieve_in
-from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport, Unread
+from mdmem.change.review_model import AnswerPair, MergeCheck, ReviewReport, SideAnswer, Unread
 from mdmem.change.review_parts import TreeSide, compare_trees
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, UsageError
@@ -92,7 +92,7 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
             found = check(at, CheckRequest(base=base, with_info=False))
         new = sorted((one for one in found.findings if one.new), key=lambda one: (one.level.rank, one.sort_key))
         older = len(found.findings) - len(new)
-        merging = Merging(what, span.into is not None, tuple(new), older, found.incomplete)
+        merging = MergeCheck(what, span.into is not None, tuple(new), older, found.incomplete)
     report = compare_trees(before.tree, after.tree, today=workspace.today, files=tracked)
     unread = [Unread("before", one.place.path, one.code, one.message) for one in before.faults]
     unread += [Unread("after", one.place.path, one.code, one.message) for one in after.faults]
@@ -167,13 +167,13 @@ def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _S
     return _Side(at, TreeSide(name, at.catalog, reading.settings), remarks, reading.faults)
 
 
-def _answer(side: _Side, question: str, wings: tuple[str, ...]) -> Answered:
+def _answer(side: _Side, question: str, wings: tuple[str, ...]) -> SideAnswer:
     """Return the answer of one side as if the change was merged: proposals on that side count as accepted."""
     tree, asked = side.tree, Question(words=question, filters=Filters(wings=wings))
     try:
         found = retrieve_in(side.workspace, resolve_scope(tree.catalog, tree.settings, asked.filters), asked)
     except MdmemError as error:
-        return Answered(error=str(error))
+        return SideAnswer(error=str(error))
     # Every answer includes the invariants of the scope, so only the other matches are compared.
     matching = [tree.ref(item.entry.address) for item in found.items if item.matches or item.score > 0]
-    return Answered(tuple(matching[:_ANSWERED]), found.basis.covered, len(found.basis.problems))
+    return SideAnswer(tuple(matching[:_ANSWERED]), found.basis.covered, len(found.basis.problems))

@@ -9,11 +9,11 @@ from msgspec import Struct, field
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.finding import Finding
 
-Which = Literal["before", "after"]
+SideName = Literal["before", "after"]
 CLAIMS, AMENDS = "claims to replace", "amends"
 
 
-class Ref(Struct, frozen=True):
+class EntryRef(Struct, frozen=True):
     """An entry that a review mentions. `owners` are the owners of the entry, or those of the wing if it has none."""
 
     address: str
@@ -31,11 +31,11 @@ class Ref(Struct, frozen=True):
 class Unread(Struct, frozen=True):
     """A file that cannot be read before or after the change, and its entry on the other side, if that can be read."""
 
-    which: Which
+    which: SideName
     path: str
     code: str
     message: str
-    other: Ref | None = None
+    other: EntryRef | None = None
 
 
 class Span(Struct, frozen=True):
@@ -56,7 +56,7 @@ class FieldChange(Struct, frozen=True):
 class Transition(Struct, frozen=True):
     """A change of status. `before` is None for a new entry, and `after` is None for a deleted file."""
 
-    entry: Ref
+    entry: EntryRef
     before: Status | None
     after: Status | None
     is_illegal: bool = False
@@ -66,21 +66,21 @@ class Transition(Struct, frozen=True):
 class RelationChange(Struct, frozen=True):
     """A relation that the change added (`is_new`) or removed: a one-sided supersession (CLAIMS) or AMENDS."""
 
-    entry: Ref
+    entry: EntryRef
     says: str
-    on: Ref
+    on: EntryRef
     is_new: bool
 
 
-class Belief(Struct, frozen=True):
+class Replacement(Struct, frozen=True):
     """An entry that is no longer current, with its successors and the reason; or, if `before` is None, a new entry.
 
     `was_there` are successors that were current before the change. `opening` are the first sentences of the new entry,
     or of the only successor, if the change wrote it.
     """
 
-    before: Ref | None
-    after: tuple[Ref, ...]
+    before: EntryRef | None
+    after: tuple[EntryRef, ...]
     reason: str | None
     was_there: frozenset[str] = frozenset()
     opening: str = ""
@@ -89,9 +89,9 @@ class Belief(Struct, frozen=True):
 class Proposed(Struct, frozen=True):
     """A field `says` of the draft `entry`, which would affect the entry `on`; `opening` is the draft's beginning."""
 
-    entry: Ref
+    entry: EntryRef
     says: str
-    on: Ref
+    on: EntryRef
     reason: str | None = None
     opening: str = ""
 
@@ -103,7 +103,7 @@ class Rewording(Struct, frozen=True, kw_only=True):
     for example with a new version. `faults` are the findings about the change.
     """
 
-    entry: Ref
+    entry: EntryRef
     is_frozen: bool
     title: tuple[Span, ...] = ()
     body: tuple[Span, ...] = ()
@@ -115,7 +115,7 @@ class Rewording(Struct, frozen=True, kw_only=True):
 class FieldEdit(Struct, frozen=True):
     """An entry with changes in fields that do not change what the rule requires."""
 
-    entry: Ref
+    entry: EntryRef
     fields: tuple[FieldChange, ...]
 
 
@@ -132,7 +132,7 @@ class Dependent(Struct, frozen=True):
     `how` are the fields with the link; `text` means the body.
     """
 
-    entry: Ref
+    entry: EntryRef
     on: str
     heads: tuple[str, ...]
     how: tuple[str, ...]
@@ -141,7 +141,7 @@ class Dependent(Struct, frozen=True):
 class Covered(Struct, frozen=True):
     """A changed entry and the tracked files that its `applies_to` matches. `files` has only the first of them."""
 
-    entry: Ref
+    entry: EntryRef
     globs: tuple[str, ...]
     count: int
     files: tuple[str, ...]
@@ -150,8 +150,8 @@ class Covered(Struct, frozen=True):
 class ContradictionChange(Struct, frozen=True):
     """A contradiction that the change added (`is_new`) or removed; the entry of higher authority is the first."""
 
-    first: Ref
-    second: Ref
+    first: EntryRef
+    second: EntryRef
     why: str
     is_new: bool
 
@@ -168,7 +168,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     in_force_after: int = 0
 
 
-class Merging(Struct, frozen=True):
+class MergeCheck(Struct, frozen=True):
     """The findings that a merge, or the files, would add, the number of `older` findings, and the paths not checked."""
 
     what: str
@@ -178,10 +178,10 @@ class Merging(Struct, frozen=True):
     incomplete: tuple[str, ...] = ()
 
 
-class Answered(Struct, frozen=True):
+class SideAnswer(Struct, frozen=True):
     """The answer before or after a change: the entries in order, or the error; `problems` counts unreadable files."""
 
-    items: tuple[Ref, ...] = ()
+    items: tuple[EntryRef, ...] = ()
     covered: bool = False
     problems: int = 0
     error: str | None = None
@@ -191,8 +191,8 @@ class AnswerPair(Struct, frozen=True):
     """A question, with its answers before and after the change."""
 
     question: str
-    before: Answered
-    after: Answered
+    before: SideAnswer
+    after: SideAnswer
 
     @property
     def is_same(self) -> bool:
@@ -212,7 +212,7 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
     transitions: tuple[Transition, ...] = ()
     bearings: tuple[RelationChange, ...] = ()
     proposed: tuple[Proposed, ...] = ()
-    beliefs: tuple[Belief, ...] = ()
+    beliefs: tuple[Replacement, ...] = ()
     rewordings: tuple[Rewording, ...] = ()
     edits: tuple[FieldEdit, ...] = ()
     dependents: tuple[Dependent, ...] = ()
@@ -220,7 +220,7 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
     moves: tuple[Move, ...] = ()
     no_ops: tuple[str, ...] = ()
     contradictions: tuple[ContradictionChange, ...] = ()
-    merging: Merging | None = None
+    merging: MergeCheck | None = None
     answers: tuple[AnswerPair, ...] = ()
     page_url: str | None = None
 

@@ -13,23 +13,23 @@ from mdmem.ask.relate import contradictions_among
 from mdmem.change.review_model import (
     AMENDS,
     CLAIMS,
-    Belief,
     ContradictionChange,
     Counts,
     Covered,
     Dependent,
+    EntryRef,
     FieldChange,
     FieldEdit,
     Move,
     Proposed,
-    Ref,
     RelationChange,
+    Replacement,
     ReviewReport,
     Rewording,
+    SideName,
     Span,
     Transition,
     Unread,
-    Which,
 )
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
@@ -73,12 +73,12 @@ class TreeSide(Base, frozen=True):
         """Return the addresses of the current entries."""
         return self.catalog.lineage.current
 
-    def ref(self, address: str) -> Ref:
+    def ref(self, address: str) -> EntryRef:
         """Return a reference to the entry at an address in this tree, with the owners from this tree."""
         entry = self.catalog.entries[address]
         wing = self.catalog.wings.get(entry.wing)
         owners = (entry.owner,) if entry.owner else wing.owners if wing is not None else ()
-        return Ref(address, entry.type, entry.status, entry.title, owners)
+        return EntryRef(address, entry.type, entry.status, entry.title, owners)
 
     def may_have(self, address: str) -> bool:
         """Return whether an unreadable file or folder may contain the entry at an address."""
@@ -111,7 +111,7 @@ def compare_trees(
         transitions=compared.find_transitions(),
         bearings=compared.find_relation_changes(),
         proposed=compared.find_proposed(),
-        beliefs=compared.find_beliefs(),
+        beliefs=compared.find_replacements(),
         rewordings=rewordings,
         edits=edits,
         dependents=compared.find_dependents(),
@@ -122,7 +122,7 @@ def compare_trees(
     )
 
 
-def _find_unread(which: Which, side: TreeSide, other: TreeSide) -> Iterator[Unread]:
+def _find_unread(which: SideName, side: TreeSide, other: TreeSide) -> Iterator[Unread]:
     manifests = [finding for finding in side.catalog.findings if finding.code == "manifest-invalid"]
     broken = [one.findings[0] for one in side.catalog.broken.values() if one.findings]
     found = {finding.place.path: finding for finding in (*manifests, *broken, *side.catalog.closed)}
@@ -169,13 +169,13 @@ class _Comparison:
         naming = (one for one in catalog.entries.values() if old in one.supersedes and one.status is not Status.DRAFT)
         return tuple(sorted({head for entry in naming for head in catalog.lineage.heads(entry.address)}))
 
-    def find_beliefs(self) -> tuple[Belief, ...]:
+    def find_replacements(self) -> tuple[Replacement, ...]:
         """Return the entries that are no longer current, with their successors, then the new entries that replace none.
 
         Both are sorted by authority. The reason is the one that the entry and its successors state, else the rationale
         of a successor.
         """
-        found, replacing, entries = list[Belief](), set[str](), self.after.catalog.entries
+        found, replacing, entries = list[Replacement](), set[str](), self.after.catalog.entries
         for old in self.ended:
             heads = self.successors(old)
             replacing.update(heads)
@@ -188,10 +188,10 @@ class _Comparison:
             reason = _shortened("; ".join(dict.fromkeys(reasons)))
             reason = reason or next((why for head in heads if (why := self._reason(head))), None)
             was_there, after = frozenset(heads).difference(self.begun), tuple(map(self.after.ref, heads))
-            found.append(Belief(self.before.ref(old), after, reason, was_there, self._opening(heads)))
+            found.append(Replacement(self.before.ref(old), after, reason, was_there, self._opening(heads)))
         for new in self.begun:
             if new not in replacing:
-                found.append(Belief(None, (self.after.ref(new),), self._reason(new), opening=self._opening([new])))
+                found.append(Replacement(None, (self.after.ref(new),), self._reason(new), opening=self._opening([new])))
         return tuple(sorted(found, key=lambda one: (one.before is None, (one.before or one.after[0]).rank)))
 
     def _opening(self, addresses: Sequence[str]) -> str:
@@ -230,7 +230,7 @@ class _Comparison:
 
     def find_transitions(self) -> tuple[Transition, ...]:
         """Return the changes of status: the illegal ones, then those with findings, then the rest by authority."""
-        steps: list[tuple[Ref, Status | None, Status | None]] = [
+        steps: list[tuple[EntryRef, Status | None, Status | None]] = [
             *((self.after.ref(entry.address), None, entry.status) for entry in self.changes.added),
             *((self.before.ref(entry.address), entry.status, None) for entry in self.changes.gone),
             *(

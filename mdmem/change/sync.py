@@ -16,7 +16,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding
 from mdmem.model.text import first_of
-from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of
+from mdmem.store.catalog.load import UnavailableWing, find_remote_wing, place_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
@@ -281,7 +281,7 @@ def _asked(workspace: Workspace, url: str, commit: str | None) -> str | None:
 
 def _not_here(workspace: Workspace, name: str, wing: WingSettings) -> str | None:
     found = find_remote_wing(workspace.cache_folder, workspace.location.root, name, wing)
-    return f"it {found.why}; {found.help}" if isinstance(found, NotHere) else None
+    return f"it {found.why}; {found.help}" if isinstance(found, UnavailableWing) else None
 
 
 def _failing(workspace: Workspace) -> list[Finding]:

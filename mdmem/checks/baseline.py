@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import asdict
 
 from mdmem import SETTINGS_NAME
-from mdmem.checks.check import codes_of, find_check, get_check, nearest_codes, stated_severity
+from mdmem.checks.check import codes_of, find_check, find_severity, get_check, nearest_codes
 from mdmem.checks.engine import is_incomplete
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
@@ -26,7 +26,7 @@ from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 
 # The file that is written if neither an option nor the settings name a file.
-USUAL = ".baseline.json"
+DEFAULT_NAME = ".baseline.json"
 _REWRITE = "`mdmem check --update-baseline` writes it again"
 _STALE = "unused-suppression"
 
@@ -122,7 +122,7 @@ def apply_baseline(
         if number < count and did_run and is_chosen:
             message = f"the baseline has {count} of `{code}` for `{address}`, and the run found {number}"
             help_, was = "run `mdmem check --update-baseline`", "stale-baseline-entry"
-            severity = stated_severity(settings, "", _STALE, was) or get_check(_STALE).severity
+            severity = find_severity(settings, "", _STALE, was) or get_check(_STALE).severity
             stale.append(Finding(_STALE, message, Place(path), help_, severity=severity, former=was))
     return sorted(unknown, key=lambda one: one.sort_key), stale
 
@@ -184,7 +184,7 @@ def write_baseline(
     Raises SettingsError for a symbolic link, an invalid old baseline or settings, else EnvironmentFaultError.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
-    name = given or stated or USUAL
+    name = given or stated or DEFAULT_NAME
     if given is None:
         _refuse_link(root, name)
     path, settings = root / name, root / SETTINGS_NAME

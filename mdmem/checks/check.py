@@ -165,7 +165,7 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
     return frozenset(names).difference(name for code in ignored for name in (code, *FORMER_CODES.get(code, ())))
 
 
-def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
+def find_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
     """Return the severity in the settings, or None: the wing's before the general one, former codes first."""
     tables = (settings.wings.get(wing, NO_WING).severity, settings.severity)
     return next((table[one] for table in tables for one in (former, code) if one in table), None)

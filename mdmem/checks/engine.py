@@ -20,9 +20,9 @@ from msgspec.structs import replace
 import mdmem
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link
-from mdmem.checks.check import NO_WING, Check, codes_of, find_check, get_check, get_checks, stated_severity
+from mdmem.checks.check import NO_WING, Check, codes_of, find_check, find_severity, get_check, get_checks
 from mdmem.checks.prose import FileFacts
-from mdmem.errors import MdmemError, caught
+from mdmem.errors import MdmemError, try_call
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
@@ -91,7 +91,7 @@ def is_incomplete(finding: Finding) -> bool:
 
 def try_check(check: Check, case: Case) -> list[Finding] | Exception:
     """Return the findings of one check, or the exception that the check raised; an MdmemError is raised again."""
-    found = caught(lambda: list(check.find(case)))
+    found = try_call(lambda: list(check.find(case)))
     if isinstance(found, MdmemError):
         raise found
     return found
@@ -186,7 +186,7 @@ class _Run:
         if finding.fix is not None and any(edit.path.partition("/")[0] in elsewhere for edit in finding.fix.edits):
             finding = replace(finding, fix=None)
         wing = finding.place.path.partition("/")[0]
-        severity = stated_severity(settings, wing, finding.code, finding.former) or finding.severity or check.severity
+        severity = find_severity(settings, wing, finding.code, finding.former) or finding.severity or check.severity
         named = settings.wings.get(wing, NO_WING).severity.keys() & {finding.code, finding.former}
         if wing in elsewhere and not named:
             severity = Severity.INFO

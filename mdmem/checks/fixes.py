@@ -59,7 +59,7 @@ def line_end(document: Document) -> str:
     return "\r\n" if document.text.count("\r\n") * 2 > document.text.count("\n") else "\n"
 
 
-def is_slip(written: str, meant: str) -> bool:
+def is_typo(written: str, meant: str) -> bool:
     """Return whether two words are equal, or differ by one character too many, missing or wrong, or two swapped."""
     if abs(len(written) - len(meant)) > 1:
         return False
@@ -83,7 +83,7 @@ _SUPERSEDES = ("supersed", "replac", "obsolet")
 _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
 
 
-def ended_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values:
+def deprecation_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values:
     """Return the fields that deprecate an entry today; `by` are all its successors, or empty to keep those it has."""
     values: Values = {"superseded_by": list(by)} if by else {}
     if entry.status is not Status.DEPRECATED:
@@ -96,17 +96,17 @@ def supersede_command(old: str, new: Entry) -> str:
     return f"mdmem supersede {old} --by {shell_word(new.address)}{'' if new.reason else ' --reason TEXT'}"
 
 
-def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
+def deprecation_edits(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
     """Return the edits that deprecate an entry today and link its successors; an existing date is kept."""
     document = case.catalog.document(entry.path)
     links = [*written_links(document, "superseded_by"), *successors] if successors else []
-    values = ended_fields(entry, case.today, by=links)
+    values = deprecation_fields(entry, case.today, by=links)
     if entry.deprecated_at is not None or "deprecated_at" in entry.unread:
         values.pop("deprecated_at", None)
     return set_fields(document, values)
 
 
-def reviving(case: Case, old: str, new: str, *links: tuple[str, str, str]) -> Iterator[Edit]:
+def reactivation_edits(case: Case, old: str, new: str, *links: tuple[str, str, str]) -> Iterator[Edit]:
     """Yield the edits that make an entry active again, without its link to a successor, and that remove `links`."""
     entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
     item = _item_of(case, old, "superseded_by", new)
@@ -115,10 +115,10 @@ def reviving(case: Case, old: str, new: str, *links: tuple[str, str, str]) -> It
     if entry.status is Status.DEPRECATED:
         values |= {"status": Status.ACTIVE.value, "deprecated_at": None}
     yield from set_fields(document, values)
-    yield from unlinking(case, *links)
+    yield from link_removals(case, *links)
 
 
-def unlinking(case: Case, *links: tuple[str, str, str]) -> Iterator[Edit]:
+def link_removals(case: Case, *links: tuple[str, str, str]) -> Iterator[Edit]:
     """Yield the edits that remove links, each given by its entry, field and target; none for a missing link."""
     for address, field_, target in links:
         item = _item_of(case, address, field_, target)
@@ -131,7 +131,7 @@ def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
     return next((item for item, link in written if full_address(link, address, case.catalog.addresses) == target), None)
 
 
-def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
+def may_deprecate(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
     """Return whether a safe fix may deprecate the entry `old`: it is not current, or the current change added the link.
 
     It may not if `old` is new or imported, since nobody has decided then that the rule no longer applies.
@@ -183,7 +183,7 @@ _UNPLAIN = re.compile(r"[\s()<>\\]")
 _NOWHERE = "/1/2/3/4/5/6/7/8/"
 
 
-def composed(name: str) -> str:
+def nfc(name: str) -> str:
     """Return a name in Unicode's composed normal form, NFC."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
@@ -390,7 +390,7 @@ def with_number(finding: Finding, case: Case, place: str) -> Finding:
     taken = {file.path.lower() for file in case.all_files}
     if place.count("/") != 2 or not place.endswith(".md"):
         return finding
-    stem = composed(place.removesuffix(".md")).lower()
+    stem = nfc(place.removesuffix(".md")).lower()
     free = next(number for number in count(2) if f"{stem}-{number}.md" not in taken)
     name = f"{stem.rsplit('/', 1)[-1]}-{free}"
     return with_move(finding, case, {place: f"{place.rsplit('/', 1)[0]}/{name}.md"}, f"Rename it to `{name}`")

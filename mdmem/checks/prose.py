@@ -55,7 +55,7 @@ _RATIONALE_HEADING = re.compile(
 _REPLACES = re.compile(r"\b(?:replac|supersed)\w+", re.IGNORECASE)
 
 
-def says_nothing(body: str) -> bool:
+def is_blank_body(body: str) -> bool:
     """Return whether a body has only white space, headings and comments."""
     return _NOTHING.match(body) is not None
 

@@ -33,7 +33,7 @@ from mdmem.cli.common import (
     split_values,
     with_options,
 )
-from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
+from mdmem.errors import MdmemError, RootNotFoundError, SparseCheckoutError, UsageError
 from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
 from mdmem.render.context import pack_markdown
@@ -117,7 +117,7 @@ def retrieve_command(
         main = work if work.words or paths or not questions else None
         main = with_code_paths(workspace, main, paths) if main is not None else None
         answers = retrieve(workspace, main, questions, budget=budget, shown=session.shown(workspace))
-    except (RootNotFoundError, LeftOutError) as error:
+    except (RootNotFoundError, SparseCheckoutError) as error:
         if app.root and isinstance(error, RootNotFoundError):
             raise
         question = Question(words=" ".join((*words, *asked)).strip(), filters=filters)
@@ -215,7 +215,7 @@ def context_command(app: App, goal: tuple[str, ...], **options: object) -> None:
     request = read_request(ContextRequest, stated)
     try:
         pack = compile_context(app.open(), request)
-    except (RootNotFoundError, LeftOutError) as error:
+    except (RootNotFoundError, SparseCheckoutError) as error:
         if app.root and isinstance(error, RootNotFoundError):
             raise
         pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))

@@ -285,12 +285,12 @@ def split_values(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _member(closed_set: Any, name: str, value: str) -> Any:
-    from mdmem.store.workspace.scope import not_there
+    from mdmem.store.workspace.scope import unknown_name
 
     allowed = [member.value for member in closed_set]
     folded = value.casefold().replace("-", "_")
     if folded not in allowed:
-        raise click.UsageError(not_there(name, value, allowed))
+        raise click.UsageError(unknown_name(name, value, allowed))
     return closed_set(folded)
 
 

@@ -27,7 +27,7 @@ from mdmem.model.fields import content_digest
 from mdmem.record import grouped
 from mdmem.setup.agents_file import BEGIN, END
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
-from mdmem.store.catalog.addresses import interpret, well_formed
+from mdmem.store.catalog.addresses import load_entry, well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
 from mdmem.store.state.files import leads_away
 from mdmem.store.workspace.addresses import iter_origins
@@ -165,7 +165,7 @@ class Intake:
             if not (self._workspace.location.root / path).exists():
                 self.files[path] = content
                 self._existing[path.lower()] = path
-                entry = interpret(parse_document(path, content)).entry if not is_manifest else None
+                entry = load_entry(parse_document(path, content)).entry if not is_manifest else None
                 if entry is not None:
                     row.type, row.status, row.title = entry.type, entry.status, entry.title
             elif self._workspace.bytes_of(path) == content:

@@ -25,12 +25,12 @@ from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
     has_short_links,
-    interpret,
-    interpret_manifest,
     is_entry_place,
     is_manifest,
     is_plain_address,
     iter_documents,
+    load_entry,
+    load_manifest,
     with_full_links,
 )
 from mdmem.store.catalog.links import reference_of
@@ -148,7 +148,7 @@ class Contents:
     def tracked(self) -> tuple[str, ...]:
         """Return a tracked file that matches for each shared wing with globs, and the first file of the repository."""
         manifests = [file.path for file in self.tree.files() if is_manifest(file)]
-        read = (interpret_manifest(one).wing for one in iter_documents(self.tree, manifests))
+        read = (load_manifest(one).wing for one in iter_documents(self.tree, manifests))
         about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
         if not about:
             return ()
@@ -211,14 +211,14 @@ class Contents:
                 one = HubFile(path, file.kind, file.digest, content)
                 if content is not None:
                     document = parse_document(file.path, content)
-                    entry = interpret(document).entry if path != MANIFEST else None
+                    entry = load_entry(document).entry if path != MANIFEST else None
                     if entry is not None:
                         is_sampled = crc32(f"{path} {file.digest}".encode()) % _ONE_OF == 0
                         words = words_of(entry, document.body, is_sampled=is_sampled)
                         links, is_short = self._links(wing, entry, document.body)
                         one = replace(one, entry=entry, words=words, links=links, has_short_links=is_short)
                     elif path == MANIFEST:
-                        one = replace(one, wing=interpret_manifest(document).wing)
+                        one = replace(one, wing=load_manifest(document).wing)
                 read.append(one)
             yield read
 

@@ -16,7 +16,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.hub.connection import HubConnection, one_row, transaction
 from mdmem.hub.repositories import HubRepository, get_repository
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.catalog.load import NotHere, load, with_remote_wings
+from mdmem.store.catalog.load import UnavailableWing, load, with_remote_wings
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Progress
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
@@ -27,7 +27,7 @@ from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 _NOWHERE = Path(os.devnull)
-_MISSING = NotHere("is not in the hub, or you may not read it", "a push of this repository sends it")
+_MISSING = UnavailableWing("is not in the hub, or you may not read it", "a push of this repository sends it")
 
 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
@@ -103,7 +103,7 @@ def load_copy(
     )
     pins = {name: id_ for id_, name in key.pins}
 
-    def find(named: str, stated: WingSettings) -> Tree | NotHere:
+    def find(named: str, stated: WingSettings) -> Tree | UnavailableWing:
         id_ = pins.get(named)
         if id_ is None or commits.get(id_) != stated.commit:
             return _MISSING

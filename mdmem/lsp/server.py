@@ -17,7 +17,7 @@ from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from mdmem import SETTINGS_NAME, __version__
-from mdmem.errors import UsageError, caught
+from mdmem.errors import UsageError, try_call
 from mdmem.lsp.actions import FIX_ALL, code_actions
 from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
@@ -117,7 +117,7 @@ class Server(LanguageServer):
 
     def guarded(self, name: str, work: Callable[[], Any]) -> Any:
         """Return the result of a function, or log its error and return None; the first error is also shown."""
-        result = caught(work)
+        result = try_call(work)
         if isinstance(result, JsonRpcException):
             # This error is an answer for the editor.
             raise result

@@ -30,9 +30,9 @@ from mdmem.errors import (
     RootNotFoundError,
     SettingsError,
     UsageError,
-    caught,
     shown_message,
     system_message,
+    try_call,
 )
 from mdmem.mcp.answers import LARGEST, json_line, page_of, plain, safe_text, text_page_of, without_noise
 from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
@@ -195,7 +195,7 @@ class Calls:
 
         def run() -> None:
             try:
-                result: _Result | BaseException = caught(work)
+                result: _Result | BaseException = try_call(work)
             except (OverdueError, SystemExit) as ended:
                 result = ended
             if not isinstance(result, BaseException):

@@ -177,7 +177,7 @@ class _Writer(Struct, frozen=True):
     def quoted(self, text: str) -> str:
         return self.mark("quoted", clipped(text))
 
-    def entry(self, ref: model.Ref) -> str:
+    def entry(self, ref: model.EntryRef) -> str:
         return f"{ref.type} {self.code(ref.address)} “{self.quoted(ref.title)}”"
 
     def listed(self, lines: Iterable[str]) -> Iterator[Line]:
@@ -328,7 +328,7 @@ class _Writer(Struct, frozen=True):
                 yield 1, f"before: {self._answered(one.before, one.after, 'removed')}"
             yield 1, f"{'' if one.is_same else 'after: '}{self._answered(one.after, one.before, 'added')}"
 
-    def _answered(self, one: model.Answered, other: model.Answered, kind: Kind) -> str:
+    def _answered(self, one: model.SideAnswer, other: model.SideAnswer, kind: Kind) -> str:
         """Return the entries of an answer, with marks at those that the other answer does not have."""
         if one.error is not None:
             return self.quoted(one.error)

@@ -462,7 +462,7 @@ class TreeView(Tree, Struct):
         return self._contents[path]
 
 
-def narrowed(tree: Tree, access: Access) -> Tree:
+def restrict(tree: Tree, access: Access) -> Tree:
     """Return a view of a tree limited to an access, or the tree itself if the access allows everything."""
     return TreeView(tree, access=access) if access.is_narrow else tree
 

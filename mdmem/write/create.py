@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
-from mdmem.checks.fixes import ended_fields, fields_of, supersede_command
+from mdmem.checks.fixes import deprecation_fields, fields_of, supersede_command
 from mdmem.checks.rules.supersession import supersession_across_types
 from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, UsageError, taken
@@ -29,9 +29,9 @@ from mdmem.model.text import first_of, visible
 from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
-    interpret,
     is_prose,
     is_well_formed,
+    load_entry,
     well_formed,
     why_not_on_windows,
 )
@@ -235,7 +235,7 @@ def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind 
                 f"{folder} is a symbolic link, and mdmem writes no entry through a link; choose another place"
             )
     path, content = f"{address}.md", _as_bytes(text)
-    loaded = interpret(parse_document(path, content))
+    loaded = load_entry(parse_document(path, content))
     if loaded.entry is None:
         first = loaded.findings[0]
         raise UsageError(f"the entry cannot be read: line {first.place.line}: {first.message}; {first.help}")
@@ -331,7 +331,7 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
 def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
     """Return the change that deprecates an entry and links the entry at `new` as a successor."""
     links = [*written_links(catalog.document(old.path), "superseded_by"), new]
-    return patched(catalog, old.path, ended_fields(old, today, by=() if new in old.superseded_by else links))
+    return patched(catalog, old.path, deprecation_fields(old, today, by=() if new in old.superseded_by else links))
 
 
 def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:
@@ -464,7 +464,7 @@ def plan_new(workspace: Workspace, draft: Draft, address: str, text: str) -> Cha
     if not fields_of(document).get("reason"):
         values["reason"] = why
     document = parse_document(document.path, apply_edits(document.data, set_fields(document, values)))
-    entry = interpret(document).entry
+    entry = load_entry(document).entry
     if entry is None:
         raise UsageError(
             f"{address} cannot be parsed once mdmem adds `supersedes`; write `supersedes` into the text yourself"

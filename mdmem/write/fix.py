@@ -14,7 +14,7 @@ from mdmem.errors import UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.model.finding import Edit, Finding, Fix
-from mdmem.store.catalog.addresses import interpret, is_entry_place
+from mdmem.store.catalog.addresses import is_entry_place, load_entry
 from mdmem.store.tree import FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet
@@ -201,7 +201,7 @@ def _level(path: str, content: bytes) -> int:
     document = parse_document(path, content)
     if document.fields is None or not is_entry_place(path):
         return 0 if document.fields is None else _WHOLE
-    entry = interpret(document).entry
+    entry = load_entry(document).entry
     return 1 if entry is None else 2 if entry.unread else _WHOLE
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import mark_new
-from mdmem.checks.fixes import ended_fields, fields_of, supersede_command
+from mdmem.checks.fixes import deprecation_fields, fields_of, supersede_command
 from mdmem.checks.rules.change import names_the_same
 from mdmem.checks.rules.links import is_outside
 from mdmem.checks.run import CheckRequest, check
@@ -23,7 +23,7 @@ from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import REVIEW_REASON, Entry, Status, Wing, age_of, day_of
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.catalog.addresses import interpret
+from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import UnknownRevisionError, identity
 from mdmem.store.settings import Settings
@@ -219,7 +219,7 @@ def _unapproved(workspace: Workspace, names: Sequence[str], *, merged: bool) -> 
 def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
     """Return the text of a new entry. If its writer is an owner of the wing and makes it active, add the approval."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
-    entry = interpret(document).entry
+    entry = load_entry(document).entry
     if entry is None or not entry.is_in_force or not entry.type.is_rule or entry.agent:
         return text
     try:
@@ -323,7 +323,7 @@ def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeS
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes the fields that it lacks"
         raise UsageError(f"{address} is superseded by {join_addresses(heads)} already; {help_}")
-    values = ended_fields(entry, workspace.today) | {"deprecated_reason": why}
+    values = deprecation_fields(entry, workspace.today) | {"deprecated_reason": why}
     change, action = patched(catalog, entry.path, values), WriteAction(Verb.DEPRECATE, address)
     return ChangeSet((change,), actions=(action,), reason=why)
 

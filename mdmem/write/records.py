@@ -20,7 +20,7 @@ from mdmem.markdown.patch import relation_item
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
 from mdmem.record import record_json
-from mdmem.store.catalog.addresses import interpret
+from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.state.local_records import Blocked, id_of
 from mdmem.write.similar import DedupOutcome
 
@@ -292,7 +292,7 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> tu
 def read_back(address: str, content: bytes, called: str) -> tuple[Entry, Document]:
     """Return the entry parsed from some bytes. Raises UsageError if it is invalid; the message calls it `called`."""
     document = parse_document(f"{address}.md", content)
-    loaded = interpret(document)
+    loaded = load_entry(document)
     if loaded.entry is None:
         raise UsageError(f"nothing was written, because the {called} is invalid: {loaded.findings[0].message}")
     return loaded.entry, document

@@ -15,7 +15,7 @@ from mdmem.markdown.body import without_comments
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
 from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, addresses_of
-from mdmem.store.catalog.addresses import interpret
+from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.index.analysis import text_terms
 from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace
@@ -151,7 +151,7 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
     No index is built for this. In a large memory without an index, the result is empty.
     """
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
-    new = interpret(document).entry
+    new = load_entry(document).entry
     if new is None:
         return ()
     known, found = _candidates(workspace, f"{new.title} {document.body}"), []
@@ -171,7 +171,7 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
 def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
     """Return up to three entries not in `near` that share terms, from the new entry's wing and its shared wings."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
-    new = interpret(document).entry
+    new = load_entry(document).entry
     if new is None or not text_terms(new.title):
         return ()
     first_paragraph = without_comments(document.body).strip().partition("\n\n")[0]

@@ -9,7 +9,7 @@ from change.sides import ARTICLE, reviewed, successor, superseded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport
+from mdmem.change.review_model import AnswerPair, MergeCheck, ReviewReport, SideAnswer
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.review import LIMIT, MARKER, diff_page, review_json, review_markdown, review_text
 from mdmem.render.text import Style, dump
@@ -88,8 +88,8 @@ def test_merging_and_answers_are_told() -> None:
     before, after = found.beliefs[0].before, found.beliefs[0].after
     assert before is not None
     one = Finding("two-successors", "both claim it", Place("app/rules/b.md", 3), severity=Severity.ERROR)
-    merging = Merging("merging b into main", True, (one,), older=2)
-    answer = AnswerPair("speed", Answered((before,), covered=True), Answered(after))
+    merging = MergeCheck("merging b into main", True, (one,), older=2)
+    answer = AnswerPair("speed", SideAnswer((before,), covered=True), SideAnswer(after))
     more = ReviewReport(before="old", after="new", merging=merging, answers=(answer,))
     assert text(more).split("\n\n")[1:] == [
         (
@@ -104,7 +104,7 @@ def test_merging_and_answers_are_told() -> None:
 def test_long_list_is_cut_and_the_rest_is_counted() -> None:
     place = Place("app/rules/b.md", 3)
     warnings = (Finding("body-empty", "it is empty", place, severity=Severity.WARNING),) * 130
-    report = ReviewReport(before="old", after="new", merging=Merging("a merge", True, warnings))
+    report = ReviewReport(before="old", after="new", merging=MergeCheck("a merge", True, warnings))
     assert text(report).endswith("\n  30 more; --format json has all")
 
 

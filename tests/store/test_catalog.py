@@ -16,7 +16,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.changes import ComparableText, says_the_same
+from mdmem.store.catalog.changes import ComparableText, has_same_text
 from mdmem.store.catalog.links import EdgeKind, classify, neighbours
 from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.catalog.model import Catalog
@@ -266,7 +266,7 @@ THERE = frozenset({A, B, "app/rules/c"})
 
 
 def same(before: str, after: str, moves: dict[str, str] | None = None, now: frozenset[str] = THERE) -> bool:
-    return says_the_same(ComparableText(A, before, THERE, moves or {}), ComparableText(A, after, now))
+    return has_same_text(ComparableText(A, before, THERE, moves or {}), ComparableText(A, after, now))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from math import ceil
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes import fields_of
-from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
+from mdmem.checks.prose import gives_reason, is_blank_body, sentences, statement
 from mdmem.markdown.parse import first_heading, without_fenced
 from mdmem.model.entry import REVIEW_REASON, EntryType, Status, title_of
 from mdmem.model.fields import PLACEHOLDERS
@@ -179,7 +179,7 @@ def body_empty(case: Case) -> Iterator[Finding]:
     Fix: state the rule below the front matter, with a line `Rationale: ...` for a decision or an invariant.
     """
     for entry, document in case.entries:
-        if says_nothing(document.body) and not entry.repeatable_steps and entry.label not in ("session", "entity"):
+        if is_blank_body(document.body) and not entry.repeatable_steps and entry.label not in ("session", "entity"):
             message = "the body is empty but for headings" if "#" in document.body else "the body is empty"
             yield case.on_entry(entry, message, "state it in a sentence or two below the front matter")
 
@@ -199,7 +199,7 @@ def rationale_missing(case: Case) -> Iterator[Finding]:
     for entry, document in case.entries:
         if not entry.type.is_rule or not entry.is_in_force:
             continue
-        if not (entry.reason or gives_reason(document.body) or says_nothing(document.body)):
+        if not (entry.reason or gives_reason(document.body) or is_blank_body(document.body)):
             help_ = "add a line `Rationale: ...` that says what breaks otherwise"
             yield case.on_entry(entry, f"the {entry.type} does not say why", help_, field="type")
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
-from mdmem.checks.fixes import composed, has_odd_extension, line_end, with_fix, with_move, with_name, with_number
+from mdmem.checks.fixes import has_odd_extension, line_end, nfc, with_fix, with_move, with_name, with_number
 from mdmem.markdown.layout import replace_span
 from mdmem.markdown.parse import SIZE_LIMIT, Document
 from mdmem.model.fields import LINK_FIELDS
@@ -324,7 +324,7 @@ def unportable_name(case: Case) -> Iterator[Finding]:
             if first == place:
                 continue
             message, former = f"`{place}` and `{first}` differ only in case", "case-collision"
-            if composed(first) == composed(place):
+            if nfc(first) == nfc(place):
                 message = f"`{ascii(place)[1:-1]}` and `{ascii(first)[1:-1]}` look the same"
                 former = "unicode-collision"
             found = at_path(path, message, renaming(place, path), other=Place(below[first]), former=former)
@@ -332,7 +332,7 @@ def unportable_name(case: Case) -> Iterator[Finding]:
 
 
 def _fold(name: str) -> str:
-    return composed(name).lower()
+    return nfc(name).lower()
 
 
 _WHERE = ("in the root", "in a wing but in no room", "below a room")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import LateFix, check
-from mdmem.checks.fixes import fields_of, is_slip, line_end, with_fix
+from mdmem.checks.fixes import fields_of, is_typo, line_end, with_fix
 from mdmem.checks.prose import written_items
 from mdmem.markdown.front_matter import in_quotes
 from mdmem.markdown.layout import apply_edits, replace_span
@@ -109,7 +109,7 @@ def unknown_field(case: Case) -> Iterator[Finding]:
         for document, finding in case.loaded_with_document(code):
             key = finding.cause
             meant = known_spelling(key) if is_safe else meant_field(key)
-            is_likely = meant is not None and (is_safe or is_slip(key, meant))
+            is_likely = meant is not None and (is_safe or is_typo(key, meant))
             one = finding if is_safe else replace(finding, severity=Severity.WARNING)
             given = f"Write `{meant}`", rename_key, document, key, meant
             # If the correct key exists, too, nobody can tell which of the two values is meant.
@@ -153,7 +153,7 @@ def missing_field(case: Case) -> Iterator[Finding]:
     """
     for document, finding in case.loaded_with_document("missing-field"):
         meant, fields = finding.cause, fields_of(document)
-        slips = [key for key in fields if key not in KNOWN_FIELDS and is_slip(key.lower(), meant)]
+        slips = [key for key in fields if key not in KNOWN_FIELDS and is_typo(key.lower(), meant)]
         if len(slips) == 1 and meant not in fields:
             title = f"Write `{meant}` for `{slips[0]}`"
             finding = with_fix(finding, title, rename_key, document, slips[0], meant)
@@ -196,7 +196,7 @@ def invalid_value(case: Case) -> Iterator[Finding]:
         for document, finding in case.loaded_with_document(kind):
             value = str(fields_of(document).get(name))
             plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
-            close = [str(one) for one in allowed if is_slip(plain, one)]
+            close = [str(one) for one in allowed if is_typo(plain, one)]
             # A typing mistake, or a word that another format uses for the same.
             word = close[0] if len(close) == 1 else certain_value(value, allowed)
             title = f"Write `{name}: {word}`"

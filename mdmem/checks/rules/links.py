@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
-from mdmem.checks.fixes import is_only_cause, is_slip, with_fix, with_link
+from mdmem.checks.fixes import is_only_cause, is_typo, with_fix, with_link
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import full_address, number_in
@@ -340,7 +340,7 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
             # Correct the only similar address if just its folder or one letter differs, but no number, since
             # `retry-v1` and `retry-v2` are two entries.
             wanted, near = (name.removesuffix(".md").rsplit("/", 1)[-1] for name in (written, *fate.meant))
-            is_same = is_slip(wanted, near) and _NUMBER.findall(wanted) == _NUMBER.findall(near)
+            is_same = is_typo(wanted, near) and _NUMBER.findall(wanted) == _NUMBER.findall(near)
             meant = fate.meant[0] if is_same else None
         yield with_link(found, case, one, meant) if meant else found
 

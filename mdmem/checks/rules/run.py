@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case
-from mdmem.checks.check import NO_WING, check, codes_of, get_check, stated_severity
+from mdmem.checks.check import NO_WING, check, codes_of, find_severity, get_check
 from mdmem.checks.rules.change import names_the_same
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
@@ -154,7 +154,7 @@ def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Ite
         runs = codes_of(after, f"{wing}/")
         for code in sorted(codes_of(before, f"{wing}/")):
             check = get_check(code)
-            was, now = (stated_severity(one, wing, check.code, code) or check.severity for one in (before, after))
+            was, now = (find_severity(one, wing, check.code, code) or check.severity for one in (before, after))
             if code not in runs or now.rank > was.rank:
                 milder[wing, code] = f"lowered from {was} to {now}" if code in runs else _OFF
     for (wing, code), what in milder.items():

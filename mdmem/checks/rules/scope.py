@@ -15,7 +15,7 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
 from mdmem.record import grouped
-from mdmem.store.catalog.model import is_lower, may_speak_for
+from mdmem.store.catalog.model import has_less_authority, may_amend
 
 _SUPERSESSION = frozenset({"supersedes", "superseded_by"})
 _RELATED = ("amends", "supersedes", "superseded_by", "overrides")
@@ -51,7 +51,8 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
             if other is None or other is entry or not case.is_current(target):
                 continue
             linked = {link for name in _RELATED for link in entry.links(name)}
-            if target not in linked and not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings):
+            is_allowed = not has_less_authority(entry, other) and may_amend(entry, other, case.catalog.wings)
+            if target not in linked and is_allowed:
                 message = f"the text says that it amends `{target}`, but `amends` does not list it"
                 help_ = f"add `{target}` to `amends`, or to `supersedes` if it no longer applies at all"
                 yield case.in_body(entry.address, message, help_, offset=offset)
@@ -77,11 +78,11 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         if old is None or not (link.entry.status is Status.DRAFT or case.is_current(link.entry.address)):
             continue
         see, entry = f"`see: [{old.address}]` in place of `amends`", link.entry
-        if is_lower(entry, old):
+        if has_less_authority(entry, old):
             message = f"a {entry.type} amends the {old.type} `{old.address}`"
             help_, place = f"write `type: {old.type}`, or {see}", case.place(old.address, "type")
             yield case.on_link(link, message, help_, other=place, former="amends-across-types")
-        if not may_speak_for(entry, old, case.catalog.wings):
+        if not may_amend(entry, old, case.catalog.wings):
             message = f"amends `{old.address}`, which the wing {entry.wing} cannot amend"
             help_ = f"write the amendment in the wing {old.wing}, or {see}"
             yield case.on_link(link, message, help_, other=Place(old.path), former="amends-across-wings")

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from mdmem.checks.case import Case
 from mdmem.checks.check import check, codes_of
 from mdmem.checks.fixes import (
-    ending,
+    deprecation_edits,
     is_imported,
     is_in_part,
-    may_end,
-    reviving,
+    link_removals,
+    may_deprecate,
+    reactivation_edits,
     supersede_command,
-    unlinking,
     with_fix,
     with_link,
 )
@@ -137,11 +137,11 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     # A person must decide if the new entry has less authority, or if the links of other current entries must change.
     linking = (one for one in case.linking.get(edge.old, ()) if one != edge.new) if old.is_in_force else ()
     is_safe = new.type.rank <= old.type.rank and not any(map(case.catalog.lineage.is_current, linking))
-    is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
+    is_safe = is_safe and may_deprecate(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     title = f"Add `superseded_by` to `{edge.old}.md`{', which deprecates it' if old.is_in_force else ''}"
     if is_safe:
         found = replace(found, help="" if new.reason or help_ != command else f"to give the reason, too, {help_}")
-    return with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe)
+    return with_fix(found, title, deprecation_edits, case, old, edge.new, is_safe=is_safe)
 
 
 @check("superseded-but-active", Severity.ERROR)
@@ -168,9 +168,9 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
             help_ = f"remove the links in both files if this entry is current again, else {help_}"
         found = case.on_entry(entry, message, help_, field="status", other=_at_new(case, edges[0]))
         if not is_head and not any(is_in_part(case, old, new) for new in successors):
-            is_safe = all(may_end(case, old, named_by=old, field="superseded_by", target=new) for new in successors)
-            title = "Write `status: deprecated`"
-            found = with_fix(found, title, ending, case, entry, is_safe=is_safe)
+            title, link = "Write `status: deprecated`", {"named_by": old, "field": "superseded_by"}
+            is_safe = all(may_deprecate(case, old, **link, target=new) for new in successors)
+            found = with_fix(found, title, deprecation_edits, case, entry, is_safe=is_safe)
         yield found
 
 
@@ -219,7 +219,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
         found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-draft")
         if not (is_deprecated and is_imported(case, edge.old)):
             title = "Keep the old entry active"
-            found = with_fix(found, title, reviving, case, edge.old, edge.new, is_safe=False)
+            found = with_fix(found, title, reactivation_edits, case, edge.old, edge.new, is_safe=False)
         yield found
     for edge in _edges(case, EdgeKind.BY_DEAD):
         ended = case.catalog.entries[edge.new].deprecated_at
@@ -230,7 +230,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
             found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-dead")
             # The new entry's link alone would still supersede the old entry.
             title, link = "Make the old entry active again", (edge.new, "supersedes", edge.old)
-            yield with_fix(found, title, reviving, case, edge.old, edge.new, link, is_safe=False)
+            yield with_fix(found, title, reactivation_edits, case, edge.old, edge.new, link, is_safe=False)
 
 
 @check("supersession-cycle", Severity.ERROR)
@@ -285,7 +285,7 @@ def two_successors(case: Case) -> Iterator[Finding]:
         found = case.on_entry(case.catalog.entries[old], message, help_, field="superseded_by", other=other)
         if needless:
             links = (needless, "supersedes", old), (old, "superseded_by", needless)
-            found = with_fix(found, f"Remove the link to `{needless}`", unlinking, case, *links, is_safe=False)
+            found = with_fix(found, f"Remove the link to `{needless}`", link_removals, case, *links, is_safe=False)
         yield found
 
 

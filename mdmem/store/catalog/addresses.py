@@ -69,10 +69,10 @@ def is_entry_place(path: str) -> bool:
 
 def is_misnamed(path: str) -> bool:
     """Return whether a path contains a line break, a control character, or a mark of text direction."""
-    return acting_in(path) is not None
+    return find_unsafe_character(path) is not None
 
 
-def acting_in(path: str) -> str | None:
+def find_unsafe_character(path: str) -> str | None:
     """Return the first line break, control character or mark of text direction in a path, or None."""
     found = None if path.isprintable() else _ACTING.search(path)
     return found[0] if found else None
@@ -161,7 +161,7 @@ class LoadedFile(StoredRecord, frozen=True):
         return any(finding.code == "unreadable" for finding in self.findings)
 
 
-def interpret(document: Document) -> LoadedFile:
+def load_entry(document: Document) -> LoadedFile:
     """Return the result of loading a document: its entry, or None if there is no valid one, and all findings."""
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
@@ -217,7 +217,7 @@ def _closed(path: str, reason: str, address: str | None = None) -> Finding:
     return Finding("unreadable", f"cannot be read: {reason.lower()}", Place(path), help_, address)
 
 
-def interpret_manifest(document: Document) -> LoadedFile:
+def load_manifest(document: Document) -> LoadedFile:
     """Return the wing of a manifest and all findings; a README without front matter has no wing and no finding."""
     faults = tuple(
         one

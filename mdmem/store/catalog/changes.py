@@ -29,15 +29,15 @@ class ComparableText(Struct, frozen=True):
     moves: Mapping[str, str] = {}
 
 
-def seen_lines(body: str) -> list[str]:
+def significant_lines(body: str) -> list[str]:
     """Return the lines of a body without trailing spaces, and without blank lines at the beginning and the end."""
     text = "\n".join(line.rstrip() for line in body.split("\n")).strip("\n")
     return text.split("\n") if text else []
 
 
-def says_the_same(before: ComparableText, after: ComparableText) -> bool:
+def has_same_text(before: ComparableText, after: ComparableText) -> bool:
     """Return whether two bodies differ only in trailing spaces, links to moved entries and repaired broken links."""
-    if seen_lines(before.body) == seen_lines(after.body):
+    if significant_lines(before.body) == significant_lines(after.body):
         return True
     texts = ({one.address: without_code(one.body)} for one in (before, after))
     old, new = (list(references_in(*one)) for one in zip(texts, (before.addresses, after.addresses), strict=True))
@@ -52,12 +52,12 @@ def says_the_same(before: ComparableText, after: ComparableText) -> bool:
 
 
 def _masked(body: str, references: list[Reference]) -> list[str]:
-    return seen_lines(with_masked_targets(body, (one.link for one in references)))
+    return significant_lines(with_masked_targets(body, (one.link for one in references)))
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
     """Return index and text of the first line of `after` that differs and is not blank, or else of its last line."""
-    old, new = seen_lines(before), seen_lines(after)
+    old, new = significant_lines(before), significant_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
     number = next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))
     number = next((index for index in range(number, len(new)) if new[index]), max(0, len(new) - 1))
@@ -136,7 +136,7 @@ def changes_between(
             continue
         old_text = ComparableText(old, bodies[old], before.addresses, moves)
         new_text = ComparableText(new, documents[new].body, after.addresses)
-        changed.append(Changed(was, now, old_text.body, new_text.body, says_the_same(old_text, new_text)))
+        changed.append(Changed(was, now, old_text.body, new_text.body, has_same_text(old_text, new_text)))
     known = left_out.union(moves.values())
     return Changes(
         tuple(changed),

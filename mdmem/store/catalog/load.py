@@ -24,11 +24,11 @@ from mdmem.model.finding import Finding, Place
 from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import (
     LoadedFile,
-    interpret,
-    interpret_manifest,
     is_entry_place,
     is_manifest,
     iter_documents,
+    load_entry,
+    load_manifest,
     unreadable,
     with_full_links,
 )
@@ -150,19 +150,19 @@ def read_dates(files: Iterable[LoadedFile | None]) -> bool:
     return True
 
 
-class NotHere(Struct, frozen=True):
+class UnavailableWing(Struct, frozen=True):
     """The reason why a wing of another repository cannot be read, as the end of a sentence, and a hint."""
 
     why: str
     help: str = "`mdmem sync --wings --pinned` fetches it"
 
 
-_HIDDEN_BY_FOLDER = NotHere(
+_HIDDEN_BY_FOLDER = UnavailableWing(
     "is not read, since a folder here has its name",
     "remove or rename the folder, or take `git` out of the wing's table",
 )
 # A function that takes the name and settings of a wing and returns its files. It does not use the network.
-Finder = Callable[[str, WingSettings], Tree | NotHere]
+Finder = Callable[[str, WingSettings], Tree | UnavailableWing]
 
 
 def with_remote_wings(tree: Tree, find: Finder) -> Tree:
@@ -173,8 +173,8 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     own = {file.path.partition("/")[0] for file in tree.files()}
     wings, missing = dict[str, Tree](), dict[str, Finding]()
     for name, stated in settings.remote_wings.items():
-        found: Tree | NotHere = _HIDDEN_BY_FOLDER if name in own else find(name, stated)
-        if isinstance(found, NotHere):
+        found: Tree | UnavailableWing = _HIDDEN_BY_FOLDER if name in own else find(name, stated)
+        if isinstance(found, UnavailableWing):
             message = f"the wing `{name}` of {stated.git} {found.why}"
             place = Place(SETTINGS_NAME, settings.line_of(f"wings.{name}.git"))
             missing[name] = Finding("wing-not-fetched", message, place, found.help)
@@ -183,17 +183,17 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     return TreeView(tree, wings, missing)
 
 
-def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:
+def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | UnavailableWing:
     """Return the files of a wing at its pinned commit (the commit in the settings), or why they cannot be read."""
     if stated.commit is None:
-        return NotHere("is not pinned to a commit yet", "`mdmem sync --wings` fetches it and writes the commit")
+        return UnavailableWing("is not pinned to a commit yet", "`mdmem sync --wings` fetches it and writes the commit")
     url = place_of(stated, root)
     pin = find_pin(cache, url, stated.commit)
     if pin is None:
-        return NotHere(f"is not fetched: its commit {stated.commit[:10]} is not here")
+        return UnavailableWing(f"is not fetched: its commit {stated.commit[:10]} is not here")
     if stated.path is None and len(pin.roots) > 1:
         listed = ", ".join(f"`{one or '.'}`" for one in pin.roots)
-        return NotHere(f"is one of several memories there: {listed}", "choose one with `path`")
+        return UnavailableWing(f"is one of several memories there: {listed}", "choose one with `path`")
     memory = stated.path if stated.path is not None else "".join(pin.roots)
     folder = f"{memory}/{name}".removeprefix("/")
     tree = GitTree(Repository.bare(store_of(cache, url)), folder, stated.commit, f"{name} ({stated.commit[:10]})")
@@ -201,9 +201,9 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
         if tree.files():
             return tree
     except (GitError, OSError):
-        return NotHere("was fetched, but can no longer be read")
+        return UnavailableWing("was fetched, but can no longer be read")
     at = f"is not there at the commit {stated.commit[:10]}: no file is in `{folder}`"
-    return NotHere(at, "set `path` to the memory that contains it, or set another `ref`")
+    return UnavailableWing(at, "set `path` to the memory that contains it, or set another `ref`")
 
 
 def place_of(stated: WingSettings, root: Path) -> str:
@@ -261,7 +261,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
 
 
 def _interpret(document: Document) -> LoadedFile:
-    return interpret(document) if is_entry_place(document.path) else interpret_manifest(document)
+    return load_entry(document) if is_entry_place(document.path) else load_manifest(document)
 
 
 def _load_cached(

@@ -107,12 +107,12 @@ _FIELDS = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "see
 _linked = attrgetter(*_FIELDS, "superseded_by", "relations")
 
 
-def is_lower(new: Entry, old: Entry) -> bool:
+def has_less_authority(new: Entry, old: Entry) -> bool:
     """Return whether an entry has less authority than another entry that it amends."""
     return new.type.rank > old.type.rank
 
 
-def may_speak_for(new: Entry, old: Entry, wings: Mapping[str, Wing]) -> bool:
+def may_amend(new: Entry, old: Entry, wings: Mapping[str, Wing]) -> bool:
     """Return whether an entry may amend another: both are in the same wing, or a project amends a shared entry."""
     return new.wing == old.wing or (wings[old.wing].is_shared and not wings[new.wing].is_shared)
 
@@ -181,8 +181,8 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
             for old in entry.amends if entry.status is not Status.DRAFT else ():
                 # An entry that supersedes the amended entry no longer amends it.
                 for new in heads(entry.address) if old in entries else ():
-                    counts = not is_lower(entries[new], entries[old])
-                    counts = counts and may_speak_for(entries[new], entries[old], self.wings)
+                    counts = not has_less_authority(entries[new], entries[old])
+                    counts = counts and may_amend(entries[new], entries[old], self.wings)
                     if counts and new not in heads(old):
                         found.setdefault(old, set()).add(new)
         return sorted_edges(found)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from mdmem.disk import read_regular
-from mdmem.errors import LeftOutError, UsageError
+from mdmem.errors import SparseCheckoutError, UsageError
 from mdmem.store.git.process import Repository, pathspec, records
 
 
@@ -44,14 +44,14 @@ _EMPTY_BLOBS = ("e69de29bb2d1d643", "473a0f4c3be8a936")
 
 
 def refuse_sparse(repository: Repository, root: Path) -> None:
-    """Raise LeftOutError if a sparse checkout left out files below a folder."""
+    """Raise SparseCheckoutError if a sparse checkout left out files below a folder."""
     if (repository.git_dir / "info" / "sparse-checkout").exists():
         relative = root.relative_to(repository.top).as_posix()
         under = "" if relative == "." else relative
         printed = repository.run("ls-files", "-t", "-z", "--", pathspec(under))
         if any(record.startswith("S ") for record in records(printed)):
             fetch = f"`git sparse-checkout add {shlex.quote(relative)}`" if under else "`git sparse-checkout disable`"
-            raise LeftOutError(f"a sparse checkout left out files of the memory; type {fetch} to get them")
+            raise SparseCheckoutError(f"a sparse checkout left out files of the memory; type {fetch} to get them")
 
 
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:

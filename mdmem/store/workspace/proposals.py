@@ -27,13 +27,13 @@ from mdmem.errors import MdmemError
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, EntryType, Status, addresses_of
 from mdmem.model.lineage import BINDING, BranchState, Standing
-from mdmem.store.catalog.addresses import interpret, is_entry_place
+from mdmem.store.catalog.addresses import is_entry_place, load_entry
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_touches, merge_base
 from mdmem.store.git.process import DefaultBranch, find_default_branch, read_blobs, resolve
 from mdmem.store.git.status import list_changed
 from mdmem.store.settings import Settings, readable_settings
-from mdmem.store.tree import MANIFEST_PATH, FileKind, GitTree, TreeView, digest_of, narrowed, path_of, settings_bytes
+from mdmem.store.tree import MANIFEST_PATH, FileKind, GitTree, TreeView, digest_of, path_of, restrict, settings_bytes
 from mdmem.store.workspace.workspace import Workspace
 
 
@@ -147,7 +147,7 @@ def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
     tree, made = workspace.whole_tree, kept.whole_tree
     if isinstance(made, TreeView) and made.changed is not None:
         tree = TreeView(tree, changed=made.changed, gone=made.gone)
-    return workspace.over(tree).with_catalog(kept.catalog.over(narrowed(tree, workspace.access)))
+    return workspace.over(tree).with_catalog(kept.catalog.over(restrict(tree, workspace.access)))
 
 
 def view_of(workspace: Workspace) -> View:
@@ -238,7 +238,7 @@ class _Composition(Struct, frozen=True):
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
             if content is not None and self.agreed.proposals != "hide" and is_entry_place(path):
-                entry, here = interpret(parse_document(path, content)).entry, entries.get(path.removesuffix(".md"))
+                entry, here = load_entry(parse_document(path, content)).entry, entries.get(path.removesuffix(".md"))
                 # If a branch changes only the links of an ended entry, the approved links count.
                 is_ended = entry is not None and here is not None and entry.status is here.status is Status.DEPRECATED
                 content = content if entry is not None and (entry.is_in_force or is_ended) else None

@@ -43,7 +43,7 @@ class Filters(Struct, frozen=True, kw_only=True):
     include_drafts: bool = False
 
     @property
-    def with_ended(self) -> bool:
+    def includes_ended(self) -> bool:
         """Return whether the question includes entries that are not current."""
         return self.include_deprecated or Status.DEPRECATED in self.statuses
 
@@ -132,11 +132,11 @@ def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
     """Return the wing that a name means, as `find_wing` does; raises UsageError that suggests similar names."""
     found = find_wing(name, wings)
     if found is None:
-        raise UsageError(not_there("wing", name, wings))
+        raise UsageError(unknown_name("wing", name, wings))
     return found
 
 
-def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
+def unknown_name(kind: str, name: str, known: Collection[str], where: str = "") -> str:
     """Return the error message for an unknown name, which suggests similar known names."""
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     listed = first_of([f"`{one}`" for one in close or sorted(known)], 12, " or " if close else ", ")
@@ -278,7 +278,7 @@ def _active_wing(paths: Sequence[str], wings: Mapping[str, Wing], settings: Sett
     if default is not None:
         return default
     if settings.default_wing is not None:
-        raise SettingsError(f"mdmem.toml: `default_wing`: {not_there('wing', settings.default_wing, wings)}")
+        raise SettingsError(f"mdmem.toml: `default_wing`: {unknown_name('wing', settings.default_wing, wings)}")
     projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
     if len(projects) == 1 or len(wings) == 1:
         return projects[0] if projects else next(iter(wings))
@@ -308,7 +308,7 @@ def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tupl
     known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}
     for room in rooms:
         if room not in known:
-            raise UsageError(not_there("room", room, known, f" in {', '.join(sorted(read))}"))
+            raise UsageError(unknown_name("room", room, known, f" in {', '.join(sorted(read))}"))
     return tuple(dict.fromkeys(rooms))
 
 

@@ -29,7 +29,7 @@ from mdmem.store.index import Corpus, IndexBusyError, IndexDocument, IndexWriteE
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import Places, places
 from mdmem.store.state.local_records import Tally, read_times, record_shown, tally_shown
-from mdmem.store.tree import GitTree, TimedTree, Tree, Unreadable, WorkingTree, narrowed, read_file, settings_bytes
+from mdmem.store.tree import GitTree, TimedTree, Tree, Unreadable, WorkingTree, read_file, restrict, settings_bytes
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.scope import find_wing
 
@@ -156,7 +156,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def tree(self) -> Tree:
         """Return the files of the snapshot that the caller may see; raises the errors of `whole_tree`."""
         given = self.given_catalog
-        return narrowed(self.whole_tree, self.access) if given is None else given.tree
+        return restrict(self.whole_tree, self.access) if given is None else given.tree
 
     @cached_property
     def whole_tree(self) -> Tree:
