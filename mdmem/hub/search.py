@@ -166,8 +166,6 @@ def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
         row["wing_owners"], row["pins"] = tuple(row["wing_owners"]), pins.get(row["wing_id"], ())
         if row["pins"]:
             row["repository"], row["wing"] = row["pins"][0].repository, row["pins"][0].wing
-        elif row["repository_id"] is None:
-            row["repository"] = f"{row['place']}@{row['commit'][:10]}"
         found.append(HubEntry(**row))
     return found
 
@@ -202,7 +200,7 @@ def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) 
     rows = cursor.execute(
         "SELECT id, content FROM file WHERE id = ANY (%s)", ([one.id for one in entries],), binary=True
     ).fetchall()
-    contents = {id_: bytes(content) for id_, content in rows if content is not None}
+    contents = {id_: bytes(content) for id_, content in rows}
     # The wings that the caller may see of each repository that the caller may see only in part.
     readable = dict(
         cursor.execute(
@@ -213,8 +211,6 @@ def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) 
     )
     found = {}
     for one in entries:
-        if one.id not in contents:
-            continue
         body = body_of(contents[one.id])
         if one.repository_id in readable:
             access = Access.to_wings(readable[one.repository_id], may_write=False)

@@ -40,10 +40,8 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
 def replace_span(document: Document, start: int, end: int, text: str) -> tuple[Edit, ...]:
     """Return the edit that replaces a range of characters, or nothing if the text is the same.
 
-    Raises ValueError for a range outside the text, and UnpatchableError if the new text is not valid Unicode.
+    Raises UnpatchableError if the new text is not valid Unicode.
     """
-    if not 0 <= start <= end <= len(document.text):
-        raise ValueError(f"the characters {start} to {end} are not all in {document.path}")
     old = document.text[start:end]
     if old == text:
         return ()
@@ -59,8 +57,6 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
     """Return the edit that replaces `width` characters in the body; line breaks become those of the line above."""
-    if offset < 0:
-        raise ValueError(f"the offset {offset} in the body of {document.path} is negative")
     start = len(document.text) - len(document.body) + offset
     above = document.text.rfind("\n", 0, start)
     line_break = "\r\n" if above > 0 and document.text[above - 1] == "\r" else "\n"

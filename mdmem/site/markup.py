@@ -35,8 +35,6 @@ class _Html(RendererHTML):
         token = tokens[idx]
         source = str(token.attrs.get("src", ""))
         text = visible_text(self.renderInlineAsText(token.children or [], options, env))
-        if not _is_safe(source):
-            return escape(text)
         # A path that starts with a slash cannot be a file of the site.
         if not urlsplit(source).scheme and not source.startswith("/"):
             return f'<img src="{escape(source)}" alt="{escape(text)}" loading="lazy">'
@@ -52,7 +50,7 @@ class _Html(RendererHTML):
         for one in (relative, path) if path.endswith(".md") and not urlsplit(target).scheme else (path,):
             if (page := env["href"](one.removesuffix(".md"))) is not None:
                 return f'<a href="{escape(page + hash_sign + anchor)}">'
-        return f'<a href="{escape(target)}" rel="noreferrer">' if _is_safe(target) else "<a>"
+        return f'<a href="{escape(target)}" rel="noreferrer">'
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         env["is_link"] = False

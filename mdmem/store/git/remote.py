@@ -39,8 +39,6 @@ def run_unattended(
     except subprocess.TimeoutExpired as error:
         verb = next((one for one in arguments if one.isalpha()), "")
         raise GitError(f"git {verb} took more than {timeout:g} s, so it was stopped; try it by hand") from error
-    except OSError as error:
-        raise GitError(f"git could not be run: {error.strerror or error}") from error
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:

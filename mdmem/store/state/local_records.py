@@ -420,14 +420,12 @@ class PendingWrites(Struct, frozen=True):
         """Record that an attempt at a claimed write failed, so that it can be retried later."""
         self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
 
-    def remember_blocked(self, stopped: Blocked) -> Blocked:
-        """Store a write that was stopped, with the lowest confidence of all its attempts, and return the record."""
+    def remember_blocked(self, stopped: Blocked) -> None:
+        """Store a write that was stopped, with the lowest confidence of all its attempts."""
         with self._changing():
             known = self.blocked(stopped.key)
             lowest = min(stopped.confidence, known.confidence if known is not None else 1.0)
-            record = replace(stopped, confidence=lowest)
-            write_record(self._path(_BLOCKED, record.id), record)
-        return record
+            write_record(self._path(_BLOCKED, stopped.id), replace(stopped, confidence=lowest))
 
     def blocked_writes(self) -> tuple[Blocked, ...]:
         """Return the blocked writes, the oldest first."""
