@@ -96,6 +96,7 @@ class Item(Struct, frozen=True, kw_only=True):
     - `branch_state`: how the entry compares with the default branch; None if that is not known.
     - `relations`: the one-sided supersessions and the amendments from or to the entry, by the names in `RELATIONS`;
       each has the titles of the other entries by address.
+    - `is_continued`: a part of the text is left out, since an earlier answer of the same call has it.
     - `note`: which parts of the entry are shown, for a session that omits them from later answers.
     """
 
@@ -119,6 +120,7 @@ class Item(Struct, frozen=True, kw_only=True):
     mentions: tuple[Mention, ...] = ()
     form: Form = Form.LINE
     content: str = ""
+    is_continued: bool = False
     note: str = ""
 
     @property

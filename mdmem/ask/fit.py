@@ -7,7 +7,7 @@ hashes) of the paragraphs that were shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
@@ -378,17 +378,34 @@ def paragraphs_of(content: str) -> list[str]:
 
 
 def unseen_paragraphs(content: str, shown: frozenset[str]) -> str:
-    """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones.
+    """Return the paragraphs that were not shown yet; `shown` has the marks of the shown ones."""
+    if shown >= ALL or not shown:
+        return "" if shown else content
+    return _without(content, lambda part: marks_of([part]) <= shown)
+
+
+def without_repeats(item: Item, above: Sequence[Item]) -> Item:
+    """Return an item without the paragraphs and mentions that earlier answers of the call (`above`) have of it."""
+    earlier = [one for one in above if one.address == item.address]
+    if item.form.is_line or not earlier:
+        return item
+    text = " ".join(word for one in earlier for word in one.content.split())
+    content = _without(item.content, lambda part: " ".join(PASSAGE_START.sub("", part).split()).rstrip(" …") in text)
+    mentions = tuple(mention for mention in item.mentions if all(mention not in one.mentions for one in earlier))
+    form = item.form if content else Form.ALREADY_SHOWN
+    return replace(item, content=content, mentions=mentions, form=form, is_continued=content not in ("", item.content))
+
+
+def _without(content: str, is_known: Callable[[str], bool]) -> str:
+    """Return the paragraphs of a content that are not known.
 
     A passage keeps the quoted heading that it shares with a passage that is left out.
     """
-    if shown >= ALL or not shown:
-        return "" if shown else content
     found, heading, last = list[str](), "", ""
     for part in paragraphs_of(content):
         start = PASSAGE_START.match(part)
         heading = (start and start[1]) or heading
-        if not marks_of([part]) <= shown:
+        if not is_known(part):
             found.append(f"… {heading}{part[start.end() :]}" if start and heading != last else part)
             last = heading
     return "\n\n".join(found)

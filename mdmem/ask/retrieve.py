@@ -23,7 +23,7 @@ from mdmem.ask.answer import (
 )
 from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, find_mentions
 from mdmem.ask.fallback import lines_outside, search_outside
-from mdmem.ask.fit import NOTHING_SHOWN, Shown, fit
+from mdmem.ask.fit import NOTHING_SHOWN, Shown, fit, without_repeats
 from mdmem.ask.limits import FEW_DECISIONS, LIKELY_RANKS, SHORT_BUDGET
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Coverage, Question
@@ -193,17 +193,20 @@ def retrieve(
     at_work = main.paths if main is not None else tuple(filter(None, shown.get(_AT_WORK, "").split("\0")))
 
     def read(reading: Reading) -> Answers:
-        known, first = dict(shown), None
+        known, first, above = dict(shown), None, list[Item]()
         if main is not None:
             first, notes = _answer(reading, main, budget=budget, shown=known)
             known |= notes
+            above += first.items
         short = []
         for question in questions:
             asked = replace(question, work_paths=at_work)
             answer, notes = _answer(reading, asked, budget=budget, shown=known, is_short=True)
             # Entries that were already shown and do not match by words need no line in a short answer.
-            items = tuple(one for one in answer.items if one.score or one.form is not Form.ALREADY_SHOWN)
+            needed = (one for one in answer.items if one.score or one.form is not Form.ALREADY_SHOWN)
+            items = tuple(without_repeats(one, above) for one in needed)
             short.append(replace(answer, items=items))
+            above += items
             known |= notes
         unread: tuple[str, ...] = ()
         if short and not at_work and not short[0].question.filters.wings:

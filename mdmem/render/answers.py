@@ -206,6 +206,7 @@ def _marks(item: Item) -> str:
     status = item.status.value.replace("_", " ")
     marks += [status] if item.status is not Status.ACTIVE and not any(status in one for one in reasons) else []
     marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.ALREADY_SHOWN else []
+    marks += ["shown above in part"] if item.is_continued else []
     marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
     if item.form is not Form.ALREADY_SHOWN:
         names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS

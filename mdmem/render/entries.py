@@ -131,6 +131,7 @@ def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:
         title = one_line(one.entry.title)
         replaced = f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
         state = "" if one.entry.address in one.heads else replaced
+        state += " (shown before in part)" if one.was_shown and one.content else ""
         content = f"has {TITLE_ALONE}" if one.is_title_alone else one.content or "already shown"
         mentions = [mention_line(other, style) for other in one.mentions]
         if style.is_markdown:

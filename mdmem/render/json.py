@@ -60,6 +60,7 @@ def _item(item: Item) -> dict[str, Any]:
     return {
         **record_json(item, "entry.address", "entry.type", "status", "entry.title", scope="tier"),
         **record_json(item, "content", "form"),
+        **({"given_before": "in part"} if item.is_continued else {}),
         "score": round(item.score, 4),
         **record_json(item, "reason", "overrides"),
         # A long chain would be larger than the entry, so only the first entries are listed; `reason` counts the rest.

@@ -148,6 +148,8 @@ def test_session_sees_each_paragraph_once(folder: Path, run: Run) -> None:
     assert "holds 40 orders." in first
     assert then == "nav/architecture/queue: A queue\n  already shown\n"
     assert fresh == first
+    _, part = (run("show", "queue", "--session", "three", "--about", one).out for one in ("the hall", "drain"))
+    assert part.startswith("nav/architecture/queue: A queue (shown before in part)\n  … under “Rejected”: A queue of")
     # What an answer showed counts as well.
     run("retrieve", "--session", "two", "which threads has navigation?")
     out = run("show", "threads", "--session", "two", "--about", "threads").out

@@ -95,7 +95,7 @@ def test_session_shows_only_new_paragraphs_of_a_long_entry_after_its_decision(fo
     assert ("Belts run." in second, "speed s3" in second, "speed s7" in second) == (True, False, True)
 
 
-def test_new_passage_of_the_context_comes_with_the_decision_and_its_heading(folder: Path, run: Run) -> None:
+def test_new_passage_comes_with_its_heading_and_in_a_new_call_with_the_decision(folder: Path, run: Run) -> None:
     long = "\n\n".join("Nothing else is said here. " * 30 for _ in range(4))
     job, clock, log = (
         "The job fails if the runner is cancelled.",
@@ -105,10 +105,15 @@ def test_new_passage_of_the_context_comes_with_the_decision_and_its_heading(fold
     parts = ("## Context", log, long, job, long, clock, long, "## Decision", "The gate is advisory.")
     put(folder, "nav/architecture/gate", "\n\n".join(parts), title="Gate")
     asked = ("is the gate advisory", "what if the runner is cancelled", "runner cancelled, clock", "log disk, runner")
+    calls = [run("retrieve", "--session", "one", "--ask", one).out for one in asked]
     out = run("retrieve", *(part for one in asked for part in ("--ask", one))).out
-    for answer, new in zip(re.split(r"\n\n\d\. ", out)[1:], (job, clock, log), strict=True):
-        assert answer.index("The gate is advisory.") < answer.index(f"… under “Context”: {new}\n")
-        assert [one for one in (log, job, clock) if one in answer] == [new]
+    first, *answers = re.split(r"\n\n\d\. ", out)
+    assert ("advisory.\n" in first, out.count("advisory.\n"), first.count("excerpt)")) == (True, 1, 1)
+    for call, answer, new in zip(calls[1:], answers, (job, clock, log), strict=True):
+        assert call.index("The gate is advisory.") < call.index(f"… under “Context”: {new}\n")
+        assert f": Gate (excerpt; shown above in part)\n  … under “Context”: {new}\n" in answer
+        for text in (call, answer):
+            assert [one for one in (log, job, clock) if one in text] == [new]
 
 
 def test_amended_entry_shows_a_sentence_of_the_amendment(folder: Path, run: Run) -> None:
