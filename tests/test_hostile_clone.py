@@ -33,7 +33,7 @@ from mdmem.store.git.history import history
 from mdmem.store.git.process import Repository, environment_for, find_repository
 from mdmem.store.git.remote import fetch_tip, make_bare
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.state.files import places, write_lock
+from mdmem.store.state.files import state_folders, write_lock
 from mdmem.store.workspace.location import located
 
 NOBODY = "1234567890123456789012345678901234567890"
@@ -90,7 +90,7 @@ def test_repository_of_such_a_folder_is_the_one_that_was_cloned_with_its_places(
     for under in ("memory", "memory/objects", "memory/nav", "second", ""):
         assert find_repository(evil / under) == Repository(evil, evil / ".git", evil / ".git")
     root = evil / "memory"
-    found = places(root, located(root, "a test").repository, environment())
+    found = state_folders(root, located(root, "a test").repository, environment())
     assert {path.relative_to(evil).parts[:2] for path in (found.index, found.shared, found.state)} == {
         (".git", "mdmem")
     }
@@ -243,20 +243,20 @@ def test_history_is_that_of_the_repository_where_a_hook_names_another(
 def test_user_folder_that_a_clone_brought_along_is_not_used(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "clone")
     said = {"XDG_CACHE_HOME": str(top / ".cache"), "XDG_DATA_HOME": str(top / ".data"), "HOME": str(tmp_path)}
-    before = places(Path("/w"), None, said)
+    before = state_folders(Path("/w"), None, said)
     # Of a repository in somebody's home, which does not track it, it is the user's all the same.
     assert before.shared.is_relative_to(top / ".cache")
     write(before.shared, "index/index.json", "{}")
     write(before.state, "times.json", "{}")
     git(top, "add", "-f", ".")
-    found = places(Path("/w"), None, said)
+    found = state_folders(Path("/w"), None, said)
     assert [path.is_relative_to(os.devnull) for path in (found.index, found.shared, found.state)] == [True] * 3
 
 
 @pytest.mark.parametrize("gone", [".git", "."], ids=["git", "all"])
 def test_git_directory_that_is_gone_is_not_made_anew(gone: str, tmp_path: Path) -> None:
     top = make_repository(tmp_path / "top")
-    found = places(top, find_repository(top), environment())
+    found = state_folders(top, find_repository(top), environment())
     shutil.rmtree(top / gone)
     for folder in (found.index, found.shared, found.state, top / ".git/mdmem/sync/tree"):
         with pytest.raises(FileNotFoundError):

@@ -34,7 +34,7 @@ from mdmem.markdown.body import sections_of
 from mdmem.markdown.merge import has_hunks
 from mdmem.markdown.parse import body_links, first_heading, parse_document, without_code
 from mdmem.setup import records
-from mdmem.setup.client_config import MisfitError, read_object
+from mdmem.setup.client_config import InsertError, read_object
 from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.catalog.model import _PARTS as ADDRESS_PARTS
 from mdmem.store.catalog.model import ADDRESS
@@ -68,7 +68,7 @@ def _settings(text: str) -> object:
 
 
 def _client(text: str) -> None:
-    with pytest.raises(MisfitError):
+    with pytest.raises(InsertError):
         read_object(text.encode())
 
 

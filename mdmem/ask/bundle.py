@@ -38,7 +38,7 @@ from mdmem.model.lineage import Standing, branch_state_json
 from mdmem.record import record_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import snippet
-from mdmem.store.tree import Clock, OverdueError
+from mdmem.store.tree import Clock, DeadlineError
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import may_write_to, scope_seen
 from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
@@ -108,8 +108,8 @@ def retrieve_context(
 
     unknown = ScopeState.UNRESOLVED if request.project_id is None else ScopeState.UNCERTAIN
     try:
-        return read_with_retry(workspace, attempt, retry_on=(GoneError, OverdueError))
-    except OverdueError:
+        return read_with_retry(workspace, attempt, retry_on=(GoneError, DeadlineError))
+    except DeadlineError:
         late = AnswerBasis(degraded=True, why_degraded="the time limit was reached")
         # If the memory is the top folder itself, its wings cannot be excluded without reading the memory once more.
         basis = with_lines_outside(late, workspace, request.topic) if workspace.location.under else late

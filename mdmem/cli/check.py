@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from mdmem.cli import completion as complete
 from mdmem.cli.common import AT_HELP, App, Progress, print_patch, print_text, shared_options, split_values
 from mdmem.model.text import shell_word
-from mdmem.render.text import count, sent
+from mdmem.render.text import count, printable
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _check(
             app.remark(findings.summary(runs))
         if step_summary and in_actions:
             with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.write(sent(findings.markdown(runs, style)) + "\n")
+                stream.write(printable(findings.markdown(runs, style)) + "\n")
     code = 3 if any(one.incomplete for one in reports) else 0
     code = code or int(any(any(map(one.fails, one.findings)) or (options["diff"] and one.fixed) for one in reports))
     # git sets this variable when it runs a hook.

@@ -21,7 +21,7 @@ from mdmem.cli import completion as complete
 from mdmem.errors import MdmemError
 from mdmem.model.entry import EntryType, Status, WingKind
 from mdmem.model.text import shell_word
-from mdmem.render.text import Style, dump, sent, sent_as_is
+from mdmem.render.text import Style, dump, printable, with_colors
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.location import Location, Snapshot
@@ -368,7 +368,7 @@ def print_text(text: str) -> None:
     """
     if not text:
         return
-    shown, context = sent(text), click.get_current_context()
+    shown, context = printable(text), click.get_current_context()
     is_long = sys.stdout.isatty() and shown.count("\n") >= shutil.get_terminal_size().lines - 1
     if is_long and not context.obj.no_pager and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
         click.echo_via_pager(f"{shown}\n", color=context.color)
@@ -379,14 +379,14 @@ def print_text(text: str) -> None:
 def print_patch(text: str) -> None:
     """Print a patch, unless it is empty; control characters are escaped only on a terminal, not for a program."""
     if text:
-        _echo(sent(text) if sys.stdout.isatty() else sent_as_is(text))
+        _echo(printable(text) if sys.stdout.isatty() else with_colors(text))
 
 
 def say(text: str) -> None:
     """Print a text on stderr, with control characters escaped."""
-    _echo(sent(text), err=True)
+    _echo(printable(text), err=True)
 
 
 def is_confirmed(question: str) -> bool:
     """Ask a yes-or-no question on stderr, and return whether the answer is yes."""
-    return click.confirm(sent(question), err=True)
+    return click.confirm(printable(question), err=True)

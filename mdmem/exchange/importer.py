@@ -173,7 +173,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
     for (path, part), (address, _) in intake.origins.items():
         if not part and address in entries:
             references.add(address, path, (entries[address].title,), number_of(path.rpartition("/")[2]))
-    settle({**intake.before, **records}, references, entries)
+    link_records({**intake.before, **records}, references, entries)
     moments = {one: entries[one].created_at for one in intake.before if one in entries}
     _set_dates(workspace, records, {one: day.isoformat() for one, day in moments.items() if day is not None})
     files = dict(intake.files)
@@ -210,7 +210,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
     return intake, ChangeSet(changes, actions=actions, is_proved=True)
 
 
-def settle(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:
+def link_records(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:
     """Turn the relations that records state into links between addresses. Existing `entries` are not changed.
 
     If only the newer record states a supersession, only that record gets the link, unless the older is deprecated.

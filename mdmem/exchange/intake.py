@@ -19,7 +19,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError, reason_of
 from mdmem.exchange.dialects import Outline, dialect_of, is_instructions, is_madr, read_records
-from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError, number_of
+from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceError, SourceFile, number_of
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import Wing, WingKind
@@ -99,12 +99,12 @@ class Intake:
                         self._add_file(one.path, path, text)
                 else:
                     sources.append(read_source(base, one))
-            except UnfitError as error:
+            except SourceError as error:
                 self._skip(one.path, error)
         for source in mark_records(sources, is_named=bool(request.paths)):
             try:
                 self._add_source(source)
-            except UnfitError as error:
+            except SourceError as error:
                 self._skip(source.path, error)
         for wing in sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ():
             owned = workspace.catalog.wings.get(wing) or Wing(name=wing)
@@ -125,11 +125,11 @@ class Intake:
         if not is_for_client:
             exported = _EXPORTED.search(source.body)
             if exported is not None and exported[1] in self._workspace.catalog.addresses:
-                raise UnfitError(f"was exported by mdmem from {exported[1]}, so it needs no import")
+                raise SourceError(f"was exported by mdmem from {exported[1]}, so it needs no import")
             source = replace(source, body=_MARKER.sub("", source.body))
         records = read_records(source, dialect)
         if not records and self._request.paths:
-            raise UnfitError("has nothing to import: mdmem wrote its text, or it only includes other files")
+            raise SourceError("has nothing to import: mdmem wrote its text, or it only includes other files")
         is_complete = bool(records)
         for record in records:
             record.dialect, digest = dialect, content_digest(record.content)
@@ -143,10 +143,10 @@ class Intake:
                 continue
             try:
                 if (twin := self._orphans.get(digest)) is not None:
-                    raise UnfitError(f"has the text of {twin[1]}, which is already imported as {twin[0]}")
+                    raise SourceError(f"has the text of {twin[1]}, which is already imported as {twin[0]}")
                 record.address = self._address(record)
                 self.records[record.address] = record
-            except UnfitError as error:
+            except SourceError as error:
                 self._skip(record.path, error, record.part, dialect)
                 is_complete = False
         # Clients read their instructions at their old place, so these files are never moved.
@@ -161,7 +161,7 @@ class Intake:
         try:
             require_names(names[:1] if is_manifest else names[:3])
             if len(names) != (2 if is_manifest else 3):
-                raise UnfitError(f"an entry cannot be at `{path}`")
+                raise SourceError(f"an entry cannot be at `{path}`")
             if not (self._workspace.location.root / path).exists():
                 self.files[path] = content
                 self._existing[path.lower()] = path
@@ -171,13 +171,13 @@ class Intake:
             elif self._workspace.bytes_of(path) == content:
                 row.outcome = Outcome.UNCHANGED
             else:
-                raise UnfitError(f"`{address}` is there already with other content; nothing is overwritten")
+                raise SourceError(f"`{address}` is there already with other content; nothing is overwritten")
             self.rows.append(row)
-        except (UnfitError, UsageError) as error:
+        except (SourceError, UsageError) as error:
             self._skip(source, error, address, WHOLE)
 
     def _address(self, record: ForeignRecord) -> str:
-        """Return the address for a record. Raises UnfitError if there is none, and UsageError for an unusable place."""
+        """Return the address for a record. Raises SourceError if there is none, UsageError for an unusable place."""
         source, place = record.source, self._request.place.strip("/") if self._request.place is not None else None
         home = place_of(self._workspace, record.type, place, is_new=self._request.wing is not None)
         if home.count("/") != 1:
@@ -190,7 +190,7 @@ class Intake:
             room = source.room
         name = well_formed("entry", record.name)
         if name is None:
-            raise UnfitError("has a name that cannot become an entry-id; rename it")
+            raise SourceError("has a name that cannot become an entry-id; rename it")
         address = f"{wing}/{room}/{name}"
         other = self._sources.get(address.lower())
         if other is not None and "/" not in (place or "") and not record.part:
@@ -201,11 +201,11 @@ class Intake:
         try:
             require_names(address.split("/"))
         except UsageError as error:
-            raise UnfitError(f"would get the address `{address}`: {error}") from error
+            raise SourceError(f"would get the address `{address}`: {error}") from error
         if (other := self._sources.get(address.lower())) is not None:
-            raise UnfitError(f"would get the address `{address}`, and so would `{other}`; rename one of them")
+            raise SourceError(f"would get the address `{address}`, and so would `{other}`; rename one of them")
         if (there := self._existing.get(f"{address}.md".lower())) is not None:
-            raise UnfitError(f"would get the address `{address}`, but {there} exists already and is not overwritten")
+            raise SourceError(f"would get the address `{address}`, but {there} exists already and is not overwritten")
         self._sources[address.lower()] = source.path
         return address
 
@@ -300,32 +300,32 @@ def _from(base: Path, path: Path) -> str:
 
 
 def read_bytes(base: Path, path: str) -> bytes:
-    """Return the content of a file in the project. Raises UnfitError if it cannot be imported."""
+    """Return the content of a file in the project. Raises SourceError if it cannot be imported."""
     if not path.isprintable():
-        raise UnfitError("has a name that is not UTF-8, or has invisible characters; rename it")
+        raise SourceError("has a name that is not UTF-8, or has invisible characters; rename it")
     if leads_away(base, path):
-        raise UnfitError("is a symbolic link, or is reached through one; give the real path")
+        raise SourceError("is a symbolic link, or is reached through one; give the real path")
     try:
         return read_regular(base / path, follow=False)
     except OSError as error:
-        raise UnfitError(f"cannot be read: {reason_of(error)}") from error
+        raise SourceError(f"cannot be read: {reason_of(error)}") from error
 
 
 def read_source(base: Path, found: SourceFile) -> SourceFile:
-    """Return a Markdown file, split into front matter and body. Raises UnfitError if it cannot be imported."""
+    """Return a Markdown file, split into front matter and body. Raises SourceError if it cannot be imported."""
     if not found.path.lower().endswith(_ENDINGS):
-        raise UnfitError(f"is not a Markdown file ({', '.join(_ENDINGS)}); convert it first")
+        raise SourceError(f"is not a Markdown file ({', '.join(_ENDINGS)}); convert it first")
     data = read_bytes(base, found.path)
     if len(data) > SIZE_LIMIT:
-        raise UnfitError(f"has {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")
+        raise SourceError(f"has {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnfitError(f"is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        raise SourceError(f"is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     if not text.strip():
-        raise UnfitError("is empty")
+        raise SourceError("is empty")
     if text.startswith("Moved to [") and text.count("\n") == 1:
-        raise UnfitError("only points to a moved record")
+        raise SourceError("only points to a moved record")
     front, body = "", text
     # Without a second fence, the file begins with a horizontal rule, not with front matter.
     with suppress(FrontMatterError):
@@ -344,7 +344,7 @@ def read_source(base: Path, found: SourceFile) -> SourceFile:
         loose = _read_loosely(front) if not is_beyond else None
         if loose is None:
             line = error.findings[0].place.line
-            raise UnfitError(f"has a front matter that cannot be read: line {line}: {error}") from error
+            raise SourceError(f"has a front matter that cannot be read: line {line}: {error}") from error
         fields = loose
     return replace(found, data=data, fields=fields, body=body, newline="\r\n" if "\r\n" in text else "\n")
 
@@ -383,12 +383,12 @@ class _Document(Struct):
 
 
 def read_document(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each file in a document of `mdmem export json`; raises UnfitError for another one."""
+    """Yield the path and text of each file in a document of `mdmem export json`; raises SourceError for another one."""
     try:
         # Windows PowerShell writes UTF-16, and some editors a byte order mark.
         stated = decode(data.decode(detect_encoding(data)), type=_Document)
     except (ValueError, RecursionError) as error:
-        raise UnfitError(f"is not a document of `export json`: {error}") from error
+        raise SourceError(f"is not a document of `export json`: {error}") from error
     manifests = ((one.get("name"), one.get("readme")) for one in stated.wings)
     yield from ((f"{name}/README.md", text) for name, text in manifests if text is not None)
     yield from ((f"{one.address}.md", one.head + one.body) for one in stated.entries)

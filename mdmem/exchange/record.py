@@ -19,7 +19,7 @@ WHOLE = "json"
 """The dialect of a whole memory, as `mdmem export json` writes it."""
 
 
-class UnfitError(ValueError):
+class SourceError(ValueError):
     """A file cannot be imported. The message says why, without the file name."""
 
 

@@ -21,7 +21,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Progress
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.settings import WingSettings
-from mdmem.store.state.files import Places, places
+from mdmem.store.state.files import StateFolders, state_folders
 from mdmem.store.tree import FileKind, MemoryTree, Tree, TreeFile, digest_of
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import Workspace
@@ -37,10 +37,10 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
     """
 
     tracked: frozenset[str] = frozenset()
-    folders: Places = Places(_NOWHERE, _NOWHERE, _NOWHERE)
+    folders: StateFolders = StateFolders(_NOWHERE, _NOWHERE, _NOWHERE)
 
     @property
-    def _places(self) -> Places:
+    def _places(self) -> StateFolders:
         return self.folders
 
     def reread(self) -> Self:
@@ -135,7 +135,7 @@ def load_copy(
         access=EVERYTHING if key.is_whole else Access.to_wings(names, may_write=False),
         given_tree=tree,
         tracked=frozenset(tracked),
-        folders=places(root, None, environment),
+        folders=state_folders(root, None, environment),
     )
     index = FullTextIndex(workspace.folders.index / FOLDER, progress=progress)
     return workspace.with_index(index)

@@ -50,7 +50,7 @@ START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
 
 
-class Abilities(Struct, frozen=True):
+class Capabilities(Struct, frozen=True):
     """The features for completion, hover texts and edits that an editor supports."""
 
     snippets: bool = True
@@ -60,13 +60,13 @@ class Abilities(Struct, frozen=True):
     renames_files: bool = True
 
 
-def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
+def capabilities_of(capabilities: types.ClientCapabilities) -> Capabilities:
     """Return the features that an editor says it supports."""
     formats = get_capability(capabilities, "text_document.hover.content_format") or ()
     operations = get_capability(capabilities, "workspace.workspace_edit.resource_operations") or ()
     has_versions = get_capability(capabilities, "workspace.workspace_edit.document_changes") is True
     snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
-    return Abilities(
+    return Capabilities(
         snippets=snippets is True,
         markdown=types.MarkupKind.Markdown in formats,
         # Neovim only says that it can move files, but that also means that it accepts versioned edits.
@@ -230,7 +230,7 @@ class OpenMemory:
     def __init__(self, location: Location, environment: Mapping[str, str], today: Callable[[], date]) -> None:
         """Set up the memory without reading any file."""
         self.location, self.today = location, today
-        self.abilities, self.codec = Abilities(), PositionCodec()
+        self.abilities, self.codec = Capabilities(), PositionCodec()
         self.documents: dict[str, Document] = {}
         self.disk = Workspace(location, environment, location.root, today())
         self._overlay = TreeView(self.disk.tree, changed={})
@@ -378,7 +378,7 @@ class Memories:
         """Set up the list without reading any file."""
         self._environment, self._today = environment, today
         self.workspace = EditorWorkspace(None)
-        self.abilities = Abilities()
+        self.abilities = Capabilities()
         self.opened: dict[Path, OpenMemory] = {}
         self._located: dict[Path, Location | None] = {}
 

@@ -21,7 +21,7 @@ from mdmem.errors import UsageError, try_call
 from mdmem.lsp.actions import FIX_ALL, code_actions
 from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
-from mdmem.lsp.memory import Document, Memories, OpenMemory, abilities_of
+from mdmem.lsp.memory import Document, Memories, OpenMemory, capabilities_of
 from mdmem.lsp.show import SHOW, definition, hover, implementation, lenses, references
 from mdmem.model.finding import Finding, Severity
 
@@ -140,7 +140,7 @@ class Server(LanguageServer):
         self.window_show_message(types.ShowMessageParams(kind, message))
 
     def _initialize(self, params: types.InitializeParams) -> None:
-        self.memories.abilities = abilities_of(params.capabilities)
+        self.memories.abilities = capabilities_of(params.capabilities)
         self.memories.workspace = self.workspace
         self._configure(params.initialization_options)
 

@@ -39,7 +39,7 @@ from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, 
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.store.settings import Settings
-from mdmem.store.tree import OverdueError
+from mdmem.store.tree import DeadlineError
 from mdmem.store.workspace.workspace import count_shown
 
 log = logging.getLogger("mdmem.mcp")
@@ -50,8 +50,8 @@ _TRIES = 2
 # long. Writing calls have a limit of their own, since they may wait for a lock.
 _AT_ONCE = 4
 # Advice for the caller if the call is wrong, and if the memory cannot be read.
-_MEND_CALL = "fix the call and repeat it"
-_MEND_MEMORY = "the call is correct: tell a person, go on without the memory, and call again when it is repaired"
+_FIX_CALL = "fix the call and repeat it"
+_FIX_MEMORY = "the call is correct: tell a person, go on without the memory, and call again when it is repaired"
 
 
 class FaultError(MdmemError):
@@ -138,7 +138,7 @@ class Calls:
                 page = await self._answer(call)
         except (MdmemError, OSError) as error:
             is_of_call = isinstance(error, (UsageError, NotFoundError)) and not isinstance(error, RootNotFoundError)
-            return _refusal(tool, _message_of(error), _MEND_CALL if is_of_call else _MEND_MEMORY)
+            return _refusal(tool, _message_of(error), _FIX_CALL if is_of_call else _FIX_MEMORY)
         if self._remembers:
             self._shown = {**self._shown, **page.shown}
         return page
@@ -162,7 +162,7 @@ class Calls:
             return await self.in_thread(partial(self._page, call))
         tries, seconds = (1, _TRIES * limit + 1) if tool.keeps_time else (_TRIES, limit)
         for _ in range(tries):
-            with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
+            with anyio.move_on_after(seconds), contextlib.suppress(DeadlineError):
                 return await self.in_thread(partial(self._page, call))
 
         def find_outside() -> list[Facts]:
@@ -196,12 +196,12 @@ class Calls:
         def run() -> None:
             try:
                 result: _Result | BaseException = try_call(work)
-            except (OverdueError, SystemExit) as ended:
+            except (DeadlineError, SystemExit) as ended:
                 result = ended
             if not isinstance(result, BaseException):
                 future.set_result(result)
                 return
-            if not isinstance(result, (MdmemError, OSError, OverdueError)):
+            if not isinstance(result, (MdmemError, OSError, DeadlineError)):
                 log.error("a call failed", exc_info=result)
                 name = type(result).__name__
                 result = FaultError(f"a fault of mdmem itself ({name}); the server's log on stderr has it")

@@ -11,7 +11,7 @@ from mdmem.ask.synthesis import is_doubtful
 from mdmem.markdown.body import quoted
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
-from mdmem.render.text import clipped, count, indent
+from mdmem.render.text import count, indent, shorten
 
 Facts = Mapping[str, Any]
 _ACTIVE = "active"
@@ -22,7 +22,7 @@ _CONTRADICTIONS = "Contradictions, for a person to resolve"
 def pack_markdown(pack: Facts) -> str:
     """Return a page of a context pack as Markdown. Texts are block quotes, except invariants in the layer `wake`."""
     is_short = pack.get("layer") == Layer.WAKE
-    blocks = [f"# Context: {clipped(pack['goal'])}"]
+    blocks = [f"# Context: {shorten(pack['goal'])}"]
     blocks += _bold_list(_UNREADABLE, _problems(pack))
     blocks.append(pack["usage_hint"])
     sections = [(one["title"], one["items"]) for one in pack.get("sections", ())]
@@ -58,10 +58,10 @@ def _marks(item: Facts, *marks: str) -> str:
 def _short_item(item: Facts) -> str:
     """Return an item with its rule or open work alone, for the start of a session."""
     content, head = item.get("content", ""), f"- {item.get('type')} `{item.get('id')}`{_marks(item)}:"
-    below = indent("\n".join(f"- {clipped(line)}" for line in item.get("bearings", ())))
+    below = indent("\n".join(f"- {shorten(line)}" for line in item.get("bearings", ())))
     if item.get("type") == EntryType.INVARIANT and content:
         return "\n".join(filter(None, (f"{head} {visible(content)}", below)))
-    return "\n".join(filter(None, (f"{head} {clipped(item.get('name', ''))}", quoted(content), below)))
+    return "\n".join(filter(None, (f"{head} {shorten(item.get('name', ''))}", quoted(content), below)))
 
 
 def _item(item: Facts) -> str:
@@ -70,15 +70,15 @@ def _item(item: Facts) -> str:
     marks = [metadata["scope"]] if "scope" in metadata else []
     marks += ["shortened"] if metadata.get("form") == "summary" else []
     state = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item, *marks)}", visible(item.get("reason", "")))))
-    below = [f"- {clipped(line)}" for line in bearings]
+    below = [f"- {shorten(line)}" for line in bearings]
     # The lines of `bearings` mention these entries already.
     mentioned = {line.partition(": ")[0].rpartition(" ")[2] for line in bearings}
     for one in item.get("related", ()):
         if one["id"] not in mentioned:
             status = "" if one.get("status", _ACTIVE) == _ACTIVE else f" ({one['status']})"
             related = f"{one['relationship']} ({one['direction']}): `{one['id']}`, {one['type']}"
-            below.append(f"- {related}: {clipped(one['name'])}{status}")
-    blocks = (f"### {item.get('type')}: {clipped(item.get('name', ''))}", state, quoted(item.get("content", "")))
+            below.append(f"- {related}: {shorten(one['name'])}{status}")
+    blocks = (f"### {item.get('type')}: {shorten(item.get('name', ''))}", state, quoted(item.get("content", "")))
     return "\n\n".join(filter(None, (*blocks, "\n".join(below))))
 
 

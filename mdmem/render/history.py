@@ -10,7 +10,7 @@ from mdmem.model.entry import day_of
 from mdmem.model.lineage import branch_state_json
 from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
-from mdmem.render.text import Style, clipped, count, one_line
+from mdmem.render.text import Style, count, one_line, shorten
 from mdmem.store.git.history import Commit
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
@@ -55,7 +55,7 @@ def blame_text(blame: LogReport, style: Style) -> str:
     """Return a line for each field and the body, with the day, commit and author that last set it."""
     lines = []
     for one in blame.fields:
-        value = clipped(one.value, 60)
+        value = shorten(one.value, 60)
         by = f"{one.change.when[:10]} {one.change.short} {visible(one.change.author)}" if one.change else "uncommitted"
         lines.append(f"{by}  {style.bold(one.name)}{f': {value}' if value else ''}")
     return "\n".join([*lines, *([style.dim(_CUT)] if blame.is_cut else [])])

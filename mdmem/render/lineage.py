@@ -16,7 +16,7 @@ from msgspec import Struct
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.text import first_of, visible
 from mdmem.record import grouped
-from mdmem.render.text import clipped
+from mdmem.render.text import shorten
 from mdmem.store.catalog.model import Catalog
 
 # The most entries in a picture or flowchart; a larger one is hard to read.
@@ -192,7 +192,7 @@ def lineage_flowchart(graph: LineageGraph) -> str:
     for node in graph.nodes:
         entry = node.entry
         about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
-        text = "<br/>".join([chart_text(clipped(entry.title, _LONGEST)), chart_text(entry.address), chart_text(about)])
+        text = "<br/>".join([chart_text(shorten(entry.title, _LONGEST)), chart_text(entry.address), chart_text(about)])
         lines.append(f'{names[entry.address]}["{text}"]:::{node.state.css}')
     for edge in graph.edges:
         lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')
@@ -319,7 +319,7 @@ def _box(node: Box, x: int, y: int, link: str | None) -> Iterator[str]:
     yield f'<g class="{node.state.css} {entry.type}{asked}">{opening}<title>{_text(entry.title)}</title>'
     yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_TALL}" rx="6"/>'
     yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{_TALL}" rx="2"/>'
-    lines = wrap(clipped(entry.title), _TITLE, max_lines=_LINES, placeholder="…", break_on_hyphens=False)
+    lines = wrap(shorten(entry.title), _TITLE, max_lines=_LINES, placeholder="…", break_on_hyphens=False)
     for number, line in enumerate(lines):
         yield f'<text class="title" x="{x + 14}" y="{y + 19 + 16 * number}">{_text(line)}</text>'
     address = visible(entry.address)

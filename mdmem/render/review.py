@@ -17,7 +17,7 @@ from mdmem.model.entry import EntryType, Status
 from mdmem.model.finding import Finding
 from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
-from mdmem.render.text import Style, clipped, code, count, entries, fit_lines, prose
+from mdmem.render.text import Style, code, count, entries, fit_lines, prose, shorten
 
 # `code` is an address, a path or a value. `quoted` is text from a file. `strong` and `dim` are words of mdmem itself.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
@@ -46,8 +46,8 @@ _CUT = "- {} more lines omitted; `mdmem diff` shows all."
 
 def review_text(review: model.ReviewReport, style: Style) -> str:
     """Return the review for a terminal; added words are in `{+ +}` and removed words in `[- -]`."""
-    head = [f"{style.bold(clipped(review.before))} → {style.bold(clipped(review.after))}", headline(review)]
-    head += [style.warn(clipped(remark)) for remark in review.remarks]
+    head = [f"{style.bold(shorten(review.before))} → {style.bold(shorten(review.after))}", headline(review)]
+    head += [style.warn(shorten(remark)) for remark in review.remarks]
     parts = ["\n".join(head)]
 
     def mark(kind: Kind, text: str) -> str:
@@ -70,9 +70,9 @@ def review_markdown(review: model.ReviewReport, *, page: str | None = None) -> s
     head = [
         MARKER,
         f"## mdmem diff: {headline(review)}",
-        f"{code(clipped(review.before))} → {code(clipped(review.after))}",
+        f"{code(shorten(review.before))} → {code(shorten(review.after))}",
     ]
-    head += [f"**{prose(clipped(remark))}**" for remark in review.remarks]
+    head += [f"**{prose(shorten(remark))}**" for remark in review.remarks]
     head += [f"[The page of this change]({page})"] if page is not None else []
 
     def mark(kind: Kind, text: str) -> str:
@@ -169,13 +169,13 @@ class _Writer(Struct, frozen=True):
     mark: Mark
 
     def code(self, text: str) -> str:
-        return self.mark("code", clipped(text))
+        return self.mark("code", shorten(text))
 
     def codes(self, texts: Iterable[str]) -> str:
         return ", ".join(map(self.code, texts))
 
     def quoted(self, text: str) -> str:
-        return self.mark("quoted", clipped(text))
+        return self.mark("quoted", shorten(text))
 
     def entry(self, ref: model.EntryRef) -> str:
         return f"{ref.type} {self.code(ref.address)} “{self.quoted(ref.title)}”"

@@ -50,7 +50,7 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.split())
 
 
-def clipped(text: str, most: int = 200) -> str:
+def shorten(text: str, most: int = 200) -> str:
     """Return a text as one line of at most `most` characters, cut between words, with control characters escaped."""
     flat = visible(" ".join(text.split()))
     if len(flat) <= most:
@@ -168,9 +168,9 @@ _COMMAND = re.compile(r"(?:(?<=`)|(?<=&& )|(?<=next: ))mdmem(?= (?!--root|guide|
 class Style(Struct, frozen=True):
     """How to print a result: as Markdown or as plain text, and with or without colours.
 
-    A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `shown` are the entries
-    whose text is in the answer, so that lines that mention them do not repeat their titles. `program` is `mdmem`, with
-    `--root` if the user gave it. With `is_whole`, many findings are not shortened to a table.
+    A colour is a placeholder until `printable` or `with_colors` turns it into an escape sequence. `shown` are the
+    entries whose text is in the answer, so that lines that mention them do not repeat their titles. `program` is
+    `mdmem`, with `--root` if the user gave it. With `is_whole`, many findings are not shortened to a table.
     """
 
     color: bool = False
@@ -205,11 +205,11 @@ class Style(Struct, frozen=True):
     warn, added, removed = partialmethod(_in, "33"), partialmethod(_in, "32"), partialmethod(_in, "31")
 
 
-def sent(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text to print on a terminal: mdmem's colours stay, and all other control characters are escaped."""
     return visible_text(text).replace(_SEALED, "\x1b")
 
 
-def sent_as_is(text: str) -> str:
+def with_colors(text: str) -> str:
     """Return a text to send to a program: mdmem's colours become escape sequences, and nothing else is changed."""
     return text.replace(_SEALED, "\x1b")

@@ -12,7 +12,7 @@ from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.text import c_escaped, visible
 from mdmem.record import record_json
-from mdmem.render.text import Style, clipped
+from mdmem.render.text import Style, shorten
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult
 
@@ -148,7 +148,7 @@ def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
                 lines.append(f"  {field.name}")
                 for side, value in (("ours", field.ours), ("theirs", field.theirs)) if field.name != "body" else ():
                     text = _shown(value if value or isinstance(value, list) else "–")
-                    lines.append(f"    {side:<6}  {clipped(text, 60)}")
+                    lines.append(f"    {side:<6}  {shorten(text, 60)}")
         for it in one.successors:
             reason, side = f": {visible(it.reason)}" if it.reason else "", _SIDES.get(it.side, "")
             lines.append(f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}")

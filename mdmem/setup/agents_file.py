@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mdmem.disk import read_regular
-from mdmem.setup.client_config import MisfitError, add_piece, appended
+from mdmem.setup.client_config import InsertError, add_piece, appended
 
 NAME = "AGENTS.md"
 # A text that contains this phrase is taken as instructions for the server.
@@ -129,7 +129,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
         try:
             text = before.decode()
         except UnicodeDecodeError as error:
-            raise MisfitError("it is not in UTF-8") from error
+            raise InsertError("it is not in UTF-8") from error
         if _MARK in text:
             return f"{NAME} mentions the {_MARK} already and stays as it is"
         newline = "\r\n" if "\r\n" in text else "\n"
@@ -138,7 +138,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
             return text.replace(others, ours).encode()
         # An exported region may mention the command. It is ignored, because each export rewrites it.
         if _COMMAND in without_regions(text):
-            raise MisfitError(f"it already describes `{_COMMAND}` in words that mdmem did not write")
+            raise InsertError(f"it already describes `{_COMMAND}` in words that mdmem did not write")
         return appended(text, lines).encode()
 
     yield add_piece(base, NAME, f"changed {NAME}: it lists the tools of the server", lines, grow)

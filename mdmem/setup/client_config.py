@@ -27,43 +27,43 @@ _VISIBLE = re.compile(r"\S")
 _BOM = "\ufeff"
 
 
-class MisfitError(ValueError):
+class InsertError(ValueError):
     """mdmem cannot insert its part into a configuration file. The message says why."""
 
 
 def _parsed(text: str) -> tuple[Any, str]:
-    """Return the value of a JSON text, and the text with comments replaced by blanks. Raises MisfitError."""
+    """Return the value of a JSON text, and the text with comments replaced by blanks. Raises InsertError."""
 
     def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = Counter(key for key, _ in pairs)
         if twin := next((key for key, number in keys.items() if number > 1), None):
-            raise MisfitError(f"it cannot be read as JSON: the key `{twin}` occurs twice; delete one")
+            raise InsertError(f"it cannot be read as JSON: the key `{twin}` occurs twice; delete one")
         return dict(pairs)
 
     def refuse(name: str) -> None:
-        raise MisfitError(f"it cannot be read as JSON: `{name}` is not a JSON value")
+        raise InsertError(f"it cannot be read as JSON: `{name}` is not a JSON value")
 
     plain = _STRING_OR_COMMENT.sub(lambda one: one["kept"] or one["open"] or _VISIBLE.sub(" ", one[0]), text)
     strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
     try:
         return json.loads(strict, object_pairs_hook=without_twins, parse_constant=refuse), plain
     except json.JSONDecodeError as error:
-        raise MisfitError(f"it cannot be read as JSON: line {error.lineno}: {error.msg.lower()}") from error
+        raise InsertError(f"it cannot be read as JSON: line {error.lineno}: {error.msg.lower()}") from error
     except RecursionError as error:
-        raise MisfitError("its JSON is nested too deep to be read") from error
+        raise InsertError("its JSON is nested too deep to be read") from error
 
 
 def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> str:
     """Return a text with a new member or item at the start of the object or array that has this path of keys.
 
-    The first place that looks like the path counts. `grow_json` checks the result.
+    The first place that looks like the path counts. `add_to_json` checks the result.
     """
     plain = _parsed(text)[1]
     at = plain.index("{") + 1
     for name in path:
         opened = re.compile(rf"{re.escape(json.dumps(name))}\s*:\s*[\[{{]").search(plain, at)
         if opened is None:
-            raise MisfitError(f"mdmem cannot find the place of the key `{name}`")
+            raise InsertError(f"mdmem cannot find the place of the key `{name}`")
         at = opened.end()
     line = text[text.rfind("\n", 0, at) + 1 : at]
     outer = line[: len(line) - len(line.lstrip(" \t"))]
@@ -87,7 +87,7 @@ def appended(text: str, piece: str) -> str:
     return text + gap + piece.replace("\n", newline)
 
 
-def grow_json(
+def add_to_json(
     content: bytes,
     holder: str,
     wanted: Mapping[str, Any],
@@ -95,7 +95,7 @@ def grow_json(
     is_listed: bool = False,
     seed: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return a JSON file with the members `wanted` added to the object `holder`; raises MisfitError if that fails.
+    """Return a JSON file with the members `wanted` added to the object `holder`; raises InsertError if that fails.
 
     With `is_listed`, each value is added to the list under its key. `seed` are further keys that the file needs.
     """
@@ -105,7 +105,7 @@ def grow_json(
     members, seed = dict(wanted), seed or {}
     for name, item in wanted.items() if is_listed else ():
         if not isinstance(held.get(name, []), list):
-            raise MisfitError(f"`{holder}.{name}` is not a list")
+            raise InsertError(f"`{holder}.{name}` is not a list")
         members[name] = [item, *held.get(name, [])]
     text = text if text.strip() else f"{text}{{}}\n"
     if holder not in before:
@@ -118,14 +118,14 @@ def grow_json(
     for key, value in seed.items():
         text = text if key in before else _insert(text, (), key, value)
     if _parsed(text)[0] != {**seed, **before, holder: {**held, **members}}:
-        raise MisfitError("mdmem cannot add its lines without a change to other lines")
+        raise InsertError("mdmem cannot add its lines without a change to other lines")
     return (bom + text).encode()
 
 
-def grow_toml(content: bytes, holder: str, wanted: Mapping[str, Mapping[str, Any]]) -> bytes:
+def add_to_toml(content: bytes, holder: str, wanted: Mapping[str, Mapping[str, Any]]) -> bytes:
     """Return a TOML file with a new table `[holder.name]` at its end for each item of `wanted`.
 
-    Raises MisfitError if they cannot be added.
+    Raises InsertError if they cannot be added.
     """
     bom, text = _split_bom(content)
     before = read_toml(content)
@@ -136,68 +136,68 @@ def grow_toml(content: bytes, holder: str, wanted: Mapping[str, Mapping[str, Any
     grown = (bom + appended(text, "\n".join(lines))).encode()
     try:
         after = read_toml(grown)
-    except MisfitError as error:
-        raise MisfitError(f"`{holder}` is an inline table; first rewrite it as a table `[{holder}]`") from error
+    except InsertError as error:
+        raise InsertError(f"`{holder}` is an inline table; first rewrite it as a table `[{holder}]`") from error
     if after != before | {holder: {**held, **wanted}}:
-        raise MisfitError("mdmem cannot add its lines without a change to other lines")
+        raise InsertError("mdmem cannot add its lines without a change to other lines")
     return grown
 
 
 def read_object(content: bytes) -> dict[str, Any]:
-    """Return the object in a JSON file, empty for an empty file. Raises MisfitError if the JSON is not an object."""
+    """Return the object in a JSON file, empty for an empty file. Raises InsertError if the JSON is not an object."""
     _, text = _split_bom(content)
     value = _parsed(text)[0] if text.strip() else {}
     if not isinstance(value, dict):
-        raise MisfitError("it contains no object")
+        raise InsertError("it contains no object")
     return value
 
 
 def read_toml(content: bytes) -> dict[str, Any]:
-    """Return the tables of a TOML file. Raises MisfitError if it cannot be parsed."""
+    """Return the tables of a TOML file. Raises InsertError if it cannot be parsed."""
     _, text = _split_bom(content)
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MisfitError(f"it cannot be read as TOML: {error}") from error
+        raise InsertError(f"it cannot be read as TOML: {error}") from error
 
 
 def _split_bom(content: bytes) -> tuple[str, str]:
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
-        raise MisfitError("it is not in UTF-8") from error
+        raise InsertError("it is not in UTF-8") from error
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 
 def _held(value: Mapping[str, Any], holder: str) -> dict[str, Any]:
-    """Return the object under a key, or an empty one if the key is missing. Raises MisfitError."""
+    """Return the object under a key, or an empty one if the key is missing. Raises InsertError."""
     held = value.get(holder, {})
     if not isinstance(held, dict):
-        raise MisfitError(f"`{holder}` is not an object")
+        raise InsertError(f"`{holder}` is not an object")
     return held
 
 
-def content_to_grow(path: Path, base: Path) -> bytes | None:
-    """Return the content of a file that mdmem may change, None if there is no file; raises MisfitError for others."""
+def read_to_extend(path: Path, base: Path) -> bytes | None:
+    """Return the content of a file that mdmem may change, None if there is no file; raises InsertError for others."""
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):
         linked = next(one for one in (path, *path.parents) if one.is_symlink())
-        raise MisfitError(f"it is a link that leads out of the project, to {linked.readlink()}")
+        raise InsertError(f"it is a link that leads out of the project, to {linked.readlink()}")
     if ".git" in map(str.casefold, target.relative_to(base.resolve()).parts):
-        raise MisfitError("it is a link that leads into git's own folder")
+        raise InsertError("it is a link that leads into git's own folder")
     try:
         mode = target.stat().st_mode
         if not stat.S_ISREG(mode):
-            raise MisfitError("it is not a file")
+            raise InsertError("it is not a file")
         if not mode & stat.S_IWUSR:
-            raise MisfitError("it is read-only")
+            raise InsertError("it is read-only")
         return read_regular(target)
     except FileNotFoundError:
         if path.is_symlink():
-            raise MisfitError("it is a link to a missing file") from None
+            raise InsertError("it is a link to a missing file") from None
         return None
     except OSError as error:
-        raise MisfitError(f"it cannot be read: {reason_of(error)}") from error
+        raise InsertError(f"it cannot be read: {reason_of(error)}") from error
 
 
 def put(path: Path, content: bytes, *, is_new: bool) -> None:
@@ -219,11 +219,11 @@ def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[byt
     `grow` returns the new content of the file, or this sentence.
     """
     try:
-        before = content_to_grow(base / below, base)
+        before = read_to_extend(base / below, base)
         grown = grow(before or b"")
         if isinstance(grown, str):
             return grown
         put(base / below, grown, is_new=before is None)
-    except (MisfitError, EnvironmentFaultError) as error:
+    except (InsertError, EnvironmentFaultError) as error:
         return f"{below} was not changed: {error}; add this to the file:\n{piece}"
     return f"wrote {below}" if before is None else done

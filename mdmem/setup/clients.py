@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.setup.client_config import add_piece, grow_json, grow_toml, read_object, read_toml
+from mdmem.setup.client_config import add_piece, add_to_json, add_to_toml, read_object, read_toml
 
 SERVER = "mdmem"
 
@@ -69,7 +69,7 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
     root = f"{client.top}/{under}".removesuffix("/") if client.top is not None else under or "."
     words = [command, "mcp", *([] if is_found and client.top is None else ["--root", root])]
     started = {"command": words} if client.is_one_list else {"command": command, "args": words[1:]}
-    grow_file, read_file = (grow_toml, read_toml) if client.path.endswith(".toml") else (grow_json, read_object)
+    grow_file, read_file = (add_to_toml, read_toml) if client.path.endswith(".toml") else (add_to_json, read_object)
     added = partial(grow_file, holder=client.holder, wanted={SERVER: {**client.more, **started}})
 
     def grow(before: bytes) -> bytes | str:
@@ -194,7 +194,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str) -> Ite
     hook = {"type": "command", client.key: f"{shlex.join(words)} || true", client.limit[0]: client.limit[1]}
     matchers = {event: {"matcher": tools} if tools else {} for event, tools in client.events.items()}
     entries = {event: {**one, "hooks": [hook]} if client.wraps else hook | one for event, one in matchers.items()}
-    added = partial(grow_json, holder=_HOLDER, is_listed=True, seed={} if client.wraps else {"version": 1})
+    added = partial(add_to_json, holder=_HOLDER, is_listed=True, seed={} if client.wraps else {"version": 1})
 
     def grow(before: bytes) -> bytes | str:
         if client.plugin is not None:

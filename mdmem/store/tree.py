@@ -468,7 +468,7 @@ def restrict(tree: Tree, access: Access) -> Tree:
 
 
 # A BaseException, because the index treats every `Exception` as damage and would be rebuilt.
-class OverdueError(BaseException):
+class DeadlineError(BaseException):
     """The time limit of an answer is over."""
 
 
@@ -477,24 +477,24 @@ _Result = TypeVar("_Result")
 
 
 class TimedTree(TreeView, kw_only=True):
-    """A tree that raises OverdueError if it is read after the time `until` of a clock."""
+    """A tree that raises DeadlineError if it is read after the time `until` of a clock."""
 
     until: float
     clock: Clock
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return all files below the root, sorted by path; raises OverdueError after the time limit."""
+        """Return all files below the root, sorted by path; raises DeadlineError after the time limit."""
         return self._in_time(self.below.files())
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, or with an Unreadable; raises OverdueError after the time limit."""
+        """Yield each path with its bytes, or with an Unreadable; raises DeadlineError after the time limit."""
         return map(self._in_time, self.below.read(paths))
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the hash of each file that can be read, by path; raises OverdueError after the time limit."""
+        """Return the hash of each file that can be read, by path; raises DeadlineError after the time limit."""
         return self._in_time(self.below.digests(files))
 
     def _in_time(self, result: _Result) -> _Result:
         if self.clock() > self.until:
-            raise OverdueError
+            raise DeadlineError
         return result

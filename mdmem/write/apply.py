@@ -21,13 +21,13 @@ from msgspec import Struct
 from mdmem.disk import note_written, read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, taken
 from mdmem.store.state.files import (
-    OvertakenError,
+    FileChangedError,
     default_mode,
     has_content,
     leads_away,
+    move_aside,
     rename_new,
     swap,
-    take_away,
     write_lock,
 )
 from mdmem.write.change_set import Change
@@ -217,12 +217,12 @@ class FileTransaction:
             elif written is None:
                 handle, self._beside[path] = _temporary(target)
                 os.close(handle)
-                take_away(target, self._beside[path], read=read)
+                move_aside(target, self._beside[path], read=read)
             else:
                 swap(self._beside[path], target, read=read, written=written)
         except FileExistsError as error:
             raise LostRaceError(taken(path.removesuffix(".md"))) from error
-        except OvertakenError as error:
+        except FileChangedError as error:
             if error.kept is not None:
                 self.kept.append(error.kept)
             raise _lost(path) from error

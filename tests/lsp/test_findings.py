@@ -19,7 +19,7 @@ from test_cases import CASES, facts_of, settings_of
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.lsp.edit import edit_of, text_edits_to
-from mdmem.lsp.memory import SETTINGS_CODE, Abilities, Document, OpenMemory
+from mdmem.lsp.memory import SETTINGS_CODE, Capabilities, Document, OpenMemory
 from mdmem.lsp.server import Server
 from mdmem.lsp.tokens import parse_text
 from mdmem.markdown.parse import parse_document
@@ -353,7 +353,7 @@ def test_all_safe_fixes_of_a_file_are_one_action(hand: Hand) -> None:
 
 
 def test_an_editor_without_versions_gets_plain_edits(hand: Hand) -> None:
-    hand.memories.abilities = Abilities(versioned_edits=False)
+    hand.memories.abilities = Capabilities(versioned_edits=False)
     hand.open(RULE)
     hand.type(RULE, "status: active", "status: actve")
     (offered,) = hand.actions(RULE, only=FIX_ALL)

@@ -10,7 +10,7 @@ from editors import Hand
 from lsprotocol import types
 from memories import CLOCKS, DRAFT, NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.memory import Abilities, abilities_of
+from mdmem.lsp.memory import Capabilities, capabilities_of
 from mdmem.lsp.show import definition, hover, implementation, lenses, references
 
 NEW = "memory/nav/rules/new-rule.md"
@@ -70,9 +70,9 @@ def test_hostile_text_stays_within_the_fence(reader: Hand) -> None:
 
 def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
     document = reader.document(THREADS)
-    document.memory.abilities = abilities_of(types.ClientCapabilities())
+    document.memory.abilities = capabilities_of(types.ClientCapabilities())
     said = hover_text(reader, "[see: nav/architecture/|threads]")
-    document.memory.abilities = Abilities()
+    document.memory.abilities = Capabilities()
     assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 

@@ -7,7 +7,7 @@ from builders import git, make_repository, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.text import Style, sent
+from mdmem.render.text import Style, printable
 from mdmem.render.writes import changes_diff
 from mdmem.write.change_set import Change
 
@@ -81,7 +81,7 @@ def test_colours_mark_what_goes_and_what_comes_and_a_file_with_a_nul_is_only_nam
     patch = changes_diff([change_of("a.md", b"\0", b"b\n")], "", Style())
     assert patch.splitlines()[-1] == "Binary files a/a.md and b/a.md differ"
     patch = changes_diff([change_of("a.md", b"a\n", b"b\n")], "", Style(color=True))
-    assert sent(patch).splitlines()[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
+    assert printable(patch).splitlines()[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "a\r\n", "", "\u2028\n", "x", "-\n", "@@\n"]), max_size=12).map("".join)

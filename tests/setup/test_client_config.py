@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mdmem.setup import init as module
 from mdmem.setup import installation
-from mdmem.setup.client_config import MisfitError, grow_json, grow_toml, read_object
+from mdmem.setup.client_config import InsertError, add_to_json, add_to_toml, read_object
 from mdmem.setup.clients import HOOKS
 from mdmem.setup.installation import Installation
 
@@ -24,7 +24,7 @@ SERVER: dict[str, Any] = {"command": "mdmem", "args": ["mcp"]}
 
 
 def grown(text: str, holder: str = "servers") -> str:
-    return grow_json(text.encode(), holder, {"mdmem": SERVER}).decode()
+    return add_to_json(text.encode(), holder, {"mdmem": SERVER}).decode()
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_encoding_mark_line_endings_and_indentation_are_those_of_the_file(before
     ],
 )
 def test_what_cannot_be_grown_safely_is_refused(before: str, why: str) -> None:
-    with pytest.raises(MisfitError) as refused:
-        grow_json(os.fsencode(before), "servers", {"mdmem": SERVER})
+    with pytest.raises(InsertError) as refused:
+        add_to_json(os.fsencode(before), "servers", {"mdmem": SERVER})
     assert str(refused.value) == why
 
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_grown_safely_is_refused(before: str, why: str) -> None:
     ["", 'model = "x" # ours', '[mcp_servers.a]\ncommand = "b"\n', '[mcp_servers]\na = {command = "b"}\n', "a = 1\r\n"],
 )
 def test_table_is_added_at_the_end_of_toml(before: str) -> None:
-    content = grow_toml(before.encode(), "mcp_servers", {"mdmem": SERVER})
+    content = add_to_toml(before.encode(), "mcp_servers", {"mdmem": SERVER})
     assert content.startswith(before.encode())
     assert tomllib.loads(content.decode())["mcp_servers"]["mdmem"] == SERVER
     assert (b"\r\n[mcp_servers.mdmem]\r\n" in content) == ("\r" in before)
@@ -76,8 +76,8 @@ def test_table_is_added_at_the_end_of_toml(before: str) -> None:
 
 def test_toml_that_takes_no_table_is_refused() -> None:
     for before in (b"mcp_servers = {}\n", b"mcp_servers = 3\n", b"a = = 3\n"):
-        with pytest.raises(MisfitError):
-            grow_toml(before, "mcp_servers", {"mdmem": SERVER})
+        with pytest.raises(InsertError):
+            add_to_toml(before, "mcp_servers", {"mdmem": SERVER})
 
 
 _GAPS = st.sampled_from(["", " ", "\n", "\n  ", " // c, }\n", "/* { */", "\t", "\r\n"])
@@ -121,7 +121,7 @@ def test_any_file_keeps_every_character_and_gains_what_is_wanted_alone(file: tup
     servers = {**value.get("servers", {}), "mdmem": SERVER}
     hooks = {**value.get("hooks", {}), **{one: [SERVER, *value.get("hooks", {}).get(one, [])] for one in "AB"}}
     wanted = {"A": SERVER, "B": SERVER}
-    listed = grow_json(text.encode(), "hooks", wanted, is_listed=True, seed={"version": 1}).decode()
+    listed = add_to_json(text.encode(), "hooks", wanted, is_listed=True, seed={"version": 1}).decode()
     for after, more in ((grown(text), {"servers": servers}), (listed, {"hooks": hooks})):
         rest = iter(after)
         assert all(character in rest for character in text)
@@ -130,8 +130,8 @@ def test_any_file_keeps_every_character_and_gains_what_is_wanted_alone(file: tup
 
 @given(st.text(alphabet='{}[]",:/*1a \n\\', max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    with contextlib.suppress(MisfitError):
-        grow_json(text.encode(), "servers", {"mdmem": SERVER})
+    with contextlib.suppress(InsertError):
+        add_to_json(text.encode(), "servers", {"mdmem": SERVER})
 
 
 def joined(folder: Path, capsys: Capture, client: str, *more: str) -> list[str]:

@@ -11,7 +11,7 @@ from builders import memory, open_root, write_entry
 from mdmem.ask.bundle import retrieve_context
 from mdmem.change.status import refresh_index
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.tree import OverdueError
+from mdmem.store.tree import DeadlineError
 from mdmem.store.workspace.workspace import Workspace
 
 
@@ -27,7 +27,7 @@ def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, every: int) 
     put(root, "app/r/one", "One")
     timed = open_root(root).within(5, clock=ticking(every))
 
-    with pytest.raises(OverdueError):
+    with pytest.raises(DeadlineError):
         timed.whole_catalog  # noqa: B018  # it is the reading that is stopped
 
 

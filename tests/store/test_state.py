@@ -27,14 +27,14 @@ def repository(top: str, git_dir: str, common_dir: str) -> Repository:
 
 
 def test_places_lie_in_the_git_directories_of_the_worktree_and_of_all() -> None:
-    found = files.places(Path("/w/memory"), repository("/w", "/r/.git/worktrees/w", "/r/.git"), {})
+    found = files.state_folders(Path("/w/memory"), repository("/w", "/r/.git/worktrees/w", "/r/.git"), {})
     assert found.index == Path("/r/.git/worktrees/w/mdmem/cache/memory")
     assert found.shared == Path("/r/.git/mdmem/cache")
 
 
 def test_places_of_different_roots_differ() -> None:
     roots = ["/w", "/w/top", "/w/%top", "/w/a/b", "/w/a%2Fb", "/w/a"]
-    found = {files.places(Path(root), repository("/w", "/w/.git", "/w/.git"), {}).index for root in roots}
+    found = {files.state_folders(Path(root), repository("/w", "/w/.git", "/w/.git"), {}).index for root in roots}
     assert len(found) == len(roots)
     assert {path.parent for path in found} == {Path("/w/.git/mdmem/cache")}
 
@@ -48,13 +48,13 @@ def test_places_of_different_roots_differ() -> None:
     ],
 )
 def test_places_lie_in_the_users_cache_when_there_is_no_repository(environment: dict[str, str], home: str) -> None:
-    found = files.places(Path("/w"), None, environment)
+    found = files.state_folders(Path("/w"), None, environment)
     assert (str(found.shared.parent), found.index) == (home, found.shared / "index")
 
 
 def test_places_are_where_nothing_can_be_written_when_there_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    found = files.places(Path("/w"), None, {})
+    found = files.state_folders(Path("/w"), None, {})
     with pytest.raises(OSError, match="Not a directory"):
         local_records.record_hygiene(found.shared, None, date(2026, 11, 21))
 
@@ -164,9 +164,9 @@ def test_file_that_is_no_longer_as_it_was_read_is_left(tmp_path: Path, there: st
     made[there]()
     for act in (
         lambda: files.swap(ours, path, read=b"a", written=b"new"),
-        lambda: files.take_away(path, tmp_path / "c", read=b"a"),
+        lambda: files.move_aside(path, tmp_path / "c", read=b"a"),
     ):
-        with pytest.raises(files.OvertakenError):
+        with pytest.raises(files.FileChangedError):
             act()
     assert (ours.read_text(), (tmp_path / "c").exists(), path.is_symlink()) == ("new", False, there == "link")
 
@@ -176,8 +176,8 @@ def test_what_is_saved_in_the_moment_of_taking_away_is_put_back(
 ) -> None:
     target, looks = write(tmp_path, "a.md", "old"), iter([True, False])
     monkeypatch.setattr(files, "has_content", lambda *_: next(looks))
-    with pytest.raises(files.OvertakenError):
-        files.take_away(target, tmp_path / ".a.md.x.tmp", read=b"old")
+    with pytest.raises(files.FileChangedError):
+        files.move_aside(target, tmp_path / ".a.md.x.tmp", read=b"old")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.md": "old"}
 
 

@@ -22,7 +22,7 @@ from mdmem.store.git.process import Repository, faults_in, has_commit, records, 
 # The time limit of a git command over the network, in seconds. Repositories of memories are small.
 TIMEOUT = 120.0
 # An empty `GIT_ASKPASS` keeps git from starting a program that asks for a password in a window.
-_UNASKING = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
+_NO_PROMPTS = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
 
 
 def run_unattended(
@@ -33,7 +33,7 @@ def run_unattended(
         return run_as_user(
             folder,
             *("-c", "core.quotePath=false", *arguments),
-            variables={**_UNASKING, **(variables or {})},
+            variables={**_NO_PROMPTS, **(variables or {})},
             timeout=timeout,
         )
     except subprocess.TimeoutExpired as error:
@@ -94,7 +94,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
 
 
 # The remote prints one of these if somebody else pushed before or during this push.
-_OVERTAKEN = re.compile(
+_PUSHED_FIRST = re.compile(
     r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (?:update|lock)|incorrect old value"
     r"|already exists|is at [0-9a-f]+ but expected"
 )
@@ -106,7 +106,7 @@ def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
     if not done.returncode:
         return True
     refused = [line.split("\t")[-1] for line in done.stdout.splitlines() if line.startswith("!")]
-    if any(_OVERTAKEN.search(one) for one in (*refused, _reason(done))):
+    if any(_PUSHED_FIRST.search(one) for one in (*refused, _reason(done))):
         return False
     error = GitError(f"the push was refused: {refused[0] if refused else _reason(done)}")
     for line in filter(str.strip, plain_text(done.stderr).splitlines()):
@@ -145,11 +145,11 @@ def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[s
     _remove_tree(repository, folder)
     make_folder(folder.parent)
     try:
-        _must(repository.top, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(folder), commit)
+        _git(repository.top, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(folder), commit)
         info = _git_dir_of(folder) / "info"
         info.mkdir(exist_ok=True)
         (info / "sparse-checkout").write_bytes(b"!/*\n")
-        _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
+        _git(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
         merges = ("--rebase-merges",) if has_merges(repository, onto, commit) else ()
         done = run_unattended(folder, *_REBASE, *merges, onto)
         if done.returncode == 0:
@@ -177,7 +177,7 @@ def _remove_tree(repository: Repository, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _must(folder: Path, *arguments: str) -> None:
+def _git(folder: Path, *arguments: str) -> None:
     done = run_unattended(folder, *arguments)
     if done.returncode:
         raise GitError(f"git {next(one for one in arguments if one.isalpha())}: {_reason(done)}")

@@ -23,7 +23,7 @@ from mdmem.record import pack, unpack
 from mdmem.store.git.process import Repository, may_be_tracked
 
 
-class Places(Struct, frozen=True):
+class StateFolders(Struct, frozen=True):
     """The folders of one root. The index and the shared cache may be deleted; the state cannot be rebuilt."""
 
     index: Path
@@ -31,18 +31,18 @@ class Places(Struct, frozen=True):
     state: Path
 
 
-def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
+def state_folders(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> StateFolders:
     """Return the folders of a root, in the git directory or else in the user's folders. No commit can write there."""
     if repository is None:
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         cache = _own(user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name)
         state = _own(user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name)
-        return Places(cache / "index", cache, state)
+        return StateFolders(cache / "index", cache, state)
     name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
     # No other name begins with `%t`, since each `%` was replaced by `%25`.
     name = "%top" if name == "." else name
     own, common = repository.git_dir / "mdmem", repository.common_dir / "mdmem"
-    return Places(own / "cache" / name, common / "cache", common / "state" / name)
+    return StateFolders(own / "cache" / name, common / "cache", common / "state" / name)
 
 
 def _own(folder: Path) -> Path:
@@ -68,7 +68,7 @@ Instant = Annotated[datetime, Meta(tz=True)]
 
 
 @contextmanager
-def refusal_named(folder: Path) -> Iterator[None]:
+def folder_errors(folder: Path) -> Iterator[None]:
     """Turn an OSError in the `with` block into an EnvironmentFaultError that mentions the folder."""
     try:
         yield
@@ -191,7 +191,7 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
 
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
-class OvertakenError(Exception):
+class FileChangedError(Exception):
     """A file changed since it was read, so it is not replaced; `kept` may be a file with the other writer's text."""
 
     def __init__(self, kept: Path | None = None) -> None:
@@ -209,20 +209,20 @@ def has_content(path: Path, content: bytes) -> bool:
 
 
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
-    """Exchange a prepared file with the target; raises OvertakenError if the target changed since it was read."""
+    """Exchange a prepared file with the target; raises FileChangedError if the target changed since it was read."""
     if not has_content(target, read):
-        raise OvertakenError
+        raise FileChangedError
     try:
         exchange(ours, target)
     except FileNotFoundError as error:
-        raise OvertakenError from error
+        raise FileChangedError from error
     if not has_content(ours, read):
         exchange(ours, target)
         if not has_content(ours, written):
             # Somebody saved the target again during the exchange. The newest text stays in its place.
             exchange(ours, target)
-            raise OvertakenError(_keep(ours))
-        raise OvertakenError
+            raise FileChangedError(_keep(ours))
+        raise FileChangedError
 
 
 def exchange(one: Path, other: Path) -> None:
@@ -241,18 +241,18 @@ def exchange(one: Path, other: Path) -> None:
     spare.replace(one)
 
 
-def take_away(target: Path, aside: Path, *, read: bytes) -> None:
-    """Rename a file to `aside`; raises OvertakenError if somebody changed the file since it was read."""
+def move_aside(target: Path, aside: Path, *, read: bytes) -> None:
+    """Rename a file to `aside`; raises FileChangedError if somebody changed the file since it was read."""
     if not has_content(target, read):
-        raise OvertakenError
+        raise FileChangedError
     target.replace(aside)
     if has_content(aside, read):
         return
     try:
         rename_new(aside, target)
     except OSError as error:
-        raise OvertakenError(_keep(aside)) from error
-    raise OvertakenError
+        raise FileChangedError(_keep(aside)) from error
+    raise FileChangedError
 
 
 def _keep(temporary: Path) -> Path:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from mdmem.disk import acquire, make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError, reason_of
-from mdmem.store.state.files import Instant, canonical, list_names, read_record, refusal_named, write_lock, write_record
+from mdmem.store.state.files import Instant, canonical, folder_errors, list_names, read_record, write_lock, write_record
 
 _Kind = TypeVar("_Kind")
 
@@ -396,7 +396,7 @@ class PendingWrites(Struct, frozen=True):
     def claim(self, id_: str) -> Iterator[PendingWrite | None]:
         """Claim a pending write for a `with` block; None if another process has claimed it, or if it is done."""
         path, lock = self._path(_PENDING, id_), self.state / _CLAIMED / id_
-        with refusal_named(self.state):
+        with folder_errors(self.state):
             handle = try_lock(lock) if path.is_file() else None
         try:
             # Read the record under the lock, since another process may just have finished it.
@@ -438,7 +438,7 @@ class PendingWrites(Struct, frozen=True):
 
     def forget_blocked(self, key: str) -> None:
         """Remove the blocked write of a key, if there is one."""
-        with refusal_named(self.state), suppress(FileNotFoundError, NotADirectoryError):
+        with folder_errors(self.state), suppress(FileNotFoundError, NotADirectoryError):
             self._path(_BLOCKED, name_of(key)).unlink()
 
     def receipt(self, id_: str) -> Receipt | None:
@@ -447,7 +447,7 @@ class PendingWrites(Struct, frozen=True):
 
     def keep_receipt(self, id_: str, receipt: Receipt) -> None:
         """Store the receipt of a request, and delete old ones: at most 64 are kept, and none longer than a day."""
-        with refusal_named(self.state):
+        with folder_errors(self.state):
             folder = self.state / _RECEIPTS
             known = {folder / name: read_record(folder / name, Receipt) for name in list_names(folder)}
             fresh = {
@@ -471,14 +471,14 @@ class PendingWrites(Struct, frozen=True):
     @contextmanager
     def _changing(self) -> Iterator[None]:
         # Not the general write lock, because a write that failed while that lock was busy must be stored, too.
-        with refusal_named(self.state), write_lock(self.state / _PENDING):
+        with folder_errors(self.state), write_lock(self.state / _PENDING):
             yield
 
     def _path(self, folder: str, name: str) -> Path:
         return self.state / folder / f"{name}{_SUFFIX}"
 
     def _records(self, folder: str, kind: type[_Record]) -> list[tuple[str, _Record | None]]:
-        with refusal_named(self.state):
+        with folder_errors(self.state):
             names = [name for name in list_names(self.state / folder) if name != "write.lock"]
         found = [(name, _read(self.state / folder / name, kind)) for name in names]
         # A file that was deleted since it was listed belongs to a finished write, and is not damaged.

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
-from mdmem.store.state.files import Instant, list_names, read_record, refusal_named, write_lock, write_record
+from mdmem.store.state.files import Instant, folder_errors, list_names, read_record, write_lock, write_record
 
 _FOLDER, _USED = "tokens", ".used"
 # The length of a token's random part, in bytes.
@@ -48,7 +48,7 @@ def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
     """Return a new token for one write in the next `seconds`; raises EnvironmentFaultError if it cannot be stored."""
     token = ApprovalToken(secrets.token_urlsafe(_BYTES), now + timedelta(seconds=seconds))
     folder = state / _FOLDER
-    with refusal_named(state):
+    with folder_errors(state):
         for name in filter(_APPROVAL_NAME.match, list_names(folder)):
             known = read_record(folder / name, _Expiry)
             if known is not None and known.expires_at + _REMEMBERED < now:
@@ -65,7 +65,7 @@ def use_token(state: Path, token: str, now: datetime) -> None:
     """Use up an approval token, which only one process can do; raises the errors of `check_token`."""
     path = _path(state, token)
     check_token(state, token, now)
-    with refusal_named(state):
+    with folder_errors(state):
         try:
             path.rename(path.with_name(path.name + _USED))
         except FileNotFoundError:
@@ -75,7 +75,7 @@ def use_token(state: Path, token: str, now: datetime) -> None:
 def check_token(state: Path, token: str, now: datetime) -> None:
     """Raise ApprovalTokenError if an approval token is not valid, or EnvironmentFaultError if it cannot be read."""
     path = _path(state, token)
-    with refusal_named(state):
+    with folder_errors(state):
         known = read_record(path, _Expiry)
         if known is None and read_record(path.with_name(path.name + _USED), _Expiry) is not None:
             raise ApprovalTokenError(_WAS_USED)
@@ -144,7 +144,7 @@ class BearerTokens(Struct, frozen=True):
                 f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
             )
         text = secrets.token_urlsafe(_BYTES)
-        with refusal_named(self.state), write_lock(self.state / "bearers"):
+        with folder_errors(self.state), write_lock(self.state / "bearers"):
             known = self.all()
             if any(one.name == name for one in known):
                 raise UsageError(f"there is a token `{name}` already; `mdmem token remove {quote(name)}` removes it")
@@ -153,7 +153,7 @@ class BearerTokens(Struct, frozen=True):
 
     def remove(self, name: str) -> None:
         """Remove a token, so that it is invalid at once; raises NotFoundError if there is no token of this name."""
-        with refusal_named(self.state), write_lock(self.state / "bearers"):
+        with folder_errors(self.state), write_lock(self.state / "bearers"):
             known = self.all()
             left = [one for one in known if one.name != name]
             if len(left) == len(known):

@@ -27,7 +27,7 @@ from mdmem.store.git.process import UNSHALLOW, UnknownRevisionError, find_defaul
 from mdmem.store.git.status import list_first_parents, list_tracked
 from mdmem.store.index import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
-from mdmem.store.state.files import Places, places
+from mdmem.store.state.files import StateFolders, state_folders
 from mdmem.store.state.local_records import Tally, read_times, record_shown, tally_shown
 from mdmem.store.tree import GitTree, TimedTree, Tree, Unreadable, WorkingTree, read_file, restrict, settings_bytes
 from mdmem.store.workspace.location import Location, Snapshot
@@ -138,7 +138,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
 
     def within(self, seconds: float, *, clock: Callable[[], float]) -> Self:
-        """Return a workspace with a time limit in seconds; reading a file after the limit raises OverdueError."""
+        """Return a workspace with a time limit in seconds; reading a file after the limit raises DeadlineError."""
         return replace(self.over(TimedTree(self.whole_tree, until=clock() + seconds, clock=clock)), is_timed=True)
 
     def once(self, make: Callable[[Workspace], _Made]) -> _Made:
@@ -278,8 +278,8 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return self.opened[0]
 
     @cached_property
-    def _places(self) -> Places:
-        return places(self.location.root, self.location.repository, self.environment)
+    def _places(self) -> StateFolders:
+        return state_folders(self.location.root, self.location.repository, self.environment)
 
     def tracked_files(self) -> frozenset[str]:
         """Return the paths that git tracks, relative to the top of the repository; empty if git fails or is missing."""
