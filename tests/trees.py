@@ -37,7 +37,7 @@ def facts_with(tracked: Iterable[str], under: str = "", **more: Any) -> GitFacts
     """Return what git says of a repository whose index contains some paths."""
     none = dict.fromkeys(("tracked_in_repository", "ignored", "not_added"), frozenset[str]())
     facts = GitFacts(None, under, ())
-    vars(facts).update(none, deleted={}, ended={}, committed=lambda _: None)
+    vars(facts).update(none, deleted={}, ended={}, committed=lambda _: None, is_on_disk=lambda _: False)
     vars(facts).update(more, tracked=frozenset(tracked))
     return facts
 

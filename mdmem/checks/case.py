@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -410,9 +411,17 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     def has(self, path: str) -> bool:
         """Return whether a file or folder is tracked; the path starts at the root, or with a slash at the top."""
-        top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.from_top(path))
-        top = top.rstrip("/")
+        top = self._normalised(path)
         return top in self.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
+
+    def is_on_disk(self, path: str) -> bool:
+        """Return whether git could add a file at such a path; False if the caller may read only some wings."""
+        top = self._normalised(path)
+        return not (self.access.is_narrow or top.startswith("..")) and os.path.lexists(self.repository.top / top)
+
+    def _normalised(self, path: str) -> str:
+        top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.from_top(path))
+        return top.rstrip("/")
 
     def has_match(self, glob: str) -> bool:
         """Return whether a glob matches a tracked path; False for a glob that cannot match a path in the repository."""

@@ -124,10 +124,10 @@ def _check(
 
 def _run(app: App, workspace: Workspace, request: CheckRequest, options: dict[str, Any]) -> CheckedRoot:
     from mdmem.checks.run import check
-    from mdmem.render.findings import CheckedRoot
+    from mdmem.render.findings import CheckedRoot, fixed_lines
     from mdmem.store.workspace.addresses import from_here
 
-    under = workspace.location.under
+    under, show = workspace.location.under, from_here(workspace)
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
         from mdmem.render.writes import changes_diff
         from mdmem.write.fix import fix
@@ -135,10 +135,12 @@ def _run(app: App, workspace: Workspace, request: CheckRequest, options: dict[st
         report, fixed = fix(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
         if options["diff"]:
             print_patch(changes_diff(fixed.plan.changes, under, app.style))
-        app.remark(*(refused.sentence for refused in fixed.refused))
+        else:
+            app.remark(*fixed_lines(report, show))
+        app.remark(*(refused.sentence(show) for refused in fixed.refused))
     else:
         report = check(workspace, request)
-    show, program = from_here(workspace), app.style.program
+    program = app.style.program
     if workspace.location.is_one_of_several:
         program = f"mdmem --root {shell_word(show('.'))}"
     return CheckedRoot(report, under, workspace.line_of, show, program)

@@ -136,9 +136,17 @@ def summary_line(report: CheckReport) -> str:
     offered = (one.fix for one in (*report.reported, *report.hidden) if one.fix is not None)
     fixes = Counter("--fix" if fix.is_safe else "--unsafe-fixes" for fix in offered)
     parts += [f"{number} with a fix ({option})" for option, number in sorted(fixes.items())]
+    parts += ["add --diff to preview"] if fixes and not report.is_dry else []
     if report.known:
         parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")
     return f"{entries(report.checked)} checked in {tree}: {'; '.join(parts)}"
+
+
+def fixed_lines(report: CheckReport, show_path: Callable[[str], str]) -> list[str]:
+    """Return a line for each of the first 20 fixed files with its findings, and a line that counts the other files."""
+    fixed = groupby(report.fixed, key=lambda one: one.place.path)
+    lines = [f"fixed {show_path(path)}: {first_of([one.message for one in some], 3, '; ')}" for path, some in fixed]
+    return [*lines[:_FIRST], *([f"fixed {len(lines) - _FIRST} more files"] if len(lines) > _FIRST else [])]
 
 
 def old_line(report: CheckReport) -> str:

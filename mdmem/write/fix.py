@@ -36,12 +36,12 @@ class RefusedFix(Struct, frozen=True):
     finding: Finding
     brings: Finding
 
-    @property
-    def sentence(self) -> str:
-        """Return a sentence that explains to people why the fix was left out."""
-        brings = f"`{self.brings.code}` to {self.brings.place.path}: {self.brings.message}"
-        title = self.finding.fix.title if self.finding.fix is not None else ""
-        return f"{self.finding.place.path}: left out «{title}», which would cause {brings}"
+    def sentence(self, show_path: Callable[[str], str]) -> str:
+        """Return a sentence that explains to people what was not fixed, and why."""
+        place, title = self.finding.place, self.finding.fix.title if self.finding.fix is not None else ""
+        brings = f"`{self.brings.code}` to {show_path(self.brings.place.path)}: {self.brings.message}"
+        found = f"{show_path(place.path)}:{place.line}: {self.finding.message}"
+        return f"{found}; left out «{title}», which would cause {brings}"
 
 
 class FixResult(Struct, frozen=True):

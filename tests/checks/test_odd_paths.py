@@ -219,9 +219,10 @@ def test_fix_is_offered_only_where_it_can_be_written(root: Path) -> None:
 def test_link_to_a_file_outside_the_memory_that_is_not_added_says_that_git_does_not_track_it(root: Path) -> None:
     write_entry(root, "app/rules/a", "We do.\n\nRationale: [this](../../../docs/plan.md).\n", title="A")
     commit_all(root.parent)
-    write(root.parent, "docs/plan.md", "A plan.\n")
-    (found,) = check(open_root(root), CheckRequest(select=("body-link-broken",))).findings
-    assert found.message == "`../../../docs/plan.md` is not a file that git tracks"
+    for help_ in ("correct the path, or remove the link", "`git add` it, correct the path, or remove the link"):
+        (found,) = check(open_root(root), CheckRequest(select=("body-link-broken",))).findings
+        assert (found.message, found.help) == ("`../../../docs/plan.md` is not a file that git tracks", help_)
+        write(root.parent, "docs/plan.md", "A plan.\n")
     commit_all(root.parent)
     assert check(open_root(root), CheckRequest(select=("body-link-broken",))).findings == ()
 

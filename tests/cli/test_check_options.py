@@ -147,9 +147,10 @@ def test_diff_shows_the_fix_as_a_patch_and_fix_mends_the_file(folder: Path, run:
     git(folder, "apply", "-", text_in=shown.out.encode())
     assert path.read_bytes() == good
     path.write_bytes(bad)
-    for said in (f"{clean}; fixed 1\n", f"{clean}\n"):
+    fixed = f"fixed memory/{RULE}.md: `Status` is not a field; the field is `status`\n"
+    for said, remark in ((f"{clean}; fixed 1\n", fixed), (f"{clean}\n", "")):
         ran = run("check", "--fix")
-        assert (ran.code, ran.out, path.read_bytes()) == (0, said, good)
+        assert (ran.code, ran.out, ran.err, path.read_bytes()) == (0, said, remark, good)
 
 
 def test_misspelt_link_with_one_likely_target_is_mended_only_by_an_unsafe_fix(folder: Path, run: Run) -> None:
@@ -348,7 +349,7 @@ def test_link_in_frozen_text_is_left_and_the_one_in_a_field_is_mended(tmp_path: 
     write_entry(root, "app/rules/linked", title="Linked", see=["app/rules/old"], approved_by="Ada")
     commit_all(tmp_path)
     ran = run("check", "--unsafe-fixes", cwd=root)
-    assert "frozen.md: left out «Write `new.md`», which would cause `frozen-text-changed`" in ran.err
+    assert "; left out «Write `new.md`», which would cause `frozen-text-changed`" in ran.err
     assert git(tmp_path, "status", "--porcelain").split() == ["M", "memory/app/rules/linked.md"]
 
 

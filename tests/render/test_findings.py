@@ -73,7 +73,7 @@ def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
         "  help: write an address\n"
         "  fix: remove the link (--fix)\n"
         "\n"
-        "2 entries checked in the working tree: 1 error; 1 with a fix (--fix)"
+        "2 entries checked in the working tree: 1 error; 1 with a fix (--fix); add --diff to preview"
     )
 
 
@@ -121,13 +121,17 @@ def test_worst_comes_first_then_new_then_path_and_line_and_a_safe_fix_is_marked(
             {"fixed": (TEN, TEN), "later": 1, "hidden": (finding(severity=Severity.INFO, fix=MEND),)},
             (
                 "2 entries checked in the working tree: no errors or warnings; 1 info (--verbose shows it); "
-                "fixed 2 (1 of them found only after other fixes); 1 with a fix (--fix)"
+                "fixed 2 (1 of them found only after other fixes); 1 with a fix (--fix); "
+                "add --diff to preview"
             ),
         ),
         (
             (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),
             {},
-            "2 entries checked in the working tree: 3 errors; 2 with a fix (--fix); 1 with a fix (--unsafe-fixes)",
+            (
+                "2 entries checked in the working tree: 3 errors; 2 with a fix (--fix); 1 with a fix (--unsafe-fixes); "
+                "add --diff to preview"
+            ),
         ),
     ],
 )

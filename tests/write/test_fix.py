@@ -153,7 +153,11 @@ def test_fix_that_causes_a_finding_is_left_out_and_reported(tmp_path: Path) -> N
     assert [(one.finding.code, one.brings.code) for one in result.refused] == [
         ("body-link-broken", "link-to-superseded")
     ]
-    assert result.refused[0].sentence.startswith("app/rules/other.md: left out «Write `retries.md`», which would cause")
+    sentence = result.refused[0].sentence("memory/{}".format)
+    assert sentence.startswith(
+        "memory/app/rules/other.md:10: `retriess.md` does not exist; left out «Write `retries.md`», which would cause "
+        "`link-to-superseded` to memory/app/rules/other.md: "
+    )
 
 
 def test_finding_in_a_file_that_became_readable_is_not_new(tmp_path: Path) -> None:

@@ -334,7 +334,8 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         fate = missing.fate(written, one.address)
         story, help_ = fate.story, fate.help(from_path=one.address if one.path else "")
         if case.facts is not None and written.startswith("../"):
-            story, help_ = "is not a file that git tracks", "`git add` it, correct the path, or remove the link"
+            story = "is not a file that git tracks"
+            help_ = "`git add` it, correct the path, or remove the link" if case.facts.is_on_disk(written) else help_
         found, meant = case.on_link(one, f"`{one.link.target}` {story}", help_), fate.certain
         if not meant and len(fate.meant) == 1:
             # Correct the only similar address if just its folder or one letter differs, but no number, since
