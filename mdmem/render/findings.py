@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Literal
 from urllib.parse import quote
@@ -23,11 +23,13 @@ from mdmem.checks.check import Check, get_check
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
 from mdmem.model.text import first_of, visible, visible_text
-from mdmem.record import record_json
+from mdmem.record import grouped, record_json
 from mdmem.render.text import Style, code, count, dump, entries, fit_lines, for_xml, json_text, prose, valid_unicode
 
 # If there are more findings, they become a table, with the first errors in full.
 _READABLE = 50
+# Of this many findings of a check with the same message, only the first is shown in full.
+_ALIKE = 3
 _FIRST = 20
 # The number of wings listed after a check.
 _WINGS = 4
@@ -165,10 +167,13 @@ def levels(findings: Iterable[Finding]) -> str:
 
 
 def text(roots: Sequence[CheckedRoot], style: Style) -> str:
-    """Return each finding, then the totals; more than 50 become a table by check and wing, with the first errors."""
+    """Return each finding, then the totals; more than 50 become a table by check and wing, with the first errors.
+
+    Of three and more findings of a check with the same message, only the first is shown in full.
+    """
     found, sums = findings_of(roots), style.typed(summary(roots))
     if style.is_whole or len(found) <= _READABLE:
-        return "\n\n".join([*(_block(one, style) for one in found), sums])
+        return "\n\n".join([*_blocks(found, style), sums])
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
         wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
@@ -180,9 +185,24 @@ def text(roots: Sequence[CheckedRoot], style: Style) -> str:
         wings = first_of([f"{wing} {number}" for wing, number in counted.most_common()], _WINGS)
         table.append(f"{style.severity(level, f'{level:<7}')}  {name:<{width}}  {counted.total():>5}  {wings}")
     errors = [one for one in found if one.finding.level is Severity.ERROR]
-    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
-    blocks = (_block(one, style) for one in errors[:_FIRST])
-    return "\n\n".join(["\n".join(table), *blocks, f"{sums}\n{part}{style.typed(_WAYS)}"])
+    blocks = [*_blocks(errors, style)]
+    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(blocks) > _FIRST else ""
+    return "\n\n".join(["\n".join(table), *blocks[:_FIRST], f"{sums}\n{part}{style.typed(_WAYS)}"])
+
+
+def _blocks(found: Sequence[RootFinding], style: Style) -> Iterator[str]:
+    def key(one: RootFinding) -> tuple[object, ...]:
+        return one.finding.level, one.finding.code, one.finding.new, one.finding.message
+
+    alike = grouped((key(one), one) for one in found)
+    for one in found:
+        first, *rest = alike[key(one)]
+        if style.is_whole or len(rest) + 1 < _ALIKE:
+            yield _block(one, style)
+        elif one is first:
+            places = first_of([_where(other.finding.place, other.checked.show_path) for other in rest], 2)
+            more = f"the same in {len(rest)} more places: {places} (--select {one.finding.code} shows them)"
+            yield f"{_block(one, style)}\n  {more}"
 
 
 def _block(found: RootFinding, style: Style) -> str:

@@ -78,7 +78,7 @@ def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path
 def test_setting_lets_what_was_there_before_fail(tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
-    code, heads, _ = staged(folder, run)
+    code, heads, _ = staged(folder, run, "--select", "dangling-link")
     assert (code, len(heads), "(new)" in "".join(heads)) == (1, 30, False)
 
 

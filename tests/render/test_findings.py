@@ -151,7 +151,15 @@ def warnings(code: str, number: int) -> list[Finding]:
     return [finding(code, f"m{n}", place=Place(RULE, n), severity=Severity.WARNING) for n in range(1, number + 1)]
 
 
-def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> None:
+def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full_and_equal_ones_a_line() -> None:
+    equal = checked(*(finding(place=Place(f"app/rules/{name}.md", 3, 6)) for name in "abcd"), finding(message="m"))
+    places = "../app/rules/b.md:3:6, ../app/rules/c.md:3:6 and 1 more"
+    assert rendered("text", equal).splitlines()[3:6] == [
+        f"  the same in 3 more places: {places} (--select dangling-link shows them)",
+        "",
+        "error[dangling-link] ../nav/rules/a.md:3:6",
+    ]
+    assert findings.text([equal], Style(is_whole=True)).count("error[") == 5
     errors = [finding(message=f"m{n}", place=Place(RULE, n)) for n in range(1, 51)]
     other = finding(place=Place("app/rules/b.md"))
     said = rendered("text", checked(*errors, other, *warnings("expired", 56), base="main", shows_old=True)).splitlines()
