@@ -345,9 +345,8 @@ class _Fitting(Struct, dict=True):
         """Return the size of an item as text, in bytes."""
         head = size_of(f"{item.entry.type}{item.address}{item.entry.title}") + _AROUND
         content = size_of(item.content) + 2 * (item.content.count("\n") + 2) if item.content else 0
-        return (
-            head + content + sum(size_of(f"{one.how}{one.address}{one.title}{one.said}") + 20 for one in item.mentions)
-        )
+        mentions = (size_of(f"{one.how}{one.address}{one.title}{one.said}") + 20 for one in item.mentions)
+        return head + content + sum(mentions)
 
 
 def note_of(digest: str, parts: frozenset[str]) -> str:

@@ -266,11 +266,7 @@ def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tup
     best = max((item.score for item in found.items), default=0.0)
     if answer is None:
         return ()
-    for match in answer.matches:
-        if match.score <= best:
-            break
-        if 2 * len(match.terms) < len(answer.terms):
-            continue
+    for match in (one for one in answer.matches if one.score > best and 2 * len(one.terms) >= len(answer.terms)):
         for head in (match.key,) if lineage.is_current(match.key) else lineage.heads(match.key):
             if entries[head].wing not in found.scope.wings:
                 return (UnreadMatch(entries[head].wing, head, entries[head].title),)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from msgspec.structs import replace
@@ -54,16 +56,11 @@ def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
     """Yield entries as blocks; one-line entries in a row are one block, and those already shown are one line."""
     repeated = (one for one in items if one.form is Form.ALREADY_SHOWN)
     shown = [one for one in repeated if not (one.mentions or standing_marks(one.branch_state))]
-    lines: list[str] = []
-    for item in (one for one in items if one not in shown):
-        if item.form.is_line:
-            lines.append(_item(item, style))
-            continue
-        yield from ["\n".join(lines)] if lines else []
-        lines = []
-        yield _item(item, style)
-    lines += [f"Already shown: {', '.join(item.address for item in shown)}"] if shown else []
-    yield from ["\n".join(lines)] if lines else []
+    blocks = [(one.form.is_line, _item(one, style)) for one in items if one not in shown]
+    blocks += [(True, f"Already shown: {', '.join(item.address for item in shown)}")] if shown else []
+    for is_line, group in groupby(blocks, key=itemgetter(0)):
+        texts = [text for _, text in group]
+        yield from ["\n".join(texts)] if is_line else texts
 
 
 def answers_text(answers: Answers, style: Style) -> str:

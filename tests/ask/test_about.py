@@ -93,9 +93,8 @@ def test_entry_without_text_says_so(folder: Path, run: Run) -> None:
 
 
 def test_words_that_only_code_holds_are_found(folder: Path, run: Run) -> None:
-    write_entry(
-        folder / "memory", "nav/architecture/code", f"Run it.\n\n{LONG}\n\n```sh\ndrain --all\n```\n", title="X"
-    )
+    body = f"Run it.\n\n{LONG}\n\n```sh\ndrain --all\n```\n"
+    write_entry(folder / "memory", "nav/architecture/code", body, title="X")
     out = run("show", "code", "--about", "drain", "--format", "json").out
     assert "drain --all" in json.loads(out)["entries"][0]["passages"]
 

@@ -97,11 +97,7 @@ def test_session_shows_only_new_paragraphs_of_a_long_entry_after_its_decision(fo
 
 def test_new_passage_comes_with_its_heading_and_in_a_new_call_with_the_decision(folder: Path, run: Run) -> None:
     long = "\n\n".join("Nothing else is said here. " * 30 for _ in range(4))
-    job, clock, log = (
-        "The job fails if the runner is cancelled.",
-        "The clock is off.",
-        "The log is lost on a full disk.",
-    )
+    job, clock, log = "A job fails if its runner is cancelled.", "The clock is off.", "A log is lost on a full disk."
     parts = ("## Context", log, long, job, long, clock, long, "## Decision", "The gate is advisory.")
     put(folder, "nav/architecture/gate", "\n\n".join(parts), title="Gate")
     asked = ("is the gate advisory", "what if the runner is cancelled", "runner cancelled, clock", "log disk, runner")
