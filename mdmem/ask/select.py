@@ -14,7 +14,7 @@ from mdmem.ask.answer import RELATIONS, Item, Omission, Reason, replaced_notes
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.relate import claimants_in_scope, doubts_of, related_entries, relations_of
-from mdmem.model.entry import Entry, EntryType, Status, addresses_of, entries_with
+from mdmem.model.entry import Entry, EntryType, Status, entries_with
 from mdmem.model.globs import all_matches, any_match
 from mdmem.model.text import first_of
 from mdmem.store.catalog.model import Catalog
@@ -183,10 +183,9 @@ class Selection(Struct, frozen=True, dict=True):
 
     def _drafts(self) -> Iterator[Entry]:
         """Yield the matching drafts of the scope that are not superseded."""
-        for entry in map(self.catalog.entries.__getitem__, addresses_of(self.catalog.entries, Status.DRAFT)):
-            if entry.address not in self.members or self.catalog.lineage.heads(entry.address):
-                continue
-            if self._is_match(entry):
+        for address, entry in self.catalog.entries.items():
+            is_candidate = entry.status is Status.DRAFT and address in self.members
+            if is_candidate and not self.catalog.lineage.heads(address) and self._is_match(entry):
                 yield entry
 
     def _apply_overrides(self, chosen: dict[str, Entry]) -> None:

@@ -186,11 +186,10 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
     named, missing = planner.find_named()
     headings, left_out = headings_for(request)
     # A requested entry is a source of the first section with its facet, or else of the first section.
-    facets = {item.address: _facet_of(item.entry) for item in named}
-    places = {
-        address: next((at for at, one in enumerate(headings) if facet in one.facets), 0)
-        for address, facet in facets.items()
-    }
+    places = {}
+    for item in named:
+        facet = _facet_of(item.entry)
+        places[item.address] = next((at for at, one in enumerate(headings) if facet in one.facets), 0)
     gaps: list[dict[str, Any]] = [{"section": None, "reason": reason} for reason in missing]
     sections: list[dict[str, Any]] = []
     for at, heading in enumerate(headings):

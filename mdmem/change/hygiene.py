@@ -208,8 +208,7 @@ def run(
         return _report(workspace, wing, scope, remarks, pending_only=True)
     catalog, known = workspace.whole_catalog, workspace.whole_catalog.wings
     if wing is None:
-        is_meant = {None: (True, False), "global": (True,)}.get(scope, (False,))
-        wings = frozenset(name for name, one in known.items() if one.is_shared in is_meant)
+        wings = frozenset(name for name, one in known.items() if scope is None or one.is_shared is (scope == "global"))
     elif scope == "global":
         read = known[get_wing(wing, known)].shared_wings
         wings = frozenset(one.name for one in known.values() if one.is_shared and (read is None or one.name in read))
@@ -317,10 +316,8 @@ def _record_in_manifests(
 
 def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
     """Return the keys of the tool `run_hygiene` as JSON, then the groups behind its counts, and the findings."""
-    outdated, obsolete = (
-        sorted(one.id for one in hygiene.stale_items if one.label is label)
-        for label in (NodeLabel.DECISION, NodeLabel.PATTERN)
-    )
+    stale = grouped((one.label, one.id) for one in hygiene.stale_items)
+    outdated, obsolete = (sorted(stale.get(label, ())) for label in (NodeLabel.DECISION, NodeLabel.PATTERN))
     waiting = [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked]
     fields = {
         **record_json(hygiene, "project_id", "scope", "duplicates_found"),

@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache, cached_property, partial
-from itertools import takewhile
 from typing import NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct, field
@@ -429,5 +428,7 @@ class GitFacts(Struct, frozen=True, dict=True):
         return start is not None and any_match([glob], self._below(start)) is not None
 
     def _below(self, start: str) -> Iterator[str]:
-        numbers = range(bisect_left(self._sorted, start), len(self._sorted))
-        return takewhile(lambda path: path.startswith(start), map(self._sorted.__getitem__, numbers))
+        for number in range(bisect_left(self._sorted, start), len(self._sorted)):
+            if not self._sorted[number].startswith(start):
+                break
+            yield self._sorted[number]

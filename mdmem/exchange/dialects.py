@@ -316,8 +316,11 @@ def _give_status(record: ForeignRecord, unstated: Status) -> None:
 
 def _give_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact]) -> None:
     """Set the date of a record from its front matter, or else from the most important of its facts."""
-    # Of several facts with the same key, the first counts.
-    dates = {one.key: read for one in [*facts][::-1] if one.key in _DATES and (read := read_date(one.value))}
+    dates: dict[str, tuple[str, str]] = {}
+    for one in facts:
+        if one.key in _DATES and (read := read_date(one.value)):
+            # Of several facts with the same key, the first counts.
+            dates.setdefault(one.key, read)
     best = (read_date(in_front) if in_front else None) or next((dates[key] for key in _DATES if key in dates), None)
     if best is None and in_front is None and record.reading.began is not None:
         best = record.reading.began, "the date of its status"

@@ -184,10 +184,10 @@ def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem
     items = field.items if field is not None else ()
     named = {document.address, *(one.text for one in items if not one.start <= slot.start <= one.end)}
 
-    def rank(address: str) -> tuple[int, bool, bool, bool, str]:
+    def rank(address: str) -> tuple[object, ...]:
         begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
-        state = 1 if entries[address].status is Status.DRAFT else 0 if lineage.is_current(address) else 2
-        return state, not begins, not address.startswith(wings[0]), not address.startswith(room), address
+        order = (not lineage.is_current(address), entries[address].status is not Status.DRAFT, not begins)
+        return *order, not address.startswith(wings[0]), not address.startswith(room), address
 
     matching = [
         one

@@ -7,7 +7,7 @@ written in the order of the attributes. Parsing, search, completion and the guid
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -347,12 +347,6 @@ class Flaw(Struct, frozen=True):
 def entries_with(entries: Mapping[str, Entry], name: str) -> Sequence[Entry]:
     """Return the entries that have a value in a field, in their given order."""
     return [entry for entry in entries.values() if getattr(entry, name) not in (None, ())]
-
-
-def addresses_of(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterator[str]:
-    """Yield the addresses of the entries with a type or a status, in their given order."""
-    name = "type" if isinstance(kind, EntryType) else "status"
-    return (address for address, entry in entries.items() if getattr(entry, name) is kind)
 
 
 class NodeLabel(StrEnum):

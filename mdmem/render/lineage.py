@@ -223,7 +223,7 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
     for node in nodes:
         column_of(node)
     places: dict[str, tuple[int, int]] = {}
-    for node in sorted(nodes, key=columns.__getitem__):
+    for node in sorted(nodes, key=lambda one: columns[one]):
         row = min((places[one][1] for one in before[node] if one in places), default=0)
         while (columns[node], row) in places.values():
             row += 1
@@ -295,7 +295,7 @@ def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None
 def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     is_conflict = edge.kind is Relation.CONFLICTS
     # A contradiction has no direction, so its ends are sorted by position.
-    start, end = sorted(edge.forward, key=corners.__getitem__) if is_conflict else edge.forward
+    start, end = sorted(edge.forward, key=lambda one: corners[one]) if is_conflict else edge.forward
     (left, top), (right, low) = corners[start], corners[end]
     # An arrow within a column, or to the left, leads around the right side of the boxes.
     is_back, bend = right <= left, _GAP // 2

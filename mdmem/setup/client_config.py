@@ -72,7 +72,8 @@ def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> st
     label = "" if key is None else f"{json.dumps(key)}: "
     dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{outer}{unit}")
     after = plain[at:].lstrip()
-    end = "," if after[0] not in "}]" else "" if "\n" in plain[at : len(plain) - len(after)] else f"\n{outer}"
+    end = "" if "\n" in plain[at : len(plain) - len(after)] else f"\n{outer}"
+    end = end if after[0] in "}]" else ","
     return text[:at] + f"\n{outer}{unit}{label}{dumped}{end}".replace("\n", _newline(text)) + text[at:]
 
 
@@ -83,8 +84,9 @@ def _newline(text: str) -> str:
 def appended(text: str, piece: str) -> str:
     """Return a text with a piece at its end, below a blank line and with the line endings of the text."""
     newline = _newline(text)
-    gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-    return text + gap + piece.replace("\n", newline)
+    if text.strip():
+        text += newline if text.endswith("\n") else 2 * newline
+    return text + piece.replace("\n", newline)
 
 
 def add_to_json(

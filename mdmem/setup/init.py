@@ -66,7 +66,7 @@ def init(
     wings = sorted(one.name for one in known if not one.is_shared and is_well_formed("wing", one.name))
     own = wing if wing is not None else _settings(root).default_wing
     fallback = re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
-    name = own if own is not None else [*wings, fallback][0]
+    name = own if own is not None else next(iter(wings), fallback)
     require_names([name])
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
     # In a memory with several projects, people choose the default wing themselves.

@@ -215,12 +215,14 @@ _QUOTES = str.maketrans("", "", "\"' ")
 
 def _dotted_keys(lines: list[str]) -> Iterator[str]:
     """Yield, for each line, the full dotted name of the key or table on it, or an empty string."""
-    table = ""
+    prefix = ""
     for line in lines:
-        head, stated = _TABLE.match(line), _KEY.match(line)
+        head, key = _TABLE.match(line), _KEY.match(line)
         if head:
-            table = f"{head[1].translate(_QUOTES)}."
-        yield table[:-1] if head else table + stated[1].translate(_QUOTES) if stated else ""
+            prefix = f"{head[1].translate(_QUOTES)}."
+            yield prefix.removesuffix(".")
+        else:
+            yield prefix + key[1].translate(_QUOTES) if key else ""
 
 
 def _keys_of(kind: type[Struct], **tables: str) -> Mapping[str, Any]:

@@ -250,8 +250,9 @@ def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
     """
     stated = {name: value for name, value in arguments.items() if value is not None}
     token = stated.pop("governance_token", None)
-    for name in filter(stated.__contains__, ("project_id", "focus", "agent", "room")):
-        stated[name] = " ".join(plain_text(name, stated[name]).split())
+    for name in ("project_id", "focus", "agent", "room"):
+        if name in stated:
+            stated[name] = " ".join(plain_text(name, stated[name]).split())
     if token is not None and not isinstance(token, str):
         raise UsageError("`governance_token` must be a text, as `request_global_write_approval` returned it")
     record = read_object(kind, stated.get(kind), RECORDS[kind])

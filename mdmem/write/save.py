@@ -420,11 +420,10 @@ def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
     # A save that a similar entry stopped is not refused. It succeeds after the caller says how both are related.
     waits = [(one.created, one.id, one.refused) for one in found.pending]
     waits += [(one.at, one.id, False) for one in found.blocked]
-    refused = {is_refused for _, _, is_refused in waits}
-    one_kind = SaveStatus.FAILED if True in refused else SaveStatus.PENDING_RETRY if refused else SaveStatus.SAVED
+    kinds = {SaveStatus.FAILED if is_refused else SaveStatus.PENDING_RETRY for _, _, is_refused in waits}
     oldest = min((when for when, _, _ in waits), default=None)
     return {
-        "status": SaveStatus.PARTIAL if len(refused) > 1 else one_kind,
+        "status": SaveStatus.PARTIAL if len(kinds) > 1 else next(iter(kinds), SaveStatus.SAVED),
         "count": len(waits),
         "oldest_pending_at": oldest.isoformat() if oldest else None,
         "artifact_ids": [id_ for _, id_, _ in waits],

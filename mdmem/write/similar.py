@@ -14,7 +14,7 @@ from msgspec import Struct
 from mdmem.markdown.body import without_comments
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
 from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, words_of
-from mdmem.model.entry import Entry, EntryType, Status, addresses_of
+from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.index.analysis import text_terms
 from mdmem.store.workspace.scope import shared_of
@@ -199,14 +199,13 @@ def _shares(asked: frozenset[str], texts: Mapping[str, frozenset[str]]) -> dict[
 def _candidates(workspace: Workspace, text: str) -> dict[str, Entry]:
     """Return the entries to compare with a text: those not deprecated, or in a large memory the best search results."""
     entries = workspace.catalog.entries
+    known = {address: one for address, one in entries.items() if one.status is not Status.DEPRECATED}
     if len(entries) <= _FEW:
-        return {address: one for address, one in entries.items() if one.status is not Status.DEPRECATED}
+        return known
     state = workspace.index.state(live=workspace.catalog.digests)
     if not state.usable or state.stale > _FEW:
         return {}
-    answer = workspace.find_text(
-        _first_words(text), frozenset(entries.keys() - addresses_of(entries, Status.DEPRECATED))
-    )
+    answer = workspace.find_text(_first_words(text), known.keys())
     return {match.key: entries[match.key] for match in answer.matches[:_CANDIDATES]}
 
 

@@ -83,9 +83,10 @@ def impossible_date(case: Case) -> Iterator[Finding]:
             continue
         # A day without a time is counted from midnight UTC. In some time zone it begins up to 14 hours earlier, or ends
         # up to 36 hours later.
-        has_time = isinstance(verified, datetime)
-        slack = timedelta(hours=0 if has_time == isinstance(created, datetime) else 14 if has_time else 36)
-        if instant_of(created) - instant_of(verified) > slack:
+        slack = 0
+        if isinstance(verified, datetime) is not isinstance(created, datetime):
+            slack = 14 if isinstance(verified, datetime) else 36
+        if instant_of(created) - instant_of(verified) > timedelta(hours=slack):
             dates = [written_in(case.catalog, entry, name) for name in ("verified_at", "created_at")]
             message = f"`verified_at` is {dates[0]}, before `created_at`, {dates[1]}"
             help_, former = "correct the date that is wrong, or remove `verified_at`", "verified-before-created"

@@ -8,7 +8,6 @@ import shlex
 import unicodedata
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, at_path
@@ -259,8 +258,9 @@ def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
     """Return every file and folder, sorted by path, each with the first file at or below it."""
     found: dict[str, str] = {}
     for path in sorted(paths):
-        for place in accumulate(path.split("/"), "{}/{}".format):
-            found.setdefault(place, path)
+        parts = path.split("/")
+        for depth in range(1, len(parts) + 1):
+            found.setdefault("/".join(parts[:depth]), path)
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import starmap
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,7 +53,8 @@ def yaml_syntax(case: Case) -> Iterator[Finding]:
 
     Fix: quote the value: `title: "Retries: three at most"`. `mdmem check --fix` does this if the meaning is certain.
     """
-    yield from starmap(_with_rewrite, case.loaded_with_document("yaml-syntax"))
+    for document, finding in case.loaded_with_document("yaml-syntax"):
+        yield _with_rewrite(document, finding)
 
 
 _LINK = re.compile(r"\[{1,2}([^\[\],]+)\]{1,2}\Z")
@@ -130,7 +130,8 @@ def lost_value(case: Case) -> Iterator[Finding]:
     Fix: write a value, or remove the line. Put the whole value in quotation marks, or write `# ` if you mean a comment.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
-    yield from starmap(_with_rewrite, case.loaded_with_document("comment-truncates-value"))
+    for document, finding in case.loaded_with_document("comment-truncates-value"):
+        yield _with_rewrite(document, finding)
     for document, finding in case.loaded_with_document("empty-value"):
         if (finding.place.path, finding.place.line) in cut:
             continue

@@ -305,7 +305,7 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
         if this.status is Status.DEPRECATED or edge.new in case.catalog.lineage.successors:
             continue
         # The oldest other successor that is older than this one and is not superseded by it.
-        successors = map(case.catalog.entries.__getitem__, case.catalog.lineage.successors.get(edge.old, ()))
+        successors = (case.catalog.entries[one] for one in case.catalog.lineage.successors.get(edge.old, ()))
         others = (one for one in successors if one is not this and one.address not in this.supersedes)
         first = min((one for one in others if _order(one) < _order(this)), key=_order, default=None)
         if first is None:

@@ -20,7 +20,7 @@ from mdmem.errors import GoneError
 from mdmem.markdown.front_matter import body_of
 from mdmem.markdown.parse import BodyLink, Document, without_code, without_links
 from mdmem.model.access import Access
-from mdmem.model.entry import Entry, EntryType, Status, Wing, addresses_of, entries_with
+from mdmem.model.entry import Entry, EntryType, Status, Wing, entries_with
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import BINDING, BranchState, Lineage, Standing, reversed_edges, sorted_edges
@@ -194,7 +194,8 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def of_type(self) -> Mapping[EntryType, frozenset[str]]:
         """Return the addresses of the entries of each type."""
-        return {kind: frozenset(addresses_of(self.entries, kind)) for kind in EntryType}
+        addresses = grouped((entry.type, address) for address, entry in self.entries.items())
+        return {kind: frozenset(addresses.get(kind, ())) for kind in EntryType}
 
 
 CHANGED = "changed"

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
 from mdmem.markdown.parse import parse_document
-from mdmem.model.entry import Entry, EntryType, Status, addresses_of
+from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.lineage import BINDING, BranchState, Standing
 from mdmem.store.catalog.addresses import is_entry_place, load_entry
 from mdmem.store.catalog.model import Catalog
@@ -176,8 +176,9 @@ def _view_of(workspace: Workspace) -> View:
             note = f"`{comparison.branch.ref}` has changed it since" if standing is Standing.OUTDATED else ""
             note = f"`{comparison.branch.ref}` has another version" if path in comparison.displaced else note
             states[path.removesuffix(".md")] = BranchState(standing, author, commit, note)
-    for address in addresses_of(entries, Status.DRAFT):
-        if address not in states and entries[address].type is EntryType.DECISION and entries[address].agent:
+    for address, entry in entries.items():
+        is_draft_of_agent = entry.status is Status.DRAFT and entry.type is EntryType.DECISION and entry.agent
+        if is_draft_of_agent and address not in states:
             states[address] = BranchState(Standing.MERGED)
     checkout = workspace.with_catalog(replace(workspace.catalog, branch_states=states))
     has_claims_as_facts = checkout.catalog.one_end_suffices and not comparison.is_agreed
