@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import fsum, log
 from operator import itemgetter
 from typing import NamedTuple
@@ -48,6 +48,10 @@ _UPDATE = re.compile(
     re.MULTILINE,
 )
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\n)+", re.MULTILINE)
+# `We will go with option 3`, `solution (3)`, but not `option 3 (a proxy)`
+_NUMBERED = re.compile(
+    r"\b(option|solution|action|approach|alternative|proposal)\s\(?(\d{1,2}[a-z]?|[A-Z])\b(?!\)?\s\()", re.IGNORECASE
+)
 # A row of a table with a word, so no row of marks.
 _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 
@@ -90,18 +94,35 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     half = _fitting(lead, left // 2)
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
     first = said(half) if half and beyond else _first(body, lead, left, 2 * SENTENCE if limit > SENTENCE else _RULE)
+    options = [cut_at_word(text, SENTENCE) for text in _options_in(body, first) if text not in first]
     labelled = (without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body))
     # The last paragraph with a label such as `Update 2021:`. A heading or a label alone is no update.
     last = [cut_at_word(text, SENTENCE) for text in labelled if re.search(r"\w \w+ \w+ \w", text)][-1:]
-    updates = [one for one in last if one not in first]
+    added = [*options, *(one for one in last if one not in first)]
     # A term that is in many sentences of the entry, such as its subject, says little about the best passage. General
     # words, whose weight is 0, help to find it.
     contained = [terms for section in sections for terms in section.terms]
     counts = Counter(term for terms in contained for term in terms)
     rarity = {term: (1 + weights[term]) * log(1 + len(contained) / number) for term, number in counts.items()}
-    best = _best(beyond, rarity, left - size_of("\n\n".join((first, *updates))))
+    best = _best(beyond, rarity, left - size_of("\n\n".join((first, *added))))
     leading = (one.label for one in sections if lead and any(unit.start == lead[0].start for unit in one.units))
-    return "\n\n".join([first, *updates, *_labelled(best, next(leading, "")), *stated])
+    return "\n\n".join([first, *added, *_labelled(best, next(leading, "")), *stated])
+
+
+def _options_in(body: str, decision: str) -> Iterator[str]:
+    """Yield the heading, or else the list item, of each option that a decision refers to by its number.
+
+    A decision such as "We will go with option 3" says nothing without that.
+    """
+    for kind, number in dict.fromkeys(found.groups() for found in _NUMBERED.finditer(decision)):
+        named = re.compile(rf"{kind} {number}\b\W+\w", re.IGNORECASE)
+        item = re.compile(rf"^ {{0,3}}\(?{number}[.)][ \t]+\w", re.IGNORECASE | re.MULTILINE)
+        if heading := next((one.heading for one in sections_of(body) if named.match(one.heading)), ""):
+            yield heading
+        elif found := item.search(body):
+            end = body.find("\n\n", found.end())
+            for one in islice(sentences_in(body, found.start(), end if end >= 0 else len(body)), 1):
+                yield f"{kind.capitalize()} {number}: {one.bare.text.partition(' ')[2]}"
 
 
 def _labelled(passages: Iterable[Passage], last: str) -> Iterator[str]:
@@ -154,8 +175,13 @@ def _fitting(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
 
 
 def _announces(sentence: Sentence) -> bool:
-    """Return whether a sentence only introduces the next one: it ends with a colon, or is bold as a whole."""
-    return sentence.text.endswith((":", ": …")) or (sentence.text.startswith("**") and sentence.text.endswith("**"))
+    """Return whether a sentence only introduces the next one.
+
+    It ends with a colon, is bold as a whole, or is the head of a table.
+    """
+    text = sentence.text
+    is_head = text.startswith("|") and sentence.start == sentence.block
+    return text.endswith((":", ": …")) or (text.startswith("**") and text.endswith("**")) or is_head
 
 
 class _Units(NamedTuple):
@@ -174,11 +200,11 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
     """
     hits = finder(frozenset(terms))(body) if terms else []
     found = []
-    for section, aside in with_asides(sections_of(body)):
+    for section, asides in with_asides(sections_of(body)):
         start, end = section.start, section.span[1]
         # An option is often a section below the alternatives, and its own heading does not say that it was not chosen.
-        headings = dict.fromkeys(one.heading for one in (aside, section) if one is not None)
-        label = f"under “{' / '.join(headings)}”: " if any(headings) else ""
+        headings = " / ".join(one.heading for one in asides or (section,))
+        label = f"under “{headings}”: " if headings else ""
         within = _hits_in(hits, start, end)
         # A copyright notice answers nothing, but has words such as "public".
         if within and section.heading.casefold() != "copyright":
@@ -194,7 +220,7 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
             contained = [
                 frozenset[str]().union(*(some for *_, some in _hits_in(within, one.start, one.end))) for one in units
             ]
-            found.append(_Units(label, aside is not None, units, contained))
+            found.append(_Units(label, bool(asides), units, contained))
     return found
 
 
@@ -211,8 +237,7 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
                 size -= sizes[last]
                 last -= 1
             # A sentence such as "It is calculated by:" says nothing without the next one.
-            is_cut = last + 1 < len(units) and _announces(units[last].bare)
-            if is_cut and size + sizes[last + 1] <= 2 * SENTENCE:
+            while last + 1 < len(units) and _announces(units[last].bare) and size + sizes[last + 1] <= 2 * SENTENCE:
                 last += 1
                 size += sizes[last]
             contained = frozenset[str]().union(*terms[first : last + 1])

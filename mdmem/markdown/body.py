@@ -142,18 +142,22 @@ def sections_of(body: str) -> tuple[Section, ...]:
     return (first, *found) if first.text.strip() or not found else tuple(found)
 
 
-def with_asides(sections: Iterable[Section]) -> Iterator[tuple[Section, Section | None]]:
-    """Yield each section with the aside (alternatives, context and so on) that it belongs to, or None."""
-    aside: Section | None = None
+def with_asides(sections: Iterable[Section]) -> Iterator[tuple[Section, Sequence[Section]]]:
+    """Yield each section with those that it is in: from the aside (alternatives, context and so on) down to itself.
+
+    The list is empty for a section that is in no aside.
+    """
+    asides: list[Section] = []
     for one in sections:
-        if aside is None or one.level <= aside.level:
-            aside = one if one.level and one.is_aside and not one.decision_rank else None
-        yield one, aside
+        asides = [above for above in asides if above.level < one.level]
+        if asides or (one.level and one.is_aside and not one.decision_rank):
+            asides.append(one)
+        yield one, tuple(asides)
 
 
 def without_asides(sections: Iterable[Section]) -> list[Section]:
     """Return the sections that are not asides (alternatives, context and so on) and not below an aside."""
-    return [one for one, aside in with_asides(sections) if aside is None]
+    return [one for one, asides in with_asides(sections) if not asides]
 
 
 def decision_sections(sections: Sequence[Section]) -> list[Section]:

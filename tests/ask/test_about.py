@@ -39,6 +39,7 @@ PROMOTED = "CI promotes each warning of the compiler to an error."
 CONTEXT = f"## Context\n\n{PROMOTED} {'It was noisy. ' * 60}\n\n## Decision\n\nA warning is mended at once.\n"
 OPTIONS = "## Alternatives\n\n### Turbines\n\nA turbine was quick.\n\n### Sails\n\nWind is free.\n"
 LIMITS = f"## Decision\n\nWe buy belts.\n\n{OPTIONS}\n## Limits\n\n{LONG}\n\nNo turbine runs at night.\n"
+ROW = "The one in the hall of the mill" * 7
 FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
 
 
@@ -51,6 +52,12 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             LIMITS,
             "turbine",
             ["… under “Alternatives / Turbines”: A turbine was quick.\n", "… under “Limits”: No turbine"],
+        ),
+        # The heading of an option comes with those that it is in.
+        (
+            LIMITS.replace("Turbines\n", "Turbines\n\n#### Cons\n"),
+            "turbine quick",
+            ["… under “Alternatives / Turbines / Cons”: A turbine was quick.\n"],
         ),
         # A passage of another section than the decision is no part of the decision.
         (LIMITS.replace(OPTIONS, ""), "turbine", ["We buy belts.\n\n  … under “Limits”: No turbine runs at night.\n"]),
@@ -66,6 +73,11 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             f"Belts are black.\n\n{FILLER}The longest belt is calculated by:\n\nhall times two\n\n{FILLER}",
             "longest belt calculated",
             ["calculated by:\n\n  hall times two"],
+        ),
+        (
+            f"Belts are black.\n\n{FILLER}The longest belts are:\n\n| Belt | M |\n|-|-|\n| {ROW} | 9 |\n\n{FILLER}",
+            "longest belt",
+            [f"are:\n  | Belt | M |\n  | {ROW} | 9 |"],
         ),
     ],
 )

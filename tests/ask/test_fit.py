@@ -131,6 +131,9 @@ def test_items_are_in_the_order_of_authority(root: Path, run: Run) -> None:
     assert list(forms(ask(run, "scanner labels"))) == ["invariant", "decision", "pattern", "note"]
 
 
+OPTIONS = "## Context\n\nBelts wear.\n\n### Option 1: Rent\n\nDear.\n\n### Option 2: Buy belts\n\nCheap.\n"
+
+
 @pytest.mark.parametrize(
     ("body", "start"),
     [
@@ -138,6 +141,16 @@ def test_items_are_in_the_order_of_authority(root: Path, run: Run) -> None:
         ("## Considered options\n\nRun belts at 9 m/s.\n\n## Outcome\n\nBelts run slowly.", "Belts run slowly."),
         ("**Status**: accepted\n\n> A banner.\n\nBelts stop at night.", "Belts stop at night."),
         ("| a | b |\n| - | - |\n| 1 | 2 |\n\nBelts are blue.", "Belts are blue."),
+        # The option that was chosen by its number is quoted, unless the decision itself explains it.
+        (
+            f"{OPTIONS}\n## Decision\n\nWe take option 2.",
+            "We take option 2.\n\nOption 2: Buy belts\n\n… under “Details",
+        ),
+        (
+            "## Context\n\n1. Rent.\n2. Buy [belts](x.md) of the best rubber.\n\n## Decision\n\nWe take solution (2).",
+            "We take solution (2).\n\nSolution 2: Buy belts of the best rubber.\n\n…",
+        ),
+        (f"{OPTIONS}\n## Decision\n\nWe take option 2 (to buy).", "We take option 2 (to buy).\n\n…"),
     ],
 )
 def test_excerpt_begins_with_the_decision(root: Path, run: Run, body: str, start: str) -> None:
