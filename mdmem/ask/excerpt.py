@@ -37,6 +37,8 @@ PASSAGE_START = re.compile(r"\A… (under “[^”\n]*”: )?")
 # The most characters of a body that are read. The decision is near the start, and a longer body takes seconds.
 _READ = 131_072
 _RULE, _SUMMARY = 240, 480
+# A line such as `Cons:` above a list is its heading. A longer one is a sentence, which would take the place of others.
+_LONGEST_HEADING = 40
 _CODE = re.compile(r"^ {0,3}(?P<fence>```++|~~~++)[^\n]*+\n(?P<text>.*?)^ {0,3}(?P=fence)", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(r"\s*(?:\||[-*+]\s)")
 _TO_FILE = re.compile(r"\]\(<?[^()\s]*\.md\b")
@@ -59,7 +61,7 @@ _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 class Passage(NamedTuple):
     """Consecutive sentences of a section, with the terms of the question that they contain, and their size in bytes.
 
-    `label` quotes the heading of the section, which may be background (an aside), such as context.
+    `label` quotes the headings of the section, which may be background (an aside), such as context.
     """
 
     sentences: Sequence[Sentence]
@@ -105,7 +107,12 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     counts = Counter(term for terms in contained for term in terms)
     rarity = {term: (1 + weights[term]) * log(1 + len(contained) / number) for term, number in counts.items()}
     best = _best(beyond, rarity, left - size_of("\n\n".join((first, *added))))
-    leading = (one.label for one in sections if lead and any(unit.start == lead[0].start for unit in one.units))
+    leading = (
+        label
+        for section in sections
+        for unit, label in zip(section.units, section.labels, strict=True)
+        if lead and unit.start == lead[0].start
+    )
     return "\n\n".join([first, *added, *_labelled(best, next(leading, "")), *stated])
 
 
@@ -187,10 +194,25 @@ def _announces(sentence: Sentence) -> bool:
 class _Units(NamedTuple):
     """The sentences, code blocks and table rows of a section, in order, with the terms that each contains."""
 
-    label: str
+    labels: list[str]
     is_aside: bool
     units: list[Sentence]
     terms: list[frozenset[str]]
+
+
+def _labels(body: str, headings: Sequence[str], units: Iterable[Sentence]) -> Iterator[str]:
+    """Yield the label of each unit: the headings of its section and, for a list item, a line such as `Cons:` above."""
+    above, margin, block = "", 0, -1
+    for one in units:
+        text = body[one.start : one.end]
+        indent = len(text) - len(text.lstrip(" "))
+        if one.is_item:
+            block = one.block
+        elif one.block != block:
+            is_heading = one.text.endswith(":") and len(one.bare.text) <= _LONGEST_HEADING
+            above, margin = one.bare.text[:-1] if is_heading else "", indent
+        enclosing = (*headings, above) if one.is_item and above and indent >= margin else headings
+        yield f"under “{' / '.join(enclosing)}”: " if enclosing else ""
 
 
 def _units(body: str, terms: Collection[str]) -> list[_Units]:
@@ -203,8 +225,7 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
     for section, asides in with_asides(sections_of(body)):
         start, end = section.start, section.span[1]
         # An option is often a section below the alternatives, and its own heading does not say that it was not chosen.
-        headings = " / ".join(one.heading for one in asides or (section,))
-        label = f"under “{headings}”: " if headings else ""
+        headings = [one.heading for one in asides or (section,) if one.heading]
         within = _hits_in(hits, start, end)
         # A copyright notice answers nothing, but has words such as "public".
         if within and section.heading.casefold() != "copyright":
@@ -220,17 +241,20 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
             contained = [
                 frozenset[str]().union(*(some for *_, some in _hits_in(within, one.start, one.end))) for one in units
             ]
-            found.append(_Units(label, bool(asides), units, contained))
+            found.append(_Units([*_labels(body, headings, units)], bool(asides), units, contained))
     return found
 
 
 def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
     """Yield the passages that begin with a term of the question, each as long as a passage may be."""
-    for label, is_aside, units, terms in sections:
+    for labels, is_aside, units, terms in sections:
         sizes = [one.size for one in units]
         for first in (at for at, some in enumerate(terms) if some):
             last, size = first, sizes[first]
             while last + 1 < len(units) and size + sizes[last + 1] <= SENTENCE:
+                # A passage that begins with an item ends where the list under the same heading ends.
+                if units[first].is_item and labels[last + 1] != labels[first]:
+                    break
                 last += 1
                 size += sizes[last]
             while last > first and not terms[last] and _announces(units[last].bare):
@@ -241,7 +265,8 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
                 last += 1
                 size += sizes[last]
             contained = frozenset[str]().union(*terms[first : last + 1])
-            yield Passage(units[first : last + 1], contained, label, is_aside, size_of(label) + size)
+            size += size_of(labels[first])
+            yield Passage(units[first : last + 1], contained, labels[first], is_aside, size)
 
 
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:

@@ -59,6 +59,12 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             "turbine quick",
             ["… under “Alternatives / Turbines / Cons”: A turbine was quick.\n"],
         ),
+        # A short line above a list is like a heading, but not for the list around it.
+        (
+            LIMITS.replace("A turbine was quick.", "1. Buy.\n\n   Cons:\n\n   - Turbines leak.\n\n2. Rent turbines."),
+            "turbines leak rent",
+            ["Turbines / Cons”: - Turbines leak.\n", "under “Alternatives / Turbines”: 2. Rent turbines.\n"],
+        ),
         # A passage of another section than the decision is no part of the decision.
         (LIMITS.replace(OPTIONS, ""), "turbine", ["We buy belts.\n\n  … under “Limits”: No turbine runs at night.\n"]),
         # The headings count for the size.
