@@ -61,12 +61,6 @@ class KeptAsideError(LostRaceError):
     """A write was undone because somebody else changed the file; the message has the path of a copy of their text."""
 
 
-class AnswerLostError(EnvironmentFaultError):
-    """The files were written, but the answer could not be printed."""
-
-    exit_code = 5
-
-
 class GoneError(EnvironmentFaultError):
     """A file that existed when the memory was loaded was deleted since then."""
 

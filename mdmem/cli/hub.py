@@ -104,15 +104,14 @@ def _push(app: App, **options: Any) -> int:
     "search",
     click.argument("words", nargs=-1, required=True),
     click.option("--limit", "-n", type=click.IntRange(1, 1000), default=10, show_default=True, help="Results at most."),
-    click.option("--query-syntax", "syntax", is_flag=True, hidden=True),
     _REPOSITORIES,
     filter_options,
 )
 def search_command(
-    app: App, words: tuple[str, ...], limit: int, repositories: tuple[str, ...], filters: Filters, *, syntax: bool
+    app: App, words: tuple[str, ...], limit: int, repositories: tuple[str, ...], filters: Filters
 ) -> int:
     """Find the repositories that have entries on WORDS, the best first."""
-    question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
+    question = Question(words=" ".join(words).strip(), filters=filters)
     with _opened() as connection, transaction(connection, is_snapshot=True) as cursor:
         found = search_hub(cursor, question, repositories=repositories, limit=limit)
     app.print_result(rendered.hub_search_json(found), rendered.hub_search_text(found, app.style))

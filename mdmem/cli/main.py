@@ -16,7 +16,7 @@ import click
 from mdmem import __version__
 from mdmem.cli.common import App, discard_output, named, print_text, say, shared_options
 from mdmem.disk import count_written
-from mdmem.errors import AnswerLostError, MdmemError, shown_message
+from mdmem.errors import MdmemError, shown_message
 
 # The commands by group; `mdmem guide commands` has the first paragraph of the help of each.
 GROUPS = {
@@ -191,7 +191,7 @@ def run(arguments: Sequence[str]) -> int:
             if written.count:
                 is_ = f" and {written.count - 1} more are" if written.count > 1 else " is"
                 lost = f"written, but the answer cannot be printed: {error.strerror or error}"
-                return _fail(f"{os.path.relpath(written.first)}{is_} {lost}", AnswerLostError.exit_code)
+                return _fail(f"{os.path.relpath(written.first)}{is_} {lost}", 5)
         where = f" {error.filename}" if error.filename else ""
         return _fail(shown_message(f"the system refuses{where}: {error.strerror or error}", arguments), 3)
     except Exception as error:  # noqa: BLE001  # a bug of mdmem must not look like a mistake of the user

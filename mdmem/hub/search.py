@@ -91,10 +91,6 @@ def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] =
 
     The filters use only stored fields, which do not tell whether an entry is current.
     """
-    if question.syntax:
-        raise UsageError(
-            "`mdmem hub search` takes plain words; for a query, type `mdmem search --query-syntax --repository NAME`"
-        )
     asked, filters = ask(question.words), question.filters
     terms = list(asked.terms)
     if not terms:

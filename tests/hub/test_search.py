@@ -136,7 +136,6 @@ def test_nothing_found_and_what_is_not_there_are_sentences(typed: Callable[..., 
         (("search", "the"), 1, "nothing found"),
         (("search", "orders", "--repository", "acme/nope"), 1, "no repository `acme/nope`; `mdmem hub status` lists"),
         (("search", "orders", "--wing", "nope"), 2, "has a wing nope"),
-        (("search", "orders", "--query-syntax"), 2, "`mdmem search --query-syntax --repository NAME`"),
         (("who", "xylophone"), 1, "no entry that you may read is at `xylophone`"),
         (("retrieve", "orders"), 2, "Option '--repository' requires an argument"),
     ):
