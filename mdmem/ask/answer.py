@@ -329,8 +329,8 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Answers(Struct, frozen=True):
     """The answers of one call: the main answer, about the current work (or None), then one for each question.
 
-    `unread` are projects' wings that were not searched for the questions, because neither a question nor a path says
-    which project is meant. `shown` is what a session should store about each shown entry, by address.
+    `unread` are the projects' wings that were not searched, if no question and no path says which project is meant.
+    `shown` is what a session should store about each shown entry, by address.
     """
 
     main: Answer | None

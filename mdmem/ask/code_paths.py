@@ -85,8 +85,8 @@ def _is_folder(path: Path) -> bool:
 def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
     """Return the given paths at which the repository has no file; the user may be about to create one.
 
-    Every path outside the repository is in the result. The result is empty if nothing can be checked: without a
-    repository, at a commit, if the caller may not see all wings, or if the repository contains only the memory.
+    Every path outside the repository is in the result. The result is empty without a repository, at a commit, for a
+    caller with hidden wings, and in a repository that contains only the memory.
     """
     location = workspace.location
     may_check = workspace.snapshot.is_working_tree and not workspace.access.is_narrow

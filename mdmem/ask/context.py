@@ -230,8 +230,8 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
 def _candidates(memory: _Memory, request: ContextRequest) -> Iterator[_Candidate]:
     """Yield the candidates of one memory.
 
-    They are the matches, the invariants, the last session notes, the agent's diary, and the entries of the domain: the
-    domain is their wing, room, label, topic, focus or a tag.
+    These are the matches, the invariants, the last session notes, the agent's diary, and the entries whose wing, room,
+    label, topic, focus or tag is the domain.
     """
     catalog, scope, limits = memory.reading.view.effective.catalog, memory.found.scope, LAYER_LIMITS[request.layer]
     # Without words, retrieval returns everything; a goal of stop words alone matches nothing.
@@ -273,7 +273,7 @@ def created(entry: Entry) -> datetime:
 
 
 def _folded(text: str) -> str:
-    """Return a text in which neither case nor the difference of hyphens, underscores and spaces counts."""
+    """Return a text in lower case with spaces for hyphens and underscores, for comparisons."""
     return " ".join(text.casefold().replace("-", " ").replace("_", " ").split())
 
 

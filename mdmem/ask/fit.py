@@ -1,8 +1,7 @@
 """Fit the items of an answer into a budget, as the slots of `limits.py` divide it.
 
-An item is placed in the answer whole, as an excerpt, or as one line with its title. A session remembers which entries
-it has seen, so that an unchanged entry is not shown twice: a note has the digest of the entry's file, and marks (short
-hashes) of the paragraphs that were shown.
+An item is placed in the answer whole, as an excerpt, or as one line with its title. A session does not show an
+unchanged entry twice. Its note on an entry has the digest of the file, and a short hash (mark) of each shown paragraph.
 """
 
 from __future__ import annotations

@@ -91,8 +91,8 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
 def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
     """Return a match that is not current, as a tuple of at most one item.
 
-    This is the best match by words, if it is not current. Otherwise it is one of the best few matches that is not
-    current and that nothing replaces, such as a rejected proposal: nothing else in the answer would lead to it. A draft
+    This is the best match by words, if it is not current. Otherwise it is one of the best few matches that ended
+    without a successor, such as a rejected proposal, since the answer has no successor to show in its place. A draft
     counts only if it was superseded. The result is empty if the filters include deprecated entries anyway.
     """
     lineage = catalog.lineage

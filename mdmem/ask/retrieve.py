@@ -40,8 +40,8 @@ from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")
 _ONE_OF_FEW = "no match; one of few decisions"
-# The keys under which a session stores the files of the current work, since later questions are about them, too, and
-# the unreadable files that it was told about. No entry has these addresses.
+# Keys of a session that are not addresses: the files of the current work, which later questions are about, too, and
+# the reported unreadable files.
 _AT_WORK, _UNREADABLE = "/", "//"
 
 

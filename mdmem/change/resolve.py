@@ -126,8 +126,8 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
     if repository is not None and operation is not None:
-        # Unstaged files of entries that an earlier resolution may have written (if it removed a supersession, the
-        # reason is left), and files with new findings in git's index, which `mdmem check --fix` may have written.
+        # An earlier resolution may have written entries with a supersession, or with the reason of a removed one, and
+        # `mdmem check --fix` files with new findings in git's index. Stage these files, too, if they are not staged.
         # If both sides moved an entry, any entry may have had a link to it.
         entries, is_moved = workspace.catalog.entries.values(), any(workspace.bytes_of(path) is None for path in paths)
         written = {one.path for one in entries if is_moved or one.supersedes or one.superseded_by or one.reason}

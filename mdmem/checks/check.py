@@ -35,8 +35,8 @@ THEMES = {
 }
 
 
-# The most findings of one check that get a fix: in one file, whose front matter is read again for each fix, and in the
-# whole memory, whose links are compared for each renamed file. There may be thousands of such findings.
+# There may be thousands of findings, and a fix takes time, so only the first findings of a check get one: so many in
+# each file, and so many in the whole memory for fixes that rename a file.
 _MOST_FIXES, _MOST_RENAMES = 25, 100
 
 

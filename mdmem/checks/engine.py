@@ -179,8 +179,8 @@ class _Run:
     def _add(self, finding: Finding, check: Check) -> None:
         """Add a finding with its severity: the wing's setting, else the root's, else the check's own.
 
-        It is one level lower on deprecated and superseded entries, unless the rule itself set the severity, and info
-        for a wing of another repository, unless the wing's table in the settings says otherwise.
+        On deprecated and superseded entries it is one level lower, unless the rule itself set the severity. In a wing
+        of another repository it is info, unless the wing's table in the settings sets it.
         """
         settings, elsewhere = self._case.settings, self._case.fetched_wings
         if finding.fix is not None and any(edit.path.partition("/")[0] in elsewhere for edit in finding.fix.edits):

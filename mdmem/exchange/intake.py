@@ -350,7 +350,7 @@ def read_source(base: Path, found: SourceFile) -> SourceFile:
 
 
 def _read_loosely(front: str) -> dict[str, Any] | None:
-    """Return the keys of invalid YAML, such as Cursor's; None if a line is neither a key nor a list item."""
+    """Parse front matter that is not valid YAML, such as Cursor's; None if a line is neither a key nor a list item."""
     fields: dict[str, Any] = {}
     last = ""
     for line in front.split("\n"):

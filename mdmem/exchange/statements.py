@@ -62,7 +62,7 @@ _MARKS = re.compile(
 
 
 def _is_mere_number(reference: Claim) -> bool:
-    """Return whether a reference is a number without a word, such as `35` or `#35`, which may mean something else."""
+    """Return whether a reference is only a number, such as `35` or `#35`, which may also be an issue's."""
     return not reference.is_path and re.fullmatch(r"\W*\d+", reference.target) is not None
 
 

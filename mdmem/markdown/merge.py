@@ -322,7 +322,7 @@ class _Key(Struct, frozen=True):
 
 
 def _key_of(item: Any) -> str:
-    """Return a text that is the same for equal items, so that lists, which cannot be hashed, can be items, too."""
+    """Return a text that is the same for equal items. Unlike a list, a text can be hashed."""
     return json.dumps(item, sort_keys=True)
 
 

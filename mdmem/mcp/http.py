@@ -201,7 +201,7 @@ class TimedProtocol(H11Protocol):
 
 
 class _Uvicorn(uvicorn.Server):
-    """A server that stops on a signal without raising the signal again, so that the process can exit normally."""
+    """A server that stops on a signal and does not raise it again, so that the process exits normally."""
 
     def handle_exit(self, sig: int, frame: Any) -> None:  # noqa: ARG002  # the library passes both
         """Stop the server."""

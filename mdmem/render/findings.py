@@ -1,7 +1,7 @@
 """Render the findings of `mdmem check` for people, for programs and for CI, and explain checks.
 
-Each format is a function that renders the reports of all roots as one text without the last newline: text, concise,
-JSON, SARIF 2.1.0 (of OASIS), reviewdog's, GitHub's, GitLab's, JUnit's, and Markdown.
+Each format is a function of its name. It renders the reports of all roots as one text without a newline at its end.
+SARIF is version 2.1.0 (OASIS), and `rdjson` is the format of reviewdog.
 """
 
 from __future__ import annotations

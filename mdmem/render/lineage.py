@@ -130,8 +130,8 @@ class Relations(Struct, frozen=True, dict=True):
     def graph(self, addresses: Sequence[str] = (), *, today: date, wing: str | None = None) -> LineageGraph:
         """Return the graph of the chains of some entries with their relations; only the `MOST` nearest are drawn.
 
-        Without addresses, it has the entries that supersede, override, amend or contradict others, the largest group
-        first; with `wing`, only the groups with an entry of that wing.
+        Without addresses, all related entries are drawn, the largest group first; with `wing`, only the groups with an
+        entry of that wing.
         """
         catalog, found = self.catalog, set[Arrow]()
         groups = (group for group in self.groups if wing is None or any(it.startswith(f"{wing}/") for it in group))

@@ -135,8 +135,8 @@ BelowRoot = Annotated[str, _only("a path below the root, such as `.baseline.json
 class WingSettings(Struct, frozen=True, kw_only=True):
     """The settings of one wing, from `[wings.NAME]`; they take precedence over the settings in `[check]`.
 
-    If the wing is in another repository, `git` is that repository, `path` the memory's root in it, `ref` the branch or
-    tag to follow (None for HEAD), and `commit` the commit that is read.
+    For a wing of another repository, `git` is the repository, `path` the memory's root in it, `ref` the branch or tag
+    to follow (None for HEAD), and `commit` the commit to read.
     """
 
     select: Texts = ()

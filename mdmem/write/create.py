@@ -335,7 +335,7 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
 
 
 def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:
-    """Return the changes by which the entry `by` supersedes another; the default reason is that in the entry `by`."""
+    """Return the changes by which the entry `by` supersedes another; the default reason is that of `by` itself."""
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = required_reason(reason if reason.strip() else new.reason or "", "say why it is superseded")

@@ -272,8 +272,8 @@ def find_new(
 ) -> list[Finding]:
     """Return the new findings after a round of fixes; `renames` are pairs of old and new path.
 
-    A finding of the same check counts as old even if its text or line changed, unless it is one of those in `ended`,
-    which the round was meant to fix.
+    If only the text or line of a finding changed, it is not new, unless it is in `ended`, the findings that the round
+    was meant to fix.
     """
     origins, to_end = dict[str, str](), frozenset(ended)
     for old, new in renames:

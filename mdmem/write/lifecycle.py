@@ -134,9 +134,9 @@ def plan_approvals(
 ) -> ChangeSet:
     """Return the changes that approve drafts, all of them or none. The default person is git's user.
 
-    The name of a folder means its drafts. With `merged`, approve instead the agents' decisions that were merged without
-    an approval, and with `active` the active rules that nobody approved; without names, approve all of these. Raises
-    the first error, with the other errors in its notes.
+    The name of a folder means its drafts. With `merged`, the changes approve the agents' decisions that were merged
+    unapproved; with `active`, the active rules that nobody approved. Then no name means the whole memory. Raises the
+    first error, with the other errors in its notes.
     """
     person, meant, refused = by or approver(workspace), dict[str, None](), list[MdmemError]()
     if merged or active:
@@ -244,8 +244,8 @@ def approver(workspace: Workspace) -> str:
 def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | None = None) -> ChangeSet:
     """Return the changes that verify entries on a day (default: today) and end their reviews.
 
-    The name of a folder means its current entries; the remarks list the others. Raises UsageError if an entry that is
-    named itself is not current, if no entry is current, or if an entry cannot have been verified on that day.
+    The name of a folder means its current entries; the remarks list the others. Raises UsageError if no entry is
+    current, if an entry given by its own name is not, or if one was created or verified later.
     """
     catalog, day = workspace.catalog, at or workspace.today
     rooms = resolve_names(workspace, [name for name in names if name.endswith("/")])

@@ -341,9 +341,9 @@ def with_saving_lock(workspace: Workspace, attempt: Callable[[Workspace], _Resul
 def write_new_entry(workspace: Workspace, change_set: ChangeSet, *, key: str | None, now: datetime) -> str | None:
     """Check and write what an agent saves. Return git's message if only the commit fails, else None.
 
-    The receipt under `key`, which identifies a repeated request, is stored before the entry is written, and completed
-    afterwards; if it cannot be stored, the save continues. Raises UsageError for a text that the checks refuse, and the
-    errors of `write`.
+    The receipt under `key`, by which a repeated request is recognised, is stored before the write and completed after
+    it; an error there does not stop the save. Raises UsageError for a text that the checks refuse, and the errors of
+    `write`.
     """
     refuse_text_faults(workspace, change_set.changes)
     new = next((one for one in change_set.changes if one.before is None and is_entry_place(one.path)), None)

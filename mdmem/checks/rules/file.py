@@ -419,7 +419,7 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
     others = (file.path for file in case.catalog.others if is_expected(file.path))
     read = [*(file.path for file in case.catalog.files), *others]
     ignored = [path for path in read if path in case.facts.ignored and path not in case.facts.tracked]
-    # The wings of which git has some file, and the wings that were reported, each as `wing/`.
+    # The wings with a file that git does not ignore, and the wings that were reported, each as `wing/`.
     shared = {path[: path.find("/") + 1] for path in set(read).difference(ignored)} | {""}
     reported: set[str] = set()
     for path in ignored:

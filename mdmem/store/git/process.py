@@ -77,9 +77,8 @@ class ObjectStore:
 
 # A hook that receives a push needs these variables to read the pushed objects before git accepts them.
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
-# Variables for the author, for settings (but not `GIT_CONFIG`, which would replace all settings), for ssh, for the
-# editor, for the folders where the search for a repository stops, and for the folder of git's programs.
-# `GIT_INDEX_FILE` is only passed for an index that `with_hook_index` found.
+# Variables for the author, the settings, ssh, the editor, the end of the search for a repository, and git's programs.
+# `GIT_CONFIG` would replace all settings. `GIT_INDEX_FILE` is passed only for an index that `with_hook_index` found.
 _KEPT_PREFIXES = (
     "GIT_AUTHOR_",
     "GIT_COMMITTER_",

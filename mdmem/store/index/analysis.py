@@ -198,7 +198,7 @@ def split(raw: str, *, singles: bool = False) -> Token:
 
 
 def _joined(raw: str) -> tuple[str, ...]:
-    """Return the term of a word that some write with a hyphen, such as `e-mail`, as if it had none."""
+    """Return the term of a word without its hyphen, since some write `email` for `e-mail`; empty without a hyphen."""
     first, hyphen, last = raw.partition("-")
     return _word(f"{first}{last}".lower()) if hyphen and first.isalpha() and last.isalpha() else ()
 

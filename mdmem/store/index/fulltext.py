@@ -88,8 +88,7 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         return found
 
 
-# A state of the index that can be searched: the searcher, the key of each document number, and the numbers of outdated
-# documents, which never match.
+# The searcher of an index, the key of each document number, and the numbers of outdated documents, which never match.
 _View = tuple[Searcher, Sequence[str], frozenset[int]]
 
 

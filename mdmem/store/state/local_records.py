@@ -1,7 +1,7 @@
 """Local records: days of hygiene, sessions of agents, pins of other wings, logs of answers, and agents' writes.
 
 The last are pending writes, writes that a similar entry blocked, and receipts. The SHA-256 of a request is its key. A
-receipt records which entry a request wrote, so that a repeated request whose answer was lost leads to that entry.
+receipt records which entry a request wrote. If the answer is lost and the request repeated, it is not written again.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def _shown_log(state: Path) -> _Journal:
 
 
 def record_shown(state: Path, way: str, addresses: Iterable[str], when: datetime) -> None:
-    """Record the entries that an agent got, and by which tool or hook, such as `hook codex`; errors are ignored."""
+    """Record the entries that a tool or hook (`way`, such as `hook codex`) showed to an agent; errors are ignored."""
     with suppress(OSError, EnvironmentFaultError):
         _shown_log(state).append({"when": written_time(when), "way": way, "told": list(addresses)})
 

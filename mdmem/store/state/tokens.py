@@ -23,7 +23,7 @@ _FOLDER, _USED = "tokens", ".used"
 # The length of a token's random part, in bytes.
 _BYTES = 32
 _APPROVAL_NAME = re.compile(r"[0-9a-f]{64}(?:\.used)?\Z")
-# How long an expired token is remembered, so that a late caller is told that it expired and not that it is unknown.
+# How long an expired token is remembered. A late caller then reads that it expired, and not that it is unknown.
 _REMEMBERED = timedelta(days=1)
 
 

@@ -371,7 +371,7 @@ def _named(name: str, commit: str) -> str:
 
 
 def count_shown(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
-    """Record which entries an agent got, by which tool or hook, unless `consultations` is off; ignore errors."""
+    """Record the entries that a tool or hook (`way`) showed, unless `consultations` is off; errors are ignored."""
     if addresses and _is_counted(workspace):
         record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
 
