@@ -9,7 +9,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from hashlib import sha256
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,7 +23,7 @@ from mdmem.errors import SettingsError
 from mdmem.model.entry import Entry, Status
 from mdmem.model.globs import any_match
 from mdmem.model.lineage import standing_marks
-from mdmem.model.text import first_of, visible_text
+from mdmem.model.text import cut_line, first_of, text_hash, visible_text
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
@@ -156,7 +155,7 @@ def _excerpt(catalog: Catalog, entry: Entry) -> str:
 
 
 def _reported_once(line: str, reported: Mapping[str, str]) -> Brief:
-    digest = sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    digest = text_hash(line)[:16]
     return Brief() if reported.get(_PROBLEM) == digest else Brief(line, {_PROBLEM: digest})
 
 
@@ -172,9 +171,8 @@ def _doubts(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
 
 def plain(text: str, longest: int) -> str:
     """Return a text as one line of limited length, changed so that it cannot close a code fence or a tag."""
-    line = " ".join(visible_text(text).split())
-    line = _TICKS.sub("''", _TAG.sub("‹", line)).encode("utf-8", "backslashreplace").decode()
-    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+    line = _TICKS.sub("''", _TAG.sub("‹", " ".join(visible_text(text).split())))
+    return cut_line(line.encode("utf-8", "backslashreplace").decode(), longest)
 
 
 class Quoted(Struct, frozen=True):

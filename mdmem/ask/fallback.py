@@ -14,6 +14,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError, RootNotFoundError
 from mdmem.markdown.body import tokens_of
 from mdmem.model.fields import ORIGIN, origin_in
+from mdmem.model.text import cut_line
 from mdmem.store.git.process import Repository, find_repository
 from mdmem.store.git.status import matching_lines, search_lines
 from mdmem.store.index.analysis import ask
@@ -155,7 +156,7 @@ def _lines_of(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
     count = _counter(words)
     for number, line in enumerate(text.splitlines(), 1):
         if not _NO_TEXT.match(line) and (not words or count(line)):
-            yield Passage(path, number, _short(line))
+            yield Passage(path, number, cut_line(line, _WIDTH))
 
 
 def _workspace_lines(base: Path, repository: Repository | None, words: Sequence[str]) -> Iterator[Passage]:
@@ -184,9 +185,4 @@ def _of_others(base: Path, lines: Iterable[tuple[str, int, str]]) -> Iterator[Pa
                     if any(_MDMEM.search(line) for line in numbered.values()):
                         known[path].update(numbered)
         if path not in _DOCUMENTS and number not in known.get(path, ()):
-            yield Passage(path, number, _short(text))
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
+            yield Passage(path, number, cut_line(text, _WIDTH))

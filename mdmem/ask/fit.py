@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from hashlib import sha256
 from itertools import islice
 
 from msgspec import Struct, field
@@ -23,6 +22,7 @@ from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import fit_key
 from mdmem.markdown.body import BYTES_A_TOKEN, content_of, size_of, tokens_of
 from mdmem.model.entry import EntryType
+from mdmem.model.text import text_hash
 from mdmem.store.workspace.proposals import View
 from mdmem.store.workspace.workspace import Workspace
 
@@ -367,7 +367,7 @@ def parts_shown(note: str, digest: str) -> frozenset[str]:
 def marks_of(parts: Iterable[str]) -> frozenset[str]:
     """Return a short hash for each part of a text, without the quoted heading of a passage."""
     plain = (PASSAGE_START.sub("", one) for one in parts)
-    return frozenset(sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:12] for one in plain)
+    return frozenset(text_hash(one)[:12] for one in plain)
 
 
 def paragraphs_of(content: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 import traceback
@@ -26,7 +25,7 @@ from mdmem.errors import MdmemError, try_call
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.model.text import visible
+from mdmem.model.text import text_hash, visible
 from mdmem.record import grouped
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.catalog.model import Catalog
@@ -311,7 +310,7 @@ def _version() -> str:
     libraries = [Path(spec.origin) for name in _LIBRARIES if (spec := find_spec(name)) and spec.origin]
     stats = [(str(path), stat.st_size, stat.st_mtime_ns) for path in (*sources, *libraries) if (stat := path.stat())]
     read = (mdmem.__version__, sys.version, unicodedata.unidata_version, stats)
-    return f"checks {hashlib.sha256(repr(read).encode()).hexdigest()}"
+    return f"checks {text_hash(repr(read))}"
 
 
 def _make_facts(whole: Case, paths: Sequence[str]) -> _Known:

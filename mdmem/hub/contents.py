@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from hashlib import sha256
 from zlib import crc32
 
 from msgspec import Struct
@@ -21,6 +20,7 @@ from mdmem.model.access import EVERYTHING
 from mdmem.model.entry import Entry, Searched, Wing
 from mdmem.model.fields import LINK_FIELDS, searched_as
 from mdmem.model.globs import any_match
+from mdmem.model.text import text_hash
 from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
@@ -82,7 +82,7 @@ class HubWing(Struct, frozen=True, dict=True):
     def tree(self) -> str:
         """Return a hash of the paths, kinds and contents of all files; nobody can compute it without the files."""
         listed = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
-        return sha256(repr(listed).encode()).hexdigest()
+        return text_hash(repr(listed))
 
     @cached_property
     def addresses(self) -> frozenset[str]:

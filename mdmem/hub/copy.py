@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import UTC, date
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.hub.connection import HubConnection, one_row, transaction
 from mdmem.hub.repositories import HubRepository, get_repository
 from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.text import text_hash
 from mdmem.store.catalog.load import UnavailableWing, load, with_remote_wings
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index import Progress
@@ -117,7 +117,7 @@ def load_copy(
         f"copy of {repository.name} in the hub at {commit[:10]}, pushed {pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     )
     # The path does not exist. It only makes the names of the caches different.
-    root = _NOWHERE / "hub" / sha256(server.encode()).hexdigest()[:16]
+    root = _NOWHERE / "hub" / text_hash(server)[:16]
     workspace = CopyWorkspace(
         location=Location(
             root,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from msgspec import Struct
 
 from mdmem.errors import UsageError
 from mdmem.markdown.body import size_of
-from mdmem.model.text import visible_text
+from mdmem.model.text import text_hash, visible_text
 from mdmem.render.text import escaped
 
 # The most characters of an answer that all clients accept.
@@ -194,7 +193,7 @@ def _cut_page(
 
 def _seal(request: str, text: str) -> str:
     """Return hashes of the call and of its whole answer; a cursor with other hashes is stale."""
-    return "".join(hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:6] for one in (request, text))
+    return "".join(text_hash(one)[:6] for one in (request, text))
 
 
 def _size(value: Any) -> int:

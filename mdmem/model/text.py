@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from hashlib import sha256
 
 # Control characters, direction marks and zero-width characters. Line feeds and tabs are not in the set.
 ACTING = re.compile(
@@ -64,6 +65,17 @@ def needs_joiner(found: re.Match[str]) -> bool:
 def kind_of(value: object) -> str:
     """Return the word that messages use for the type of a value: list, mapping or value."""
     return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
+
+
+def cut_line(text: str, most: int) -> str:
+    """Return a text on one line, of at most `most` characters. A longer text is cut and ends in `…`."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 of a text in hexadecimal digits. The text may contain half of a surrogate pair."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _number(character: str) -> str:

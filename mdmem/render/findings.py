@@ -6,7 +6,6 @@ SARIF is version 2.1.0 (OASIS), and `rdjson` is the format of reviewdog.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +21,7 @@ from mdmem import __version__
 from mdmem.checks.check import Check, get_check
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
-from mdmem.model.text import first_of, visible, visible_text
+from mdmem.model.text import first_of, text_hash, visible, visible_text
 from mdmem.record import grouped, record_json
 from mdmem.render.text import Style, code, count, dump, entries, fit_lines, for_xml, json_text, prose, valid_unicode
 
@@ -100,7 +99,7 @@ def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
         finding = one.finding
         identity = "\0".join((one.checked.under, finding.code, finding.address or one.path, finding.message))
         seen[identity] += 1
-        hashes.append(hashlib.sha256(f"{identity}\0{seen[identity]}".encode("utf-8", "surrogatepass")).hexdigest())
+        hashes.append(text_hash(f"{identity}\0{seen[identity]}"))
     return tuple(hashes)
 
 

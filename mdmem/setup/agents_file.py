@@ -5,12 +5,12 @@ Exported regions in such files have a seal, a hash that shows whether somebody c
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mdmem.disk import read_regular
+from mdmem.model.text import text_hash
 from mdmem.setup.client_config import InsertError, add_piece, appended
 
 NAME = "AGENTS.md"
@@ -86,7 +86,7 @@ def is_whole(text: str) -> bool | None:
 
 def _digest(text: str) -> str:
     bare = _SEAL.sub(f"{BEGIN} : ", text.replace("\r\n", "\n"), count=1)
-    return hashlib.sha256(bare.rstrip("\n").encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return text_hash(bare.rstrip("\n"))[:12]
 
 
 def region_of(text: str, at: int = 0) -> tuple[int, int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +9,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from mdmem.errors import EnvironmentFaultError, MdmemError, reason_of
+from mdmem.model.text import text_hash
 from mdmem.site.build import SiteRequest, site_of
 from mdmem.site.pages import SitePages
 from mdmem.store.workspace.workspace import Workspace
@@ -52,7 +52,7 @@ class SiteServer(ThreadingHTTPServer):
             fresh = self._workspace.reread()
             catalog = fresh.catalog
             content = (sorted(catalog.file_digests.items()), sorted(catalog.broken), fresh.settings)
-            state = hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest()[:20]
+            state = text_hash(repr(content))[:20]
             if self._site is None or state != self._site.live:
                 self._site = site_of(fresh, self._request, live=state)
             if path == _STATE:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from mdmem.errors import LostRaceError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.patch import set_fields
+from mdmem.model.text import cut_line
 from mdmem.store.catalog.model import Catalog
 
 Value = str | Sequence[str] | None
@@ -99,7 +100,7 @@ def subject_of(actions: Sequence[WriteAction]) -> str:
     ids = [address.rsplit("/", 1)[-1] for address in addresses]
     if action.verb is Verb.MOVE and action.other and ids[0] == ids[1] != "":
         ids[1] = f"{action.other.rsplit('/', 1)[0]}/"
-    return _cut(f"{action.verb} {joining.join(ids)}")
+    return cut_line(f"{action.verb} {joining.join(ids)}", _WIDTH)
 
 
 def commit_message(change_set: ChangeSet, *, subject: str = "") -> str:
@@ -107,9 +108,8 @@ def commit_message(change_set: ChangeSet, *, subject: str = "") -> str:
     named = (one for action in change_set.actions for one in (action.address, action.other))
     entries, agents = [one for one in named if one and "/" in one], [change_set.agent or ""]
     stated = (("Mdmem-Entry", entries), ("Mdmem-Supersedes", change_set.supersedes), ("Mdmem-Agent", agents))
-    trailers = [
-        f"{name}: {value}" for name, values in stated for value in sorted({_one_line(one) for one in values}) if value
-    ]
+    lines_of = ((name, sorted({" ".join(_printable(one).split()) for one in values})) for name, values in stated)
+    trailers = [f"{name}: {value}" for name, values in lines_of for value in values if value]
     lines = [""]
     for line in (change_set.reason or "").splitlines():
         # Indent, by two columns, a line that git would read as a trailer, a comment or a patch.
@@ -118,21 +118,13 @@ def commit_message(change_set: ChangeSet, *, subject: str = "") -> str:
             # Several blank lines become one.
             lines += [f"  {one}" if _SPECIAL_LINE.match(one) else one for one in some or [""]]
     parts = (
-        _cut(_one_line(subject or subject_of(change_set.actions))),
+        cut_line(_printable(subject or subject_of(change_set.actions)), _WIDTH),
         "\n".join(lines).strip("\n"),
         "\n".join(trailers),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _one_line(text: str) -> str:
-    return " ".join(_printable(text).split())
-
-
 def _printable(text: str) -> str:
     """Replace control characters by spaces. git refuses NUL, and a terminal would interpret the others."""
     return "".join(one if one.isprintable() else " " for one in text)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"

@@ -18,7 +18,7 @@ from mdmem.markdown.layout import is_typed, rank_of
 from mdmem.markdown.parse import Document, parse_document, rationale_of
 from mdmem.markdown.patch import relation_item
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
-from mdmem.model.text import visible
+from mdmem.model.text import cut_line, visible
 from mdmem.record import record_json
 from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.state.local_records import Blocked, id_of
@@ -278,8 +278,7 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> tu
     # Only a decision needs a title field. Other records also have their title in another field or in the body.
     title, stated = record.heading, record.fields
     if record.kind != "decision":
-        title = " ".join(title.split())
-        title = title if len(title) <= _TITLE_LENGTH else title[: _TITLE_LENGTH - 1].rstrip() + "…"
+        title = cut_line(title, _TITLE_LENGTH)
     validated, created = record.day, parse_moment(given["created_at"])
     # A day without a time may be the day on which the entry is created.
     is_same_day = not isinstance(validated, dt.datetime) and validated == day_of(created)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -15,6 +14,7 @@ from mdmem.markdown.body import without_comments
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
 from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.text import text_hash
 from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.index.analysis import text_terms
 from mdmem.store.workspace.scope import shared_of
@@ -55,7 +55,7 @@ class Subject(Struct, frozen=True):
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 hash of title and rationale without case, white space, and punctuation around words."""
-        return hashlib.sha256(_plain(self.text).encode("utf-8", "surrogatepass")).hexdigest()
+        return text_hash(_plain(self.text))
 
     @property
     def words(self) -> frozenset[str]:

@@ -8,7 +8,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
-from hashlib import sha256
 from math import ceil
 
 from mdmem.checks.case import Case
@@ -19,6 +18,7 @@ from mdmem.markdown.parse import first_heading, without_fenced
 from mdmem.model.entry import REVIEW_REASON, EntryType, Status, title_of
 from mdmem.model.fields import PLACEHOLDERS
 from mdmem.model.finding import Finding, Severity
+from mdmem.model.text import text_hash
 from mdmem.record import grouped
 
 _TEMPLATE_HELP = "replace it by your own words, or remove it"
@@ -250,7 +250,7 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
             place, text = document.text_place(offset, width), document.text[offset : offset + width]
             at = offset - (len(document.text) - len(document.body))
             is_fenced = at >= 0 and plain()[at : at + len(text)] != text
-            digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+            digest = text_hash(text)
             message, help_ = f"this looks like {kind}", "revoke it, then write where it is kept instead"
             level = Severity.WARNING if is_fenced else None
             yield Finding("", message, place, help_, address, severity=level, quotable=False, distinct_by=digest)

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from mdmem.disk import acquire, make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError, reason_of
+from mdmem.model.text import text_hash
 from mdmem.store.state.files import Instant, canonical, folder_errors, list_names, read_record, write_lock, write_record
 
 _Kind = TypeVar("_Kind")
@@ -112,8 +113,7 @@ class Sessions(Struct, frozen=True):
             self._path(name).unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
-        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        return self.state / _FOLDER / f"{digest}{_SUFFIX}"
+        return self.state / _FOLDER / f"{text_hash(name)[:32]}{_SUFFIX}"
 
 
 class Pin(Struct, frozen=True):
@@ -141,7 +141,7 @@ def keep_pin(cache: Path, url: str, commit: str, pin: Pin) -> None:
 
 
 def _folder(cache: Path, url: str) -> Path:
-    return cache / "wings" / hashlib.sha256(url.encode()).hexdigest()[:20]
+    return cache / "wings" / text_hash(url)[:20]
 
 
 class _Journal(Struct, frozen=True):
@@ -311,7 +311,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         """Return the file name of the record, without the suffix."""
-        return name_of(self.key)
+        return text_hash(self.key)
 
     @property
     def wing(self) -> str:
@@ -321,11 +321,6 @@ class Blocked(Struct, frozen=True, kw_only=True):
     def lets_pass(self, confidence: float | None) -> bool:
         """Return whether a repeated call may write a separate entry: it must state less confidence than all before."""
         return (1.0 if confidence is None else confidence) < self.confidence
-
-
-def name_of(key: str) -> str:
-    """Return the name, without suffix, of the file that stores the record with this key."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -434,12 +429,12 @@ class PendingWrites(Struct, frozen=True):
 
     def blocked(self, key: str) -> Blocked | None:
         """Return the blocked write of a key, or None."""
-        return _read(self._path(_BLOCKED, name_of(key)), Blocked)
+        return _read(self._path(_BLOCKED, text_hash(key)), Blocked)
 
     def forget_blocked(self, key: str) -> None:
         """Remove the blocked write of a key, if there is one."""
         with folder_errors(self.state), suppress(FileNotFoundError, NotADirectoryError):
-            self._path(_BLOCKED, name_of(key)).unlink()
+            self._path(_BLOCKED, text_hash(key)).unlink()
 
     def receipt(self, id_: str) -> Receipt | None:
         """Return the receipt of a request, or None."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import hmac
 import os
 import re
@@ -17,6 +16,7 @@ from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
+from mdmem.model.text import text_hash
 from mdmem.store.state.files import Instant, folder_errors, list_names, read_record, write_lock, write_record
 
 _FOLDER, _USED = "tokens", ".used"
@@ -87,7 +87,7 @@ def check_token(state: Path, token: str, now: datetime) -> None:
 
 
 def _path(state: Path, token: str) -> Path:
-    return state / _FOLDER / _digest(token.strip())
+    return state / _FOLDER / text_hash(token.strip())
 
 
 _FILE, _VERSION = "bearers.json", 1
@@ -117,7 +117,7 @@ class _BearerFile(Struct, frozen=True):
 
 def new_bearer(name: str, text: str, access: Access, now: datetime) -> BearerToken:
     """Return the record of a new bearer token."""
-    digest, readable, writable = _digest(text), access.readable, access.writable
+    digest, readable, writable = text_hash(text), access.readable, access.writable
     return BearerToken(name=name, sha256=digest, created=now, readable=readable, writable=writable)
 
 
@@ -162,7 +162,7 @@ class BearerTokens(Struct, frozen=True):
 
     def find(self, text: str) -> BearerToken | None:
         """Return the token with this text, or None; against timing attacks, every look-up takes equally long."""
-        digest, found = _digest(text), None
+        digest, found = text_hash(text), None
         for one in self.all():
             if hmac.compare_digest(one.sha256, digest):
                 found = one
@@ -171,7 +171,3 @@ class BearerTokens(Struct, frozen=True):
     def _write(self, tokens: Sequence[BearerToken]) -> None:
         ordered = sorted(tokens, key=lambda one: one.name)
         write_record(self.state / _FILE, _BearerFile(ordered, _VERSION))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
