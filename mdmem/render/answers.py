@@ -23,12 +23,7 @@ from mdmem.render.text import UNREPLACED, Style, count, entries, in_no_entry, in
 from mdmem.store.workspace.scope import Filters, ScopeState
 
 TITLE_ALONE = "no text beyond its title"
-SOURCES = {
-    "index": "the index",
-    "scan": "the files, without an index",
-    "hub": "the hub",
-    **dict.fromkeys(("docs", "readme", "workspace"), "docs/architecture.md, README.md and a search of the workspace"),
-}
+SOURCES = {"index": "the index", "scan": "the files, without an index", "hub": "the hub"}
 # The most bytes of a question that are repeated above its answer.
 _QUESTION = 48
 # If an entry matches at most this many words of the question, its line lists these words.
@@ -93,7 +88,8 @@ def _main(answer: Answer, style: Style) -> str:
     basis, style = answer.basis, _style_of(answer, style)
     blocks = [*problems_text(basis, style)]
     if basis.degraded:
-        blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {SOURCES[basis.source]}.")
+        source = _source(answer)
+        blocks.append(f"Degraded: {basis.why_degraded}{f'; this answer comes from {source}' if source else ''}.")
     blocks += [_verdict(answer), *_elsewhere(answer), *_unread_and_ended(answer), *_items(answer.items, style)]
     if answer.proposed:
         blocks += [style.heading("Proposed (not binding)"), *_items(answer.proposed, style)]
@@ -187,7 +183,15 @@ def _foot(answer: Answer) -> str:
     size = f"{answer.tokens} of {answer.budget} tokens"
     if answer.over_budget:
         size = f"{answer.tokens} tokens, {answer.tokens - answer.budget} over the budget for invariants"
-    return f"{omitted}{settled}{size}; from {SOURCES[basis.source]}"
+    source = _source(answer)
+    return f"{omitted}{settled}{size}{f'; from {source}' if source else ''}"
+
+
+def _source(answer: Answer) -> str:
+    """Return where an answer comes from; empty if it should come from outside the memory, where nothing was found."""
+    source, files = answer.basis.source, [*dict.fromkeys(one.path for one in answer.basis.fallback)]
+    # Without words to search for, no index is needed.
+    return "the files" if source == "scan" and not answer.weights else SOURCES.get(source) or first_of(files, 3)
 
 
 def _elsewhere(answer: Answer) -> Iterator[str]:

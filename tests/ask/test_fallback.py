@@ -89,9 +89,13 @@ def test_answer_outside_git_searches_the_files(tmp_path: Path, run: Run) -> None
 def test_answer_as_text_says_where_it_comes_from(repository: Path, run: Run) -> None:
     ran = run("retrieve", "queue", cwd=repository)
     assert ran.out.startswith("Degraded: no memory here: no mdmem.toml in ")
-    assert "this answer comes from docs/architecture.md, README.md and a search of the workspace.\n" in ran.out
+    assert "; this answer comes from docs/architecture.md, README.md, src/queue.py.\n" in ran.out
     assert "docs/architecture.md:3: The queue retries." in ran.out
     assert "othing binding" not in ran.out
+    assert "comes from" not in (nothing := run("retrieve", "nowhere", cwd=repository).out)
+    assert nothing.endswith("\n0 of 1500 tokens\n")
+    # Without words, no index is needed.
+    assert run("retrieve", cwd=make_wings(repository)).out.endswith(" tokens; from the files\n")
 
 
 def test_root_that_is_named_and_is_none_is_a_usage_error(repository: Path, run: Run) -> None:
