@@ -150,7 +150,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None, win
 
 
 @click.command("supersede")
-@click.argument("address", metavar="OLD", shell_complete=complete.address)
+@click.argument("names", metavar="OLD", nargs=-1, required=True, shell_complete=complete.address)
 @click.option("--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced.  [default: that of --by]")
 @click.option("--by", metavar="ADDRESS", shell_complete=complete.address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
@@ -163,7 +163,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None, win
 @write_options
 def supersede_command(
     app: App,
-    address: str,
+    names: tuple[str, ...],
     reason: str,
     by: str | None,
     wing: WingKind | None,
@@ -174,13 +174,14 @@ def supersede_command(
 
     While the newer one is a draft, OLD stays current: `mdmem approve` then deprecates it.
     """
+    address, *others = names
+    if others or (by is None and options["title"] is None and options["place"] is None):
+        raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     if by is not None:
         if wing is not None or any(value not in (None, ()) for value in options.values()):
             raise click.UsageError("--by takes an existing entry; leave out the options of a new one, such as --title")
         return _write_and_print(app, lambda one: plan_supersession(one, address, by=by, reason=reason), mode)
     workspace, title, place = app.open(), options["title"], options["place"]
-    if title is None and place is None:
-        raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(options["body"])
     old = workspace.catalog.entries[resolve_name(workspace, address)]
     draft = Draft(

@@ -241,15 +241,18 @@ def test_check_runs_each_of_several_roots(tmp_path: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("root", "sentence"),
     [
-        ("nowhere", "there is no folder nowhere; name the folder that contains mdmem.toml"),
+        ("nowhere", "there is no folder nowhere; did you mean `--root memory`?"),
         ("src", "src is no memory: it has no mdmem.toml; `mdmem init src` makes one"),
-        (".", ". is no memory: it has no mdmem.toml; `--root memory` has one"),
-        ("memory/wing", "memory/wing is no memory: it has no mdmem.toml; `--root memory` has one"),
+        (".", ". is no memory: it has no mdmem.toml; did you mean `--root memory`?"),
+        ("memory/wing", "memory/wing is no memory: it has no mdmem.toml; did you mean `--root memory`?"),
+        # The search of a folder that is in no repository would find the memories of strangers.
+        ("../strange", "../strange is no memory: it has no mdmem.toml; `mdmem init ../strange` makes one"),
     ],
 )
 def test_option_that_names_no_root_is_refused(root: str, sentence: str, folder: Path, run: Run) -> None:
-    for name in ("src", "memory/wing"):
+    for name in ("src", "memory/wing", "../strange"):
         (folder / name).mkdir(exist_ok=True)
+    make_root(folder / "../strange/own/memory")
     ran = run("retrieve", "--root", root, cwd=folder)
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {sentence}\n")
 

@@ -98,6 +98,7 @@ REFUSED = [
     (["approve", DRAFT, "--by", "somebody"], 2, 'mdmem: `somebody` does not name a person; write --by "Name <email>"'),
     (["supersede", OLD, "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
     (["supersede", OLD, "-m", "x"], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
+    (["supersede", OLD, "A title"], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
     (["supersede", OLD, "-m", "x", "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by takes an existing entry;"),
     (["supersede", OLD, "-m", "x", "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
     (["supersede", OLD, "-m", "x", "--title", "Threads", "-b", "x"], 2, "mdmem: the new entry would have the address"),

@@ -136,14 +136,17 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
     if named:
         root = (cwd / named).resolve()
         root = root.parent if root.name == SETTINGS_NAME else root
-        if not root.is_dir():
-            raise RootNotFoundError(f"there is no folder {named}; name the folder that contains {SETTINGS_NAME}")
-        if _has_settings(root) is False:
+        if not root.is_dir() or _has_settings(root) is False:
+            fault, near = f"{named} is no memory: it has no {SETTINGS_NAME}", _memory_near(root)
             hint = f"`mdmem init {shell_word(named)}` makes one"
-            if (near := _memory_near(root)) is not None:
+            if not root.is_dir():
+                fault, hint = f"there is no folder {named}", f"name the folder that contains {SETTINGS_NAME}"
+                with suppress(RootNotFoundError):
+                    near = locate_each(None, {}, cwd)[0].root
+            if near is not None:
                 shown = str(near) if Path(named).is_absolute() else os.path.relpath(near, cwd.resolve())
-                hint = f"`--root {shell_word(shown)}` has one"
-            raise RootNotFoundError(f"{named} is no memory: it has no {SETTINGS_NAME}; {hint}")
+                hint = f"did you mean `--root {shell_word(shown)}`?"
+            raise RootNotFoundError(f"{fault}; {hint}")
         return (located(root, "--root" if given else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
         if _has_settings(folder):
@@ -162,11 +165,13 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
 
 
 def _memory_near(folder: Path) -> Path | None:
-    """Return the nearest memory that contains a folder, or one that is at most two levels below it."""
-    with suppress(OSError):
-        # Do not search deeper, since ignored folders may have a hundred thousand files.
-        below = (path.parent for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/{SETTINGS_NAME}")))
-        return next(chain(filter(_has_settings, folder.parents), below), None)
+    """Return the nearest memory that contains a folder, or one that is at most two levels below it in a repository."""
+    with suppress(OSError, GitError):
+        # Do not search deeper, since ignored folders may have a hundred thousand files. Outside git, a folder such as
+        # /tmp may contain the memories of strangers.
+        depths = ("*", "*/*") if find_repository(folder) is not None else ("memory",)
+        below = (path.parent for depth in depths for path in sorted(folder.glob(f"{depth}/{SETTINGS_NAME}")))
+        return next(chain(filter(_has_settings, (folder, *folder.parents)), below), None)
     return None
 
 
