@@ -72,7 +72,7 @@ def answers_text(answers: Answers, style: Style) -> str:
         bases = [one.basis for one in answers.short]
         most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
         foot = f"Omitted from each answer: up to {count(most, 'entry', 'entries')}. " if most else ""
-        foot += f"Source: {' and '.join(dict.fromkeys(SOURCES[basis.source] for basis in bases))}"
+        foot += f"Source: {' and '.join(dict.fromkeys(map(_source, answers.short)))}"
         unread = ", ".join(answers.unread[:_MOST_WINGS])
         blocks.append(style.foot(f"{foot}{f'; not read: {unread} (--wing, --all-wings)' if unread else ''}"))
     return "\n\n".join(blocks)
@@ -155,7 +155,8 @@ def _verdict(answer: Answer) -> str:
         return f"{entries(len(answer.items))}{where}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
         return f"{entries(len(answer.items))}{where}. {coverage}"
-    searched = f"Searched {count(len(answer.searched), 'room')}." if answer.searched else "There is no entry yet."
+    none = f"There is no {'readable ' if basis.problems else ''}entry yet."
+    searched = f"Searched {count(len(answer.searched), 'room')}." if answer.searched else none
     return f"{coverage}{unmatched} {f'{basis.other_wings}.' if basis.other_wings else searched}"
 
 

@@ -110,6 +110,9 @@ def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(rep
     found = answered(run, root, "queue")
     assert sources(found)[:2] == ("docs", True)
     assert [one["path"] for one in found["problems"]] == ["app/a/rule.md"]
+    text = run("retrieve", "queue", "--ask", "queue", cwd=root).out
+    assert "There is no readable entry yet." in text
+    assert "\nSource: the files; not read: web" in text
 
 
 def test_memory_that_a_sparse_checkout_leaves_out_answers_with_the_fallback(repository: Path, run: Run) -> None:
