@@ -34,7 +34,7 @@ from mdmem.markdown.body import cut_at_word, sections_of
 from mdmem.markdown.parse import body_links, without_code
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.agents_file import END, is_whole, opening, region_of, sealed
-from mdmem.setup.client_config import InsertError, appended, put, read_to_extend
+from mdmem.setup.client_config import InsertError, appended, decoded, put, read_to_extend
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.location import place_to_write
@@ -369,9 +369,7 @@ def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterato
 def _read(folder: Path, path: str) -> str | None:
     try:
         content = read_to_extend(folder / path, folder)
-        return None if content is None else content.decode()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} cannot be updated: it is not UTF-8; save it as UTF-8, then export again") from error
+        return None if content is None else decoded(content)
     except InsertError as error:
         raise UsageError(f"{path} cannot be updated: {error}") from error
 

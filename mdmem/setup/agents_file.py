@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.model.text import text_hash
-from mdmem.setup.client_config import InsertError, add_piece, appended
+from mdmem.setup.client_config import InsertError, add_piece, appended, decoded
 
 NAME = "AGENTS.md"
 # A text that contains this phrase is taken as instructions for the server.
@@ -126,10 +126,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
     lines = agents_lines(profile)
 
     def grow(before: bytes) -> bytes | str:
-        try:
-            text = before.decode()
-        except UnicodeDecodeError as error:
-            raise InsertError("it is not in UTF-8") from error
+        text = decoded(before)
         if _MARK in text:
             return f"{NAME} mentions the {_MARK} already and stays as it is"
         newline = "\r\n" if "\r\n" in text else "\n"

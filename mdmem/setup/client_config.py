@@ -163,11 +163,16 @@ def read_toml(content: bytes) -> dict[str, Any]:
         raise InsertError(f"it cannot be read as TOML: {error}") from error
 
 
-def _split_bom(content: bytes) -> tuple[str, str]:
+def decoded(content: bytes) -> str:
+    """Return the text of a file. Raises InsertError if it is not in UTF-8."""
     try:
-        text = content.decode()
+        return content.decode()
     except UnicodeDecodeError as error:
         raise InsertError("it is not in UTF-8") from error
+
+
+def _split_bom(content: bytes) -> tuple[str, str]:
+    text = decoded(content)
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 

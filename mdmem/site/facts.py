@@ -200,11 +200,8 @@ class SiteFacts(Struct, frozen=True, dict=True):
         if location.repository is None:
             return {}
         until = next(iter(self.workspace.commits), None)
-        try:
-            listed = history(location.repository, [location.under or "."], until=until)
-            shown = {one.digest: one for one in visible_commits(self.workspace, listed)}
-        except MdmemError:
-            return {}
+        listed = history(location.repository, [location.under or "."], until=until)
+        shown = {one.digest: one for one in visible_commits(self.workspace, listed)}
         found: dict[str, list[Commit]] = defaultdict(list)
         for commit in listed:
             for path in commit.paths:

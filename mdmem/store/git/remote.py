@@ -20,25 +20,25 @@ from mdmem.store.git.history import merge_base
 from mdmem.store.git.process import Repository, faults_in, has_commit, records, resolve, run, run_as_user
 
 # The time limit of a git command over the network, in seconds. Repositories of memories are small.
-TIMEOUT = 120.0
+_TIMEOUT = 120.0
 # An empty `GIT_ASKPASS` keeps git from starting a program that asks for a password in a window.
 _NO_PROMPTS = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
 
 
 def run_unattended(
-    folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, timeout: float = TIMEOUT
+    folder: Path, *arguments: str, variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that never prompts, whatever its exit code; raises GitError after `timeout` seconds."""
+    """Run a git command that never prompts, whatever its exit code; raises GitError after the time limit."""
     try:
         return run_as_user(
             folder,
             *("-c", "core.quotePath=false", *arguments),
             variables={**_NO_PROMPTS, **(variables or {})},
-            timeout=timeout,
+            timeout=_TIMEOUT,
         )
     except subprocess.TimeoutExpired as error:
         verb = next((one for one in arguments if one.isalpha()), "")
-        raise GitError(f"git {verb} took more than {timeout:g} s, so it was stopped; try it by hand") from error
+        raise GitError(f"git {verb} took more than {_TIMEOUT:g} s, so it was stopped; try it by hand") from error
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
@@ -249,12 +249,12 @@ def make_bare(folder: Path) -> Repository:
     return store
 
 
-def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
+def fetch_tip(store: Repository, url: str, ref: str | None) -> str:
     """Fetch the newest commit of a branch or tag (None: HEAD) of another repository; raises GitError if that fails."""
     incoming = f"refs/mdmem/incoming-{os.getpid()}"
     try:
         # Fetch only one commit, since its history is not needed and may be large.
-        _fetch(store, "--depth=1", "--", url, f"+{ref or 'HEAD'}:{incoming}", timeout=timeout)
+        _fetch(store, "--depth=1", "--", url, f"+{ref or 'HEAD'}:{incoming}")
         commit = resolve(store, incoming)
         _keep(store, commit)
     finally:
@@ -262,16 +262,16 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
     return commit
 
 
-def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
+def fetch_commit(store: Repository, url: str, commit: str, ref: str | None) -> None:
     """Fetch one commit, or the history of `ref` if the server sends no single commits.
 
     Raises GitError if the history no longer contains the commit, or if git fails.
     """
     try:
-        _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
+        _fetch(store, "--depth=1", "--", url, commit)
     except GitError:
         # The server may refuse to send a single commit. This depth means the whole history of the ref.
-        _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD", timeout=timeout)
+        _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD")
     if not has_commit(store, commit):
         raise GitError(
             f"{ref or 'HEAD'} of {url} no longer contains commit {commit[:10]}; `mdmem sync --wings` takes the newest"
@@ -284,10 +284,10 @@ def _keep(store: Repository, commit: str) -> None:
     store.run(*_NO_HOOKS, "update-ref", f"refs/mdmem/kept/{commit}", commit)
 
 
-def _fetch(store: Repository, *arguments: str, timeout: float) -> None:
+def _fetch(store: Repository, *arguments: str) -> None:
     settings = (*_NO_HOOKS, "-c", "gc.auto=0", "-c", "maintenance.auto=false")
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     variables = {**_SAFE_FETCH, **store.variables}
-    done = run_unattended(store.top, *settings, "fetch", *options, *arguments, variables=variables, timeout=timeout)
+    done = run_unattended(store.top, *settings, "fetch", *options, *arguments, variables=variables)
     if done.returncode:
         raise GitError(_reason(done))
