@@ -35,12 +35,12 @@ class Question(Struct, frozen=True, kw_only=True):
 _Request = TypeVar("_Request", bound=Struct)
 
 
-def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request:
+def read_request(kind: type[_Request], values: Mapping[str, object]) -> _Request:
     """Convert named values to a request of class `kind`. Raises UsageError if there is no `goal`.
 
     None and blank texts count as absent, and white space in a text becomes single spaces.
     """
-    tidied = {name: tidy(value) for name, value in stated.items()}
+    tidied = {name: tidy(value) for name, value in values.items()}
     if not tidied.get("goal"):
         raise UsageError("`goal` is missing; write a text")
     return convert({name: value for name, value in tidied.items() if value is not None and value != ""}, kind)

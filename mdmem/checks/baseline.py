@@ -132,23 +132,23 @@ def _key(finding: Finding) -> tuple[str, str]:
 
 
 def without_known(
-    workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
+    workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], option: str | None
 ) -> tuple[list[Finding], list[Finding]]:
     """Return two lists: the findings to report, with those about the baseline itself, and those that it excuses.
 
-    A baseline from an option (`given`) is read from disk, else from the checked tree. Raises SettingsError for an
-    invalid baseline, and UsageError if the given one cannot be read.
+    The baseline of an option is read from disk, that of the settings from the checked tree. Raises SettingsError for an
+    invalid baseline, and UsageError if that of the option cannot be read.
     """
-    name, root = given or workspace.settings.baseline, workspace.location.root
+    name, root = option or workspace.settings.baseline, workspace.location.root
     if name is None:
         return list(found), []
-    if given is not None:
+    if option is not None:
         try:
             # Not `read_regular`, because the option may name a pipe.
-            content = (root / given).read_bytes()
+            content = (root / option).read_bytes()
         except OSError as error:
             hint = f"the path is relative to the root {root}"
-            raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}; {hint}") from error
+            raise UsageError(f"the baseline {option} cannot be read: {error.strerror or error}; {hint}") from error
     else:
         _refuse_link(root, name)
         read = read_one(workspace.whole_tree, name)
@@ -176,7 +176,7 @@ class BaselineResult(Struct, frozen=True):
 
 
 def write_baseline(
-    workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
+    workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], option: str | None
 ) -> BaselineResult:
     """Write a baseline of the findings that it may excuse to the given path, the settings' path or `.baseline.json`.
 
@@ -184,13 +184,13 @@ def write_baseline(
     Raises SettingsError for a symbolic link, an invalid old baseline or settings, else EnvironmentFaultError.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
-    name = given or stated or DEFAULT_NAME
-    if given is None:
+    name = option or stated or DEFAULT_NAME
+    if option is None:
         _refuse_link(root, name)
     path, settings = root / name, root / SETTINGS_NAME
     old = read_baseline(read_regular(path), path=str(path)) if path.exists() else {}
     written = {path: baseline_of(found, old=old, codes=codes)}
-    if not (given or stated):
+    if not (option or stated):
         written[settings] = with_key(read_regular(settings, follow=False), "check.baseline", name)
     for one, content in written.items():
         try:
@@ -208,9 +208,9 @@ def write_baseline(
     return BaselineResult(path, settings if settings in written else None, number, is_staged)
 
 
-def _refuse_link(root: Path, stated: str) -> None:
+def _refuse_link(root: Path, path: str) -> None:
     """Raise SettingsError if the path of the baseline contains a symbolic link, which could lead out of the root."""
-    if leads_away(root, stated):
+    if leads_away(root, path):
         raise SettingsError(
-            f"mdmem.toml: the path of the baseline {stated} contains a symbolic link; choose another path"
+            f"mdmem.toml: the path of the baseline {path} contains a symbolic link; choose another path"
         )

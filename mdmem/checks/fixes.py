@@ -327,9 +327,9 @@ class MoveFix(Struct, frozen=True, dict=True):
         """Return the new text of a link in the file at a path; `target` is the address that the link means, or None."""
         if target is None:
             return self.addresses.get(written.removesuffix(".md"), written)
-        near, meant = self.moves.get(path, path).removesuffix(".md"), self.addresses.get(target, target)
+        source, meant = self.moves.get(path, path).removesuffix(".md"), self.addresses.get(target, target)
         # A short address is relative to its entry. If both entries move to the same folder, the link need not change.
-        return written if full_address(written, near, self._addresses_after) == meant else meant
+        return written if full_address(written, source, self._addresses_after) == meant else meant
 
     def _new_path(self, document: Document, link: BodyLink) -> str | None:
         """Return the new text of a link to a file if the file with the link, or the linked file, moves; else None."""

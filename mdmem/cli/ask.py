@@ -211,8 +211,8 @@ def context_command(app: App, goal: tuple[str, ...], **options: object) -> None:
 
     The project's invariants are always part of the answer, whatever the limit.
     """
-    stated = {"goal": " ".join(goal), "include_related": not options.pop("no_related"), **options}
-    request = read_request(ContextRequest, stated)
+    values = {"goal": " ".join(goal), "include_related": not options.pop("no_related"), **options}
+    request = read_request(ContextRequest, values)
     try:
         pack = compile_context(app.open(), request)
     except (RootNotFoundError, SparseCheckoutError) as error:

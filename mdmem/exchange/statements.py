@@ -97,8 +97,9 @@ def _sentence_of(written: str) -> _Sentence:
         target = found["angled"] or found["path"] or found["url"] or found["file"] or ""
         stem, _, ending = target.rpartition("/")[2].rpartition(".")
         is_path = "://" not in target
-        # Other pages of the web are not records.
-        if (target[:1] in ("", "#")) if is_path else (ending != "md" or "-" not in stem):
+        # A place in this file, or another page of the web, is not a record.
+        is_record = target[:1] not in ("", "#") if is_path else ending == "md" and "-" in stem
+        if not is_record:
             return _TICKET.sub("", label) or found["url"] or ""
         stated = _LABEL.match(label)
         sign = mask(label or target, path_of(target) if is_path else stem, is_path=is_path)

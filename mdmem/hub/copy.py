@@ -103,11 +103,11 @@ def load_copy(
     )
     pins = {name: id_ for id_, name in key.pins}
 
-    def find(named: str, stated: WingSettings) -> Tree | UnavailableWing:
-        id_ = pins.get(named)
-        if id_ is None or commits.get(id_) != stated.commit:
+    def find(name: str, table: WingSettings) -> Tree | UnavailableWing:
+        id_ = pins.get(name)
+        if id_ is None or commits.get(id_) != table.commit:
             return _MISSING
-        return _tree(cursor, f"{named} ({(stated.commit or '')[:10]})", {id_: ""})
+        return _tree(cursor, f"{name} ({(table.commit or '')[:10]})", {id_: ""})
 
     tree = with_remote_wings(own, find)
     names = {name for _, name in (*key.wings, *key.pins)}

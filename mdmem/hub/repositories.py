@@ -102,10 +102,10 @@ def own_names(location: Location, remote: str | None) -> tuple[str, str]:
     return checked_name(name), f"{name}:{location.under or '.'}"
 
 
-def require_owner(cursor: Any, does: str) -> None:
+def require_owner(cursor: Any, action: str) -> None:
     """Raise UsageError unless the caller has the rights of the hub's owner; `does` completes the message."""
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
-        raise UsageError(f"only the hub's owner role, or a member of it, {does}; connect with such a role")
+        raise UsageError(f"only the hub's owner role, or a member of it, {action}; connect with such a role")
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:

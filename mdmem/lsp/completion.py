@@ -99,7 +99,7 @@ def _word_around(document: Document, start: int, offset: int, key: str = "") -> 
 def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionItem]:
     """Yield a template for each type, for an empty file; first the type for which the settings have this room."""
     memory = document.memory
-    usual = {name: kind for kind, name in memory.settings.rooms.items()}.get(document.near.split("/")[1])
+    usual = {name: kind for kind, name in memory.settings.rooms.items()}.get(document.source.split("/")[1])
     number = document.position_at(offset).line
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
     end = "\n" if "\n" in document.text[offset:] else ""
@@ -115,7 +115,7 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
             f"type: {kind.value}",
             f"status: {blank('draft')}",
             f"created_at: {memory.today().isoformat()}",
-            f"title: {blank(scalar(title_of(document.near)))}",
+            f"title: {blank(scalar(title_of(document.source)))}",
         )
         # Each placeholder shows an explanation from the template.
         body = _BLANK.sub(lambda found: blank(found[0]), BODIES[kind])
@@ -179,7 +179,7 @@ def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem
     typed, memory = slot.text.casefold(), document.memory
     entries, lineage = memory.catalog.entries, memory.catalog.lineage
     wings = tuple(f"{name}/" for name in (document.wing, *shared_of(memory.catalog.wings, document.wing or "")))
-    room = f"{document.near.rpartition('/')[0]}/"
+    room = f"{document.source.rpartition('/')[0]}/"
     field = document.parsed.field_at(slot.start) if slot.key else None
     items = field.items if field is not None else ()
     named = {document.address, *(one.text for one in items if not one.start <= slot.start <= one.end)}

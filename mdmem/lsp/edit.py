@@ -134,7 +134,7 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
     if token is None:
         line = types.Range(types.Position(0, 0), types.Position(0, len(document.line(0))))
         is_itself = document.address is not None and document.entry is not None and position.line == 0
-        return (document.near, line) if is_itself else None
+        return (document.source, line) if is_itself else None
     address = document.resolve(token)
     return (address, document.range_of_token(token)) if address is not None else None
 

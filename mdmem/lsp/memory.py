@@ -172,7 +172,7 @@ class Document(Struct, frozen=True, dict=True):
         return self.path.split("/")[0] if self.path is not None and "/" in self.path else None
 
     @property
-    def near(self) -> str:
+    def source(self) -> str:
         """Return the address from which short links are resolved; `WING/-/-` or `-/-/-` for a file with no address."""
         return self.address or f"{self.wing or '-'}/-/-"
 
@@ -212,9 +212,9 @@ class Document(Struct, frozen=True, dict=True):
         if token is None or token.kind is not TokenKind.ADDRESS:
             return None
         if token.key:
-            return full_address(token.text, self.near, entries)
+            return full_address(token.text, self.source, entries)
         link = BodyLink(token.text, token.start, token.end - token.start, is_path=token.is_path)
-        return reference_of(link, self.near, entries).target
+        return reference_of(link, self.source, entries).target
 
     def address_at(self, position: types.Position) -> str | None:
         """Return the entry that an address at a position means, or None; elsewhere, the file's own entry, if any."""

@@ -270,16 +270,16 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
         "checked": sum(one.report.checked for one in roots),
         "totals": totals(one.finding for one in findings_of(roots)),
         **_old(roots),
-        "findings": [_finding(one, named=several) for one in findings_of(roots)],
+        "findings": [_finding(one, with_root=several) for one in findings_of(roots)],
         "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
-        "fixed": [_finding(one, named=several) for one in findings_of(roots, "fixed")],
+        "fixed": [_finding(one, with_root=several) for one in findings_of(roots, "fixed")],
     }
 
 
 def jsonl(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return one JSON line for each finding, each fixed finding, and the totals of each root, told apart by `kind`."""
-    records = [{"kind": "finding", **_finding(one, named=True)} for one in findings_of(roots)]
-    records += [{"kind": "fixed", **_finding(one, named=True)} for one in findings_of(roots, "fixed")]
+    records = [{"kind": "finding", **_finding(one, with_root=True)} for one in findings_of(roots)]
+    records += [{"kind": "fixed", **_finding(one, with_root=True)} for one in findings_of(roots, "fixed")]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
     return "\n".join(dump(record, indent=None) for record in records)
 
@@ -305,7 +305,7 @@ def _old(roots: Sequence[CheckedRoot]) -> dict[str, int]:
     return {name: number for name, number in counts.items() if number}
 
 
-def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
+def _finding(found: RootFinding, *, with_root: bool) -> dict[str, Any]:
     finding, other, fix = found.finding, found.finding.other, None
     if finding.fix is not None:
         # Bytes that are not UTF-8 become lone surrogates, as in file names.
@@ -316,7 +316,7 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
         renames = [{"from": old, "to": new} for old, new in finding.fix.renames]
         fix = {"title": finding.fix.title, "safe": finding.fix.is_safe, "edits": edits, "renames": renames}
     return {
-        **({"root": found.checked.under or "."} if named else {}),
+        **({"root": found.checked.under or "."} if with_root else {}),
         **record_json(finding, "code", severity="level"),
         **record_json(finding.place, "path", "line", "column"),
         **record_json(finding, "address", "message", "help"),

@@ -45,7 +45,7 @@ class _Html(RendererHTML):
         env["is_link"] = True
         target = str(tokens[idx].attrs.get("href", ""))
         path, hash_sign, anchor = path_of(target), *target.partition("#")[1:]
-        relative = posixpath.normpath(posixpath.join(posixpath.dirname(env["near"]), path))
+        relative = posixpath.normpath(posixpath.join(posixpath.dirname(env["source"]), path))
         # A web address must not become the path of an entry by its `..`.
         for one in (relative, path) if path.endswith(".md") and not urlsplit(target).scheme else (path,):
             if (page := env["href"](one.removesuffix(".md"))) is not None:
@@ -88,13 +88,13 @@ class _Html(RendererHTML):
         return shown if env["is_link"] else _linked(code.removesuffix(".md"), shown, env["href"])
 
 
-def render_markdown(text: str, href: Href, *, near: str = "") -> Markup:
-    """Return Markdown as HTML. `href` gives the links to entries; links to files are relative to the entry `near`."""
+def render_markdown(text: str, href: Href, *, source: str = "") -> Markup:
+    """Return Markdown as HTML. `href` gives the links to entries; links to files are relative to the entry `source`."""
     if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
         return Markup(f"<pre>{escape(visible(text))}</pre>")
     # `visible` replaces control characters, such as those that reverse the text, by their numbers.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
-    return Markup(_PARSER.render(shown, {"is_link": False, "level": 1, "href": href, "near": near}))
+    return Markup(_PARSER.render(shown, {"is_link": False, "level": 1, "href": href, "source": source}))
 
 
 def addresses_in(text: str) -> Iterator[str]:

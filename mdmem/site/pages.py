@@ -166,7 +166,7 @@ class SitePages(Struct, frozen=True, dict=True):
             "superseded_by": heads if not row.is_current else [],
             "why_ended": shown_reason(facts.why_ended(entry)) if is_one_step and not row.is_current else "",
             "unreplaced": UNREPLACED,
-            "body": render_markdown(without_title(facts.bodies.get(address, ""), entry.title), href, near=address),
+            "body": render_markdown(without_title(facts.bodies.get(address, ""), entry.title), href, source=address),
             "fields": fields,
             "most_files": _MOST_FILES,
             "chain": members[max(0, at - _MOST_OF_CHAIN) : at + _MOST_OF_CHAIN + 1] if len(members) > 1 else (),

@@ -79,21 +79,21 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
     case: Case
 
-    def fate(self, written: str, near: str) -> _Fate:
-        """Return what happened to a missing address that the entry at `near` links to."""
-        lost = full_address(written, near, self._lost)
+    def fate(self, written: str, source: str) -> _Fate:
+        """Return what happened to a missing address that the entry at `source` links to."""
+        lost = full_address(written, source, self._lost)
         if lost is not None:
             found = self._lost[lost]
-            return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near)
+            return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, source)
         # A number such as `ADR-0004` means the only entry of the room, or else of the wing, with this number.
         known = self.case.numbered.get(number_in(written) or "", ())
-        in_room = [one for one in known if one.startswith(f"{near.rpartition('/')[0]}/")]
-        numbered = in_room or [one for one in known if one.startswith(f"{near.partition('/')[0]}/")]
-        if len(numbered) == 1 and numbered[0] != near:
+        in_room = [one for one in known if one.startswith(f"{source.rpartition('/')[0]}/")]
+        numbered = in_room or [one for one in known if one.startswith(f"{source.partition('/')[0]}/")]
+        if len(numbered) == 1 and numbered[0] != source:
             return _Fate("is a number, not an address", (numbered[0],), numbered[0])
-        return _Fate(_MISSING, self._nearest(written, near))
+        return _Fate(_MISSING, self._nearest(written, source))
 
-    def _fate_of_deleted(self, gone: str, near: str) -> _Fate:
+    def _fate_of_deleted(self, gone: str, source: str) -> _Fate:
         """Follow the moves of a file to its current address, or to the commit that deleted it."""
         present, followed, commit, to = self.case.catalog.addresses, set[str](), "", gone
         while to and to not in present and to not in followed and isinstance(step := self._lost.get(to), tuple):
@@ -101,18 +101,18 @@ class _MissingTargets(Struct, frozen=True, dict=True):
             commit, to = step[0], (step[1] or "").removesuffix(".md")
         where = f"commit `{commit}`" if commit else _IN_INDEX
         if not to:
-            return _Fate(f"was deleted in {where}", self._nearest(gone, near))
+            return _Fate(f"was deleted in {where}", self._nearest(gone, source))
         if to in present:
             return _Fate(f"moved to `{to}` in {where}", (to,), to)
-        return _Fate(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, near))
+        return _Fate(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, source))
 
-    def is_outside(self, written: str, near: str) -> bool:
+    def is_outside(self, written: str, source: str) -> bool:
         """Return whether a text means a web page, or a document by its number, and no entry of the memory."""
         if "://" in written or not _OUTSIDE.match(written):
             return "://" in written
         plain = "-".join(written.lower().split())
         series = f"{plain.rstrip('0123456789.-')}-"
-        return series not in self._series and not self.fate(plain, near).meant
+        return series not in self._series and not self.fate(plain, source).meant
 
     @cached_property
     def _series(self) -> frozenset[str]:
@@ -120,19 +120,19 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         ids = map(_entry_id, self.case.catalog.addresses)
         return frozenset(one[: hyphen.end()] for one in ids for hyphen in re.finditer("-", one))
 
-    def _nearest(self, written: str, near: str) -> tuple[str, ...]:
+    def _nearest(self, written: str, source: str) -> tuple[str, ...]:
         """Return up to three addresses, best first: with the same entry-id, else similar ones in the same wing."""
         parts = written.removesuffix(".md").strip("./").split("/")
-        wing, entry_id = (parts if len(parts) > 2 else near.split("/"))[0], parts[-1].lower()
-        same = [address for address in self._by_piece.get(("", entry_id), ()) if address != near]
+        wing, entry_id = (parts if len(parts) > 2 else source.split("/"))[0], parts[-1].lower()
+        same = [address for address in self._by_piece.get(("", entry_id), ()) if address != source]
         if same:
             return tuple(sorted(same, key=lambda address: (not address.startswith(f"{wing}/"), address))[:_SHOWN])
         groups = [self._by_piece.get((wing, piece), ()) for piece in _pieces(entry_id)]
         shared = Counter(address for group in groups if len(group) <= _COMMON for address in group)
-        # Numbers must be equal, since a wrong number is no typing mistake: `adr-12` is as similar to `adr-13` as to
-        # `adr-2`.
+        # Numbers must be equal, since `adr-12` is as similar to `adr-13` as to `adr-2`.
         numbers = _NUMBER.findall(entry_id)
-        likely = [one for one, _ in shared.most_common() if _NUMBER.findall(_entry_id(one)) == numbers and one != near]
+        others = (one for one, _ in shared.most_common() if one != source)
+        likely = [one for one in others if _NUMBER.findall(_entry_id(one)) == numbers]
         by_id = {_entry_id(address): address for address in likely[:_COMPARED]}
         return tuple(by_id[one] for one in difflib.get_close_matches(entry_id, by_id, n=_SHOWN, cutoff=_CLOSE))
 
@@ -158,9 +158,9 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return {path.removesuffix(".md"): one for path, one in lost.items()}
 
 
-def is_outside(case: Case, field: str, written: str, near: str) -> bool:
-    """Return whether a field of the entry at `near` supersedes a web page or document outside the memory."""
-    return field in ("supersedes", "superseded_by") and _MissingTargets(case).is_outside(written, near)
+def is_outside(case: Case, field: str, written: str, source: str) -> bool:
+    """Return whether a field of the entry at `source` supersedes a web page or document outside the memory."""
+    return field in ("supersedes", "superseded_by") and _MissingTargets(case).is_outside(written, source)
 
 
 def _pieces(entry_id: str) -> set[str]:
@@ -340,8 +340,8 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         if not meant and len(fate.meant) == 1:
             # Correct the only similar address if just its folder or one letter differs, but no number, since
             # `retry-v1` and `retry-v2` are two entries.
-            wanted, near = (name.removesuffix(".md").rsplit("/", 1)[-1] for name in (written, *fate.meant))
-            is_same = is_typo(wanted, near) and _NUMBER.findall(wanted) == _NUMBER.findall(near)
+            wanted, close = (name.removesuffix(".md").rsplit("/", 1)[-1] for name in (written, *fate.meant))
+            is_same = is_typo(wanted, close) and _NUMBER.findall(wanted) == _NUMBER.findall(close)
             meant = fate.meant[0] if is_same else None
         yield with_link(found, case, one, meant) if meant else found
 

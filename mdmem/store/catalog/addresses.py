@@ -84,12 +84,12 @@ def is_manifest(file: TreeFile) -> bool:
     return is_readme and not is_misnamed(file.path)
 
 
-def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the address of the entry that a link leads to, or None. Short links and paths are relative to `near`."""
+def full_address(link: str, source: str, addresses: Collection[str]) -> str | None:
+    """Return the address of the entry that a link leads to, or None. Short links and paths are relative to `source`."""
     if link in addresses:
         return link
     plain = link.removeprefix("./").removesuffix(".md").strip("/")
-    wing, room, _ = near.split("/", 2)
+    wing, room, _ = source.split("/", 2)
     if plain.startswith("../"):
         plain = posixpath.normpath(f"{wing}/{room}/{plain}")
     tried = (plain, f"{wing}/{plain}", f"{wing}/{room}/{plain}")
@@ -130,8 +130,8 @@ def is_plain_address(link: str) -> bool:
 def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
     """Return the entry with each short link replaced by the full address, if that address exists."""
     links = {name: entry.links(name) for name in LINK_FIELDS}
-    near = entry.address
-    full = {name: tuple(full_address(one, near, addresses) or one for one in found) for name, found in links.items()}
+    source = entry.address
+    full = {name: tuple(full_address(one, source, addresses) or one for one in found) for name, found in links.items()}
     return replace(entry, **full)
 
 

@@ -172,10 +172,10 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
         return tree
     own = {file.path.partition("/")[0] for file in tree.files()}
     wings, missing = dict[str, Tree](), dict[str, Finding]()
-    for name, stated in settings.remote_wings.items():
-        found: Tree | UnavailableWing = _HIDDEN_BY_FOLDER if name in own else find(name, stated)
+    for name, table in settings.remote_wings.items():
+        found: Tree | UnavailableWing = _HIDDEN_BY_FOLDER if name in own else find(name, table)
         if isinstance(found, UnavailableWing):
-            message = f"the wing `{name}` of {stated.git} {found.why}"
+            message = f"the wing `{name}` of {table.git} {found.why}"
             place = Place(SETTINGS_NAME, settings.line_of(f"wings.{name}.git"))
             missing[name] = Finding("wing-not-fetched", message, place, found.help)
         else:
@@ -183,32 +183,32 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     return TreeView(tree, wings, missing)
 
 
-def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | UnavailableWing:
+def find_remote_wing(cache: Path, root: Path, name: str, table: WingSettings) -> Tree | UnavailableWing:
     """Return the files of a wing at its pinned commit (the commit in the settings), or why they cannot be read."""
-    if stated.commit is None:
+    if table.commit is None:
         return UnavailableWing("is not pinned to a commit yet", "`mdmem sync --wings` fetches it and writes the commit")
-    url = place_of(stated, root)
-    pin = find_pin(cache, url, stated.commit)
+    url = place_of(table, root)
+    pin = find_pin(cache, url, table.commit)
     if pin is None:
-        return UnavailableWing(f"is not fetched: its commit {stated.commit[:10]} is not here")
-    if stated.path is None and len(pin.roots) > 1:
+        return UnavailableWing(f"is not fetched: its commit {table.commit[:10]} is not here")
+    if table.path is None and len(pin.roots) > 1:
         listed = ", ".join(f"`{one or '.'}`" for one in pin.roots)
         return UnavailableWing(f"is one of several memories there: {listed}", "choose one with `path`")
-    memory = stated.path if stated.path is not None else "".join(pin.roots)
+    memory = table.path if table.path is not None else "".join(pin.roots)
     folder = f"{memory}/{name}".removeprefix("/")
-    tree = GitTree(Repository.bare(store_of(cache, url)), folder, stated.commit, f"{name} ({stated.commit[:10]})")
+    tree = GitTree(Repository.bare(store_of(cache, url)), folder, table.commit, f"{name} ({table.commit[:10]})")
     try:
         if tree.files():
             return tree
     except (GitError, OSError):
         return UnavailableWing("was fetched, but can no longer be read")
-    at = f"is not there at the commit {stated.commit[:10]}: no file is in `{folder}`"
+    at = f"is not there at the commit {table.commit[:10]}: no file is in `{folder}`"
     return UnavailableWing(at, "set `path` to the memory that contains it, or set another `ref`")
 
 
-def place_of(stated: WingSettings, root: Path) -> str:
+def place_of(table: WingSettings, root: Path) -> str:
     """Return the URL or path of the repository that contains a wing; a relative path starts at the root."""
-    url = stated.git or ""
+    url = table.git or ""
     return os.path.normpath(root / url) if is_path(url) else url
 
 

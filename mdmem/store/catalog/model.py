@@ -78,26 +78,27 @@ class Redaction(Struct, frozen=True):
     access: Access
     addresses: Collection[str]
 
-    def hides(self, link: str, near: str) -> bool:
-        """Return whether a link leads into a hidden wing, in any spelling; `near` is the address of its entry."""
-        return is_hidden(full_address(link, near, self.addresses) or link, self.access)
+    def hides(self, link: str, source: str) -> bool:
+        """Return whether a link leads into a hidden wing, in any spelling; `source` is the address of its entry."""
+        return is_hidden(full_address(link, source, self.addresses) or link, self.access)
 
     def entry(self, entry: Entry) -> Entry:
         """Return an entry without its hidden links and relations."""
-        near, links = entry.address, {name: entry.links(name) for name in LINK_FIELDS}
-        seen = {name: tuple(one for one in found if not self.hides(one, near)) for name, found in links.items()}
-        relations = tuple(one for one in entry.relations if not self.hides(one.to, near))
+        source, links = entry.address, {name: entry.links(name) for name in LINK_FIELDS}
+        seen = {name: tuple(one for one in found if not self.hides(one, source)) for name, found in links.items()}
+        relations = tuple(one for one in entry.relations if not self.hides(one.to, source))
         return replace(entry, **seen, relations=relations)
 
-    def body(self, body: str, near: str) -> str:
+    def body(self, body: str, source: str) -> str:
         """Return a body without links that the caller may not see; their texts stay, and code is not changed."""
         if not self.access.is_narrow or "[" not in body:
             return body
 
         def is_cut(link: BodyLink) -> bool:
             if not link.is_path:
-                return self.hides(link.target, near)
-            return is_hidden_path(posixpath.normpath(posixpath.join(posixpath.dirname(near), link.target)), self.access)
+                return self.hides(link.target, source)
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link.target))
+            return is_hidden_path(path, self.access)
 
         return without_links(body, without_code(body), is_cut)
 
@@ -287,9 +288,9 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     def _redaction(self) -> Redaction:
         return Redaction(self.access, self.addresses)
 
-    def hides(self, link: str, near: str = "") -> bool:
-        """Return whether a link leads into a hidden wing; `near` is the address of the entry with the link."""
-        return self.access.is_narrow and self._redaction.hides(link, near or "-/-/-")
+    def hides(self, link: str, source: str = "") -> bool:
+        """Return whether a link leads into a hidden wing; `source` is the address of the entry with the link."""
+        return self.access.is_narrow and self._redaction.hides(link, source or "-/-/-")
 
     def hides_path(self, path: str) -> bool:
         """Return whether a file, by path from the root, is in a wing that is hidden or could not be fetched."""
@@ -297,12 +298,12 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     def names_hidden(self, text: str, path: str) -> bool:
         """Return whether a text in a file mentions an address in a hidden wing."""
-        near, parts = _near(path), _PARTS.findall(text) if self.access.is_narrow else ()
-        return any(self._redaction.hides(one.rstrip("."), near) for one in parts)
+        source, parts = _source_of(path), _PARTS.findall(text) if self.access.is_narrow else ()
+        return any(self._redaction.hides(one.rstrip("."), source) for one in parts)
 
     def shown_fields(self, document: Document) -> dict[str, Any]:
         """Return the front matter without hidden links; a field that had only hidden links is removed."""
-        shown, near = dict(document.fields or {}), _near(document.path)
+        shown, source = dict(document.fields or {}), _source_of(document.path)
         if not self.access.is_narrow:
             return shown
 
@@ -312,7 +313,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             # Also find addresses in invalid items, such as `[[a/b/c]]` or several links with commas between them.
             parts = [item, *item.values()] if isinstance(item, dict) else [item]
             texts = (found for part in parts for found in (str(part), *_PARTS.findall(str(part))))
-            return any(self.hides(text.strip(), near) for text in texts)
+            return any(self.hides(text.strip(), source) for text in texts)
 
         properties = shown.get(_PROPERTIES)
         if isinstance(properties, Mapping):
@@ -329,7 +330,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     def shown_body(self, document: Document) -> str:
         """Return the body of a document without the links that the caller may not see."""
-        return self._redaction.body(document.body, _near(document.path))
+        return self._redaction.body(document.body, _source_of(document.path))
 
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
@@ -381,7 +382,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         content = read_one(self.tree, path)
         if isinstance(content, Unreadable):
             raise GoneError(f"{path} can no longer be read: {content.reason.lower()}; try again")
-        return self._redaction.body(body_of(content), _near(path))
+        return self._redaction.body(body_of(content), _source_of(path))
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         """Yield the address, body and hash of each entry whose file can still be read, with its content as it is now.
@@ -404,6 +405,6 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             yield address, self._documents[path]
 
 
-def _near(path: str) -> str:
+def _source_of(path: str) -> str:
     """Return the address to which short links in a file are relative; for a manifest, one that begins with its wing."""
     return path.removesuffix(".md") if path.count("/") > 1 else f"{path.split('/', 1)[0]}/-/-"

@@ -101,12 +101,12 @@ class Location(Struct, frozen=True):
         return self.repository.top if self.repository is not None else self.root.parent
 
 
-def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
+def locate(option: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
     """Return the only root, or else the one nearest to the working directory, or else the one nearest to all `files`.
 
     A root is near the folders below its parent. Raises RootNotFoundError, and SeveralRootsError if no root is nearest.
     """
-    found = locate_each(given, environment, cwd)
+    found = locate_each(option, environment, cwd)
     if len(found) == 1:
         return found[0]
     near, to = _nearest(found, cwd), ""
@@ -127,12 +127,12 @@ def _nearest(found: Sequence[Location], path: Path) -> Location | None:
     return None
 
 
-def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) -> tuple[Location, ...]:
+def locate_each(option: str | None, environment: Mapping[str, str], cwd: Path) -> tuple[Location, ...]:
     """Return the root that is meant, or all roots of the repository if the working directory is in none of them.
 
     The first that exists counts: `--root`, `MDMEM_ROOT`, the nearest `mdmem.toml` above, every tracked `mdmem.toml`.
     """
-    named = given or environment.get("MDMEM_ROOT")
+    named = option or environment.get("MDMEM_ROOT")
     if named:
         root = (cwd / named).resolve()
         root = root.parent if root.name == SETTINGS_NAME else root
@@ -147,7 +147,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
                 shown = str(near) if Path(named).is_absolute() else os.path.relpath(near, cwd.resolve())
                 hint = f"did you mean `--root {shell_word(shown)}`?"
             raise RootNotFoundError(f"{fault}; {hint}")
-        return (located(root, "--root" if given else "MDMEM_ROOT"),)
+        return (located(root, "--root" if option else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
         if _has_settings(folder):
             return (located(folder, f"nearest {SETTINGS_NAME} above the working folder"),)
@@ -231,13 +231,13 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 
 
 def roots_to_check(
-    given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
+    option: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
     """Return the roots that contain one of the paths, or else all. Only a hook without `--root` may find none."""
     try:
-        found = locate_each(given, environment, cwd)
+        found = locate_each(option, environment, cwd)
     except RootNotFoundError:
-        if is_hook and given is None:
+        if is_hook and option is None:
             return ()
         raise
     named = [(cwd / path).resolve() for path in paths]

@@ -182,7 +182,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     def _joined(self, tree: Tree) -> Tree:
         root = self.location.root
-        return with_remote_wings(tree, lambda name, stated: find_remote_wing(self.cache_folder, root, name, stated))
+        return with_remote_wings(tree, lambda name, table: find_remote_wing(self.cache_folder, root, name, table))
 
     @property
     def entry_cache(self) -> EntryCache:
@@ -426,8 +426,8 @@ def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
 
 def refuse_remote(workspace: Workspace, wing: str) -> None:
     """Raise UsageError for a wing of another repository, since its files cannot be changed here."""
-    stated = workspace.settings.remote_wings.get(wing)
-    if stated is not None:
+    table = workspace.settings.remote_wings.get(wing)
+    if table is not None:
         raise UsageError(
-            f"the wing `{wing}` belongs to {stated.git}: change it there, then type `mdmem sync --wings` here"
+            f"the wing `{wing}` belongs to {table.git}: change it there, then type `mdmem sync --wings` here"
         )
