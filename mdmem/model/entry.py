@@ -326,6 +326,11 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
         """Return whether the wing is shared knowledge."""
         return self.kind is WingKind.SHARED
 
+    def may_read(self, other: Wing) -> bool:
+        """Return whether an entry of this wing may link to the other wing."""
+        is_listed = self.shared_wings is None or other.name in self.shared_wings
+        return self.name == other.name or (other.is_shared and is_listed)
+
 
 def title_of(address: str) -> str:
     """Return the entry-id as words. This is the title of an entry that has none."""

@@ -137,27 +137,42 @@ def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path
 
 def test_fix_that_causes_a_finding_is_left_out_and_reported(tmp_path: Path) -> None:
     founded(tmp_path)
-    write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
-    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
-    write_entry(tmp_path, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
-    # With the right spelling, the link leads to a superseded entry.
-    write_entry(tmp_path, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+    write_entry(tmp_path, "app/rules/0001-retries", title="Retries", type="note")
+    # With the right address, both are current.
+    write_entry(tmp_path, "app/rules/other", title="Other", type="note", conflicts_with=["ADR-0001"])
     # A selection limits the fixes, but new findings of all checks count.
-    selected = planned(tmp_path, "body-link-broken", with_unsafe=False)
+    selected = planned(tmp_path, "dangling-link", with_unsafe=False)
     assert (selected.fixed, len(selected.refused)) == ((), 1)
     write(
         tmp_path, "app/rules/end.md", "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: E\n---\n\nEnd."
     )
     result = mended(tmp_path, with_unsafe=False)
     assert [finding.code for finding in result.fixed] == ["file-form"]
-    assert [(one.finding.code, one.brings.code) for one in result.refused] == [
-        ("body-link-broken", "link-to-superseded")
-    ]
+    assert [(one.finding.code, one.brings.code) for one in result.refused] == [("dangling-link", "conflict-unresolved")]
     sentence = result.refused[0].sentence("memory/{}".format)
     assert sentence.startswith(
-        "memory/app/rules/other.md:10: `retriess.md` does not exist; left out «Write `retries.md`», which would cause "
-        "`link-to-superseded` to memory/app/rules/other.md: "
+        "memory/app/rules/other.md:6: `conflicts_with` contains `ADR-0001`, which is a number, not an address; left "
+        "out «Write `app/rules/0001-retries`», which would cause `conflict-unresolved` to memory/app/rules/other.md: "
     )
+
+
+def test_fixes_that_are_offered_are_made(tmp_path: Path) -> None:
+    founded(tmp_path)
+    why, ended = "We do.\n\nRationale: {}.\n", {"status": "deprecated", "deprecated_at": "2026-03-06"}
+    withdrawn = {"type": "note", "supersedes": ["app/rules/one"], "superseded_by": ["app/rules/three"]}
+    write_entry(tmp_path, "app/rules/one", why, title="One", superseded_by=["app/rules/three"], **ended)
+    write_entry(tmp_path, "app/rules/two", why, title="Two", deprecated_reason="withdrawn", **withdrawn, **ended)
+    write_entry(tmp_path, "app/rules/three", why, title="Three", supersedes=["app/rules/one"])
+    write_entry(tmp_path, "app/rules/retries", title="Retries", superseded_by=["app/rules/backoff"])
+    write_entry(tmp_path, "app/rules/backoff", "Wait.\n", title="Backoff", supersedes=["app/rules/retries"])
+    write_entry(tmp_path, "app/rules/user", why.format("[it](onee.md)"), title="Other")
+    write_entry(tmp_path, "lib/rules/billing", why, title="Billing")
+    write_entry(tmp_path, "app/rules/cost", why, title="Cost", see=["app/rules/billing"])
+    assert (planned(tmp_path, with_unsafe=False).fixed, planned(tmp_path, with_unsafe=False).refused) == ((), ())
+    result = mended(tmp_path)
+    made = ["superseded-but-active", "supersession-one-sided", "body-link-broken", "link-to-superseded"]
+    assert ([one.code for one in result.fixed], result.refused) == (made, ())
+    assert all(one.fix is None for one in checker()(WorkingTree(tmp_path)).findings)
 
 
 def test_finding_in_a_file_that_became_readable_is_not_new(tmp_path: Path) -> None:

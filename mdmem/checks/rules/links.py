@@ -206,10 +206,27 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)
         likely = {*first, *fate.meant}
         if fate.certain:
-            found = with_link(found, case, link, fate.certain)
+            found = _corrected(found, case, link, fate.certain)
         elif len(likely) == 1 and fate.story == _MISSING and not is_url:
-            found = with_link(found, case, link, likely.pop(), is_safe=False)
+            found = _corrected(found, case, link, likely.pop(), is_safe=False)
         yield found
+
+
+def _corrected(found: Finding, case: Case, link: Link | Reference, meant: str, *, is_safe: bool = True) -> Finding:
+    """Return a finding with the fix that corrects a link, unless another check would report the link then."""
+    catalog, field = case.catalog, link.field if isinstance(link, Link) else ""
+    here, there = (catalog.wings.get(one.partition("/")[0]) for one in (link.address, meant))
+    if here is None or there is None:
+        return found
+    if field in ("supersedes", "superseded_by"):
+        new, old = (here, there) if field == "supersedes" else (there, here)
+        is_fit = new is old or (new.is_shared and not old.is_shared)
+    else:
+        is_fit = here.may_read(there) or (isinstance(link, Reference) and link.path is not None)
+    # `link-to-superseded` would report the link, and its fix decides something.
+    if meant in catalog.lineage.successors and catalog.lineage.is_current(link.address) and field not in _HISTORY:
+        is_safe = False
+    return with_link(found, case, link, meant, is_safe=is_safe) if is_fit else found
 
 
 @check("link-not-tracked", Severity.ERROR, asks_git=True, same_when_ended=True)
@@ -343,7 +360,7 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
             wanted, close = (name.removesuffix(".md").rsplit("/", 1)[-1] for name in (written, *fate.meant))
             is_same = is_typo(wanted, close) and _NUMBER.findall(wanted) == _NUMBER.findall(close)
             meant = fate.meant[0] if is_same else None
-        yield with_link(found, case, one, meant) if meant else found
+        yield _corrected(found, case, one, meant) if meant else found
 
 
 # The fields that record the past, so they may link to superseded entries. `amendment-invalid` checks `amends`.

@@ -225,8 +225,7 @@ def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
         if is_other or case.catalog.hides(target) or _wing_of(target) in case.catalog.missing_wings:
             continue
         here, there = (case.catalog.wings[_wing_of(one)] for one in (link.address, target))
-        is_read = there.is_shared and (here.shared_wings is None or there.name in here.shared_wings)
-        if is_read or (link.address, there.name) in seen:
+        if here.may_read(there) or (link.address, there.name) in seen:
             continue
         seen.add((link.address, there.name))
         message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"

@@ -39,7 +39,7 @@ def _by_old(case: Case, kind: EdgeKind) -> Iterator[tuple[str, list[Edge]]]:
 def _consistent(case: Case) -> Iterator[tuple[Edge, Entry, Entry]]:
     """Yield the edges on which both entries agree, each with the new and the old entry."""
     for edge in case.edges:
-        if edge.kind in (EdgeKind.SOUND, EdgeKind.PENDING):
+        if edge.kind in (EdgeKind.SOUND, EdgeKind.PENDING, EdgeKind.BUT_ACTIVE):
             yield edge, case.catalog.entries[edge.new], case.catalog.entries[edge.old]
 
 
@@ -65,6 +65,7 @@ def _faults(case: Case, new: Entry, old: Entry) -> frozenset[str]:
         supersession_across_types.code: new.type.rank > old.type.rank,
         # The reason is looked up only for an entry that lists another one.
         supersession_reason_missing.code: old.address in new.supersedes and not case.gives_reason(new),
+        supersedes_superseded.code: _earlier_successor(case, new, old.address) is not None,
     }
     enabled = codes_of(case.settings, new.path) - dict(new.ignore).keys()
     return enabled.intersection(code for code, is_found in found.items() if is_found)
@@ -283,7 +284,10 @@ def two_successors(case: Case) -> Iterator[Finding]:
         message = f"{len(successors)} entries supersede it: {_named(successors)}"
         other = _at_new(case, stated[-1]) if stated else None
         found = case.on_entry(case.catalog.entries[old], message, help_, field="superseded_by", other=other)
-        if needless:
+        # Of more than two, several would still be left. A link from only one side may need one from the other side.
+        last = next((edge for edge in edges if edge.new == through and edge.by_new), None) if len(edges) == 2 else None
+        entries = case.catalog.entries
+        if last and (last.by_old or not _faults(case, entries[through], entries[old])):
             links = (needless, "supersedes", old), (old, "superseded_by", needless)
             found = with_fix(found, f"Remove the link to `{needless}`", link_removals, case, *links, is_safe=False)
         yield found
@@ -304,10 +308,7 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
     for edge, this, _ in _consistent(case):
         if this.status is Status.DEPRECATED or edge.new in case.catalog.lineage.successors:
             continue
-        # The oldest other successor that is older than this one and is not superseded by it.
-        successors = (case.catalog.entries[one] for one in case.catalog.lineage.successors.get(edge.old, ()))
-        others = (one for one in successors if one is not this and one.address not in this.supersedes)
-        first = min((one for one in others if _order(one) < _order(this)), key=_order, default=None)
+        first = _earlier_successor(case, this, edge.old)
         if first is None:
             continue
         earlier = first.address
@@ -321,6 +322,13 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
         links = (one for one in case.links_of(edge.new) if one.field == "supersedes" and one.target == edge.old)
         link = next(links, None) if is_free else None
         yield with_link(found, case, link, heads[0], is_safe=False) if link else found
+
+
+def _earlier_successor(case: Case, this: Entry, old: str) -> Entry | None:
+    """Return the oldest other successor of an entry that is older than this one and is not superseded by it."""
+    successors = (case.catalog.entries[one] for one in case.catalog.lineage.successors.get(old, ()))
+    others = (one for one in successors if one is not this and one.address not in this.supersedes)
+    return min((one for one in others if _order(one) < _order(this)), key=_order, default=None)
 
 
 def _order(entry: Entry) -> tuple[bool, float, str]:
