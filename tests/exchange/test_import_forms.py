@@ -77,6 +77,9 @@ FORCE: dict[str, Form] = {
     "withdrawn": (plain("Withdrawn (2024-03-04)"), {"deprecated_at": "2024-03-04", **ENDED}),
     "proposed-then-accepted": (plain("Proposed\n\nAccepted"), ACTIVE),
     "sentence": (plain("This PEP is withdrawn. Nobody wanted it."), ENDED),
+    "deprecated-see": (plain("Deprecated, see ADR-0090"), ENDED_ALONE),
+    "number-and-link": (plain("Superseded by 90 [ADR-0090](0090-ninety.md)"), BY_90),
+    "deprecated-in-part": (plain("Accepted. Partially deprecated"), CURRENT),
     "day-below": (plain("**Accepted**\n\n*2024-01-02*"), {"created_at": "2024-01-02", "deprecated_at": None, **ACTIVE}),
     "states-by-day": (
         plain("2024-01-01 proposed\n\n2024-02-02 accepted\n\n2025-03-03 deprecated"),
