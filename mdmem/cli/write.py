@@ -130,7 +130,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None, win
     if typed is not None and title is None:
         # One argument is a place, such as `wing/room`, or a title. Windows writes paths with backslashes.
         first, slash, _ = typed.replace("\\", "/").partition("/")
-        is_place = first in workspace.catalog.wings or not typed.strip() or (slash == "/" and not typed.split()[1:])
+        is_place = first in workspace.catalog.wings or (slash == "/" and not typed.split()[1:])
         typed, title = (typed, None) if is_place else (None, typed)
     type_ = EntryType(options["entry_type"])
     # The empty template of a note is not knowledge yet.

@@ -195,6 +195,10 @@ def test_address_that_moved_says_where_it_went(folder: Path, run: Run) -> None:
         resolve_name(narrow, "nav/rules/grip")
     said = gone.format("it was moved or deleted, and `mdmem log nav/rules/callbacks`")
     assert run("show", "nav/rules/callbacks").err == f"mdmem: there is no entry `nav/rules/callbacks`; {said}\n"
+    said = "there is no wing or room `nav/archtecture/`; did you mean `nav/architecture/`?"
+    assert run("show", "nav/archtecture/").err == f"mdmem: {said}\n"
+    write(folder, "memory/nav/empty/bad.md", "no front matter\n")
+    assert run("show", "nav/empty/").err == "mdmem: there is no readable entry in `nav/empty/`\n"
     said = "`mdmem retrieve --path src/pay.py` shows the rules for a file"
     assert run("show", "src/pay.py").err == f"mdmem: there is no entry `src/pay.py`; {said}\n"
 

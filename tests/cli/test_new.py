@@ -139,7 +139,7 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, folder: Path
         ("nav", "the title is missing; give a title, or the full address nav/context/ID"),
         ("nav/a/b/c", "`nav/a/b/c` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("../../x/y", "`../../x/y` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
-        ("", "there is no wing ``; write the place as nav/context, or another WING/ROOM"),
+        ("", "the title is missing; give a title, or the full address nav/context/ID"),
         ("nva/rules/x", "there is no wing `nva`; did you mean nav/rules? `--new-wing` makes one"),
         ("zebra/zoo/x", "there is no wing `zebra`; `--new-wing` makes one"),
         (("zoo", "Use UTC"), "there is no wing `zoo`; write the place as nav/context, or another WING/ROOM"),

@@ -16,7 +16,7 @@ from mdmem.model.text import first_of, shell_word
 from mdmem.record import grouped
 from mdmem.store.catalog.addresses import by_number, number_in
 from mdmem.store.git.history import list_deletions
-from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
+from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope, unknown_name
 from mdmem.store.workspace.workspace import Workspace
 
 # The number of entries that an error message lists.
@@ -78,12 +78,15 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         kind = "room" if "/" in plain else "wing"
         hint = f"write one of its entries ({first_of(below, _LISTED)}), or `{plain}/` for all of them"
         raise NotFoundError(f"`{name}` is a {kind}; {hint}")
-    found: list[str] = []
-    if not name.endswith("/"):
-        base, here = workspace.location.base, Path(os.path.abspath(workspace.cwd / name))  # noqa: PTH100  # follow no link
-        paths = {posixpath.normpath(name), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
-        origins = iter_origins(workspace, entries) if "." in name else ()
-        found = [address for address, one in origins if one.path in paths] or find_by_handle(workspace, plain, filters)
+    if name.endswith("/"):
+        folders = [f"{one}/" for one in (*workspace.catalog.wings, *workspace.catalog.derived.rooms)]
+        is_there = f"{plain}/" in folders or any(path.startswith(f"{plain}/") for path in broken)
+        missing = f"there is no readable entry in `{name}`"
+        raise NotFoundError(missing if is_there else unknown_name("wing or room", name, folders))
+    base, here = workspace.location.base, Path(os.path.abspath(workspace.cwd / name))  # noqa: PTH100  # follow no link
+    paths = {posixpath.normpath(name), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
+    origins = iter_origins(workspace, entries) if "." in name else ()
+    found = [address for address, one in origins if one.path in paths] or find_by_handle(workspace, plain, filters)
     if found:
         address = _only(name, found)
         if address not in entries:
