@@ -320,6 +320,8 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, run: Run) -> None:
     (folder / "site").symlink_to(tmp_path / "elsewhere")
     refused = run("site", "build", cwd=folder)
     assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err
+    write(folder, "memory/mdmem.toml", "nonsense = 1\n")
+    assert (run("site", "build", "--out", "new", cwd=folder).code, (folder / "new/index.html").exists()) == (2, False)
 
 
 def test_links_within_the_folder_lead_no_page_elsewhere(tmp_path: Path) -> None:

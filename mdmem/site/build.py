@@ -94,6 +94,8 @@ def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> Si
     if request.wings:
         wings = [get_wing(name, workspace.catalog.wings) for name in request.wings]
         workspace = replace(workspace.reread(), access=Access.to_wings(wings, may_write=False))
+    # Refuse invalid settings before the first page is written.
+    workspace.settings  # noqa: B018  # the first access reads them
     projects = [wing.name for wing in workspace.catalog.wings.values() if not wing.is_shared]
     name = request.name or (projects[0] if len(projects) == 1 else "Memory")
     return SitePages(SiteFacts(workspace), name, live=live, base=request.base)
