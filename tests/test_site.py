@@ -164,7 +164,7 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
         write_entry(folder / "memory", f"nav/rules/{name}", title=f"Rule {name}", **seen)
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
     write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
-    monkeypatch.setattr("mdmem.site.pages._MOST_LINES", 4)
+    monkeypatch.setattr("mdmem.site.pages._MAX_LINES", 4)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
     assert '>Calls</a> <span class="detail">in its text</span>' in old[old.index("<h2>Linked from</h2>") :]

@@ -23,7 +23,7 @@ from mdmem.store.workspace.scope import Scope
 
 # A chain of supersessions may have thousands of entries. An answer lists this many, and only counts the rest.
 VIA_NAMED = 5
-_MOST_WORDS = 12
+_MAX_WORDS = 12
 # The reasons of contradictions that a person declared. All other contradictions are only suspected.
 DECLARED = "declared in `conflicts_with`"
 RELATED = "declared by a `CONFLICTS_WITH` relation"
@@ -267,7 +267,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
         if self.coverage is Coverage.FULL:
             return ""
         if self.coverage is Coverage.PARTIAL:
-            words = first_of([visible(one) for one in self.uncovered_terms], _MOST_WORDS)
+            words = first_of([visible(one) for one in self.uncovered_terms], _MAX_WORDS)
             lacks = f"no invariant or decision contains {words}" if words else "no single passage has all the words"
             return f"Covered in part: {lacks}."
         if self.pending and not self.problems:

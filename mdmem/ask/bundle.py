@@ -52,7 +52,7 @@ SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "globa
 # The most drafts that are shown, and the most omitted entries that are listed.
 _DRAFTS, _NAMED = 5, 50
 # The most results of `memory_surface`, and the most characters of a passage.
-_MOST, _WIDTH = 50, 300
+_MAX_RESULTS, _WIDTH = 50, 300
 
 
 class BundleRequest(Struct, frozen=True, kw_only=True):
@@ -356,7 +356,7 @@ def memory_surface(
     agent which call shows more.
     """
     words, named = tidy(query), tidy(project_id) or None
-    state, most = scope_seen(workspace, named), min(max(limit, 1), _MOST)
+    state, most = scope_seen(workspace, named), min(max(limit, 1), _MAX_RESULTS)
     found = SearchResult(query=words, hits=(), basis=AnswerBasis(source="index"))
     is_known = named is None or state.wing is not None
     if words and is_known:

@@ -43,7 +43,7 @@ Pack = dict[str, Any]
 
 METADATA, PRIVATE = "x-metadata", "private:"
 _PROPOSED, _OMITTED, _SHORTENED = 5, 12, 800
-_MOST, _MOST_RELATED = 50, 20
+_MAX_RESULTS, _MAX_RELATED = 50, 20
 # The most words of a goal to search for. A long goal states its subject first, and more words make the search slower.
 _WORDS = 48
 # In each round, this many items are taken from the first facets, and one item from each further facet.
@@ -306,7 +306,7 @@ def _choose(candidates: Sequence[_Candidate], request: ContextRequest) -> tuple[
             fitting.append(one)
             # Proposals use only the space that current entries leave.
             (later if one.item.is_proposal and not one.always else current)[one.facet].append(one)
-    size = len(taken) + math.ceil(min(max(request.limit, 1), _MOST) * limits.share)
+    size = len(taken) + math.ceil(min(max(request.limit, 1), _MAX_RESULTS) * limits.share)
     for queues in (current.values(), later.values()):
         while len(taken) < size and any(queues):
             for weight, queue in zip(_WEIGHTS, queues, strict=False):
@@ -343,7 +343,7 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
     """Return the items of some candidates; contents are shortened, and links omitted, to fit the budget."""
     limits = LAYER_LIMITS[request.layer]
     has_links, left = request.include_related and not limits.gist_only, int(budget * limits.length)
-    most = min(max(request.related_limit, 0), _MOST_RELATED) if has_links else 0
+    most = min(max(request.related_limit, 0), _MAX_RELATED) if has_links else 0
     for catalog in {id(one.catalog): one.catalog for one in chosen}.values():
         # All files are read together.
         list(catalog.documents([one.entry.address for one in chosen if one.catalog is catalog]))

@@ -223,11 +223,11 @@ class _Fitting(Struct, dict=True):
         """Add the best drafts, each as a short excerpt, else as a line; yield the other drafts with the reason."""
         scores = (one.score for one in (*self.found.items, *self.found.proposed))
         least = limits.NEAR_SHARE * max(scores, default=0.0)
-        nearest = {one.address for one in sorted(self.found.proposed, key=fit_key)[: limits.MOST_PROPOSED]}
+        nearest = {one.address for one in sorted(self.found.proposed, key=fit_key)[: limits.MAX_PROPOSED]}
         for item in self.found.proposed:
             why: str = Reason.OVER_BUDGET
             if item.address not in nearest:
-                why = f"over the {limits.MOST_PROPOSED} drafts that are shown"
+                why = f"over the {limits.MAX_PROPOSED} drafts that are shown"
             if not (item.unconditional or item.on_path or item.score >= least):
                 why = Reason.WEAK
             forms = (form(item) for form in (lambda one: self._excerpt(one, self.excerpts[-1]), self._line))

@@ -75,9 +75,9 @@ ABOUT = 1300
 # If a wing has at most this many decisions, an answer lists the titles of all of them, even without a match.
 FEW_DECISIONS = 10
 # The most drafts in the separate part of an answer.
-MOST_PROPOSED = 5
+MAX_PROPOSED = 5
 # The most newer entries that are listed under an entry because they mention it.
-MOST_MENTIONS = 4
+MAX_MENTIONS = 4
 # The evidence that a passage needs to cover a question, in a memory of at most FEW_ENTRIES entries: the share of the
 # question's weight that it and its title contain, plus half the share of the title, plus EACH_TERM for each word. Many
 # words are less likely by chance than few, whatever their share. With e times as many entries the limit grows by

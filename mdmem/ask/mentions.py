@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mdmem.ask.answer import MENTIONED, RELATIONS, Mention
 from mdmem.ask.excerpt import mentioning_sentences, rule_of
-from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
+from mdmem.ask.limits import MAX_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
 from mdmem.markdown.body import cut_at_word
 from mdmem.model.entry import Entry, day_of
 from mdmem.store.workspace.workspace import Workspace
@@ -95,8 +95,8 @@ class Mentions(Struct, frozen=True):
             for said, does in self._sentences(other.address, entry)[:1]
         ]
         found.sort(key=lambda one: not one.does)
-        yield from found[:MOST_MENTIONS]
-        if rest := len(found[MOST_MENTIONS:]):
+        yield from found[:MAX_MENTIONS]
+        if rest := len(found[MAX_MENTIONS:]):
             yield Mention(f"also {MENTIONED} {rest} more", "", rest=rest)
             return
         # A body may mention the entry in a list or table of numbers, which is no sentence.

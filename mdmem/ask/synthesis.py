@@ -26,7 +26,7 @@ from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.scope import Scope, project_scope
 from mdmem.store.workspace.workspace import Workspace
 
-_MOST_SECTIONS, _MOST_WORDS = 20, 48
+_MAX_SECTIONS, _MAX_WORDS = 20, 48
 
 
 class OutputType(StrEnum):
@@ -74,7 +74,7 @@ class SynthesisRequest(Struct, frozen=True, kw_only=True):
     def query(self) -> str:
         """Return the words to search for: those of `seed_query` or else of the goal, then those of the domain."""
         words = f"{self.seed_query or self.goal} {self.domain or ''}".split()
-        return " ".join(list(dict.fromkeys(words))[:_MOST_WORDS])
+        return " ".join(list(dict.fromkeys(words))[:_MAX_WORDS])
 
 
 class Heading(Struct, frozen=True):
@@ -257,7 +257,7 @@ def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[
     for title, prompt in required.values():
         about = prompt or f"What the memory says about {title}"
         own.append(Heading(title, about, is_required=True, words=f"{title} {prompt}"))
-    best = sorted(own, key=lambda one: not one.is_required)[: min(max(request.max_sections, 1), _MOST_SECTIONS)]
+    best = sorted(own, key=lambda one: not one.is_required)[: min(max(request.max_sections, 1), _MAX_SECTIONS)]
     return tuple(one for one in own if one in best), tuple(one.title for one in own if one not in best)
 
 

@@ -47,7 +47,7 @@ from mdmem.write.write import repository_to_commit_to
 # An attempt fails only if somebody else pushes in the meantime.
 ATTEMPTS = 40
 # In seconds. A sync takes about half a second.
-_FIRST, _LONGEST = 0.25, 4.0
+_FIRST_DELAY, _MAX_DELAY = 0.25, 4.0
 # In seconds. Another sync in the same work tree may be waiting for a slow remote.
 _WAIT = 120.0
 _SHOWN = 10
@@ -109,7 +109,7 @@ def sync(
                     uncommitted=tuple(sorted(list_changed(repository, workspace.location.under)[1])),
                 )
             # The range of the random pause doubles each time, up to a limit.
-            sleep(draw() * min(_LONGEST, _FIRST * 2**attempt))
+            sleep(draw() * min(_MAX_DELAY, _FIRST_DELAY * 2**attempt))
     raise LostRaceError(
         "others pushed first at each attempt; your commits are on top of theirs now: type `mdmem sync` again"
     )

@@ -37,7 +37,7 @@ THEMES = {
 
 # There may be thousands of findings, and a fix takes time, so only the first findings of a check get one: so many in
 # each file, and so many in the whole memory for fixes that rename a file.
-_MOST_FIXES, _MOST_RENAMES = 25, 100
+_MAX_FIXES, _MAX_RENAMES = 25, 100
 
 
 class LateFix(Fix, frozen=True):
@@ -71,7 +71,7 @@ class Check(Struct, frozen=True, kw_only=True):
         for finding in self.rule(case):
             fix = finding.fix
             if isinstance(fix, LateFix):
-                key, most = ("", _MOST_RENAMES) if fix.renames else (finding.place.path, _MOST_FIXES)
+                key, most = ("", _MAX_RENAMES) if fix.renames else (finding.place.path, _MAX_FIXES)
                 fixes[key] += 1
                 fix = fix.make() if fixes[key] <= most and not case.is_base else None
             yield replace(finding, code=self.code, fix=fix)

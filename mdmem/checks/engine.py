@@ -33,7 +33,7 @@ from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.tree import TreeFile
 
 # The largest number of findings of one check in one file that are reported one by one.
-_MOST_ALIKE = 100
+_MAX_ALIKE = 100
 _UNUSED, _CRASHED = "unused-suppression", "check-crashed"
 # The number of characters of an exception's message that are shown.
 _SHOWN = 200
@@ -149,13 +149,13 @@ class _Run:
             self._used |= excuses
             if not excuses and self._runs(path, finding.code, finding.former):
                 per_path[path] += 1
-                if per_path[path] <= _MOST_ALIKE:
+                if per_path[path] <= _MAX_ALIKE:
                     self._add(finding, check)
         for path, number in per_path.items():
-            if number > _MOST_ALIKE:
-                message = f"the file has {number} such findings; {_MOST_ALIKE} are shown"
+            if number > _MAX_ALIKE:
+                message = f"the file has {number} such findings; {_MAX_ALIKE} are shown"
                 rest = Finding(check.code, message, Place(path), "fix these first, then run this again")
-                self._add(replace(rest, count=number - _MOST_ALIKE), check)
+                self._add(replace(rest, count=number - _MAX_ALIKE), check)
 
     def take_unused(self) -> None:
         """Report each suppression that excused nothing although its check ran; call this after all other checks."""

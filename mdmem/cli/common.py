@@ -316,7 +316,7 @@ def today() -> date:
 class Progress:
     """A progress bar on a terminal. Elsewhere nothing is printed, or only the label, once, with `is_announced`."""
 
-    _SHORTEST = 500
+    _MIN_TOTAL = 500
 
     def __init__(self, doing: str, *, is_announced: bool = False) -> None:
         """Store the label (`doing`), in which `{}` stands for the total."""
@@ -325,7 +325,7 @@ class Progress:
 
     def __call__(self, done: int, total: int) -> None:
         """Update the bar; there is none for a small total."""
-        if total < self._SHORTEST or not (self._is_announced or sys.stderr.isatty()):
+        if total < self._MIN_TOTAL or not (self._is_announced or sys.stderr.isatty()):
             return
         if self._bar is None:
             self._bar = click.progressbar(length=total, label=self._doing.format(total), file=sys.stderr)

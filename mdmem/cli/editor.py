@@ -22,7 +22,7 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.write import WriteResult
 
 # The most times that the editor is opened, since a script that is set as the editor might never give up.
-_MOST_ROUNDS = 50
+_MAX_ROUNDS = 50
 # The user may have changed the words or line ends of the notes. An entry itself begins with `---`.
 _NOTES = re.compile(rb"\A(\xef\xbb\xbf)?(?:# mdmem: [^\n]*(?:\n|\Z))+")
 
@@ -57,7 +57,7 @@ def edited(
     path, first = Path(folder, f"{address.rsplit('/', 1)[-1]}.md"), text.encode("utf-8", "surrogateescape")
     content, why, is_written = first, "", False
     try:
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             left = _ask(editor(workspace.location.base), path, content, why)
             if not left.strip():
                 say("the text is empty; nothing is written")
@@ -74,7 +74,7 @@ def edited(
             else:
                 is_written = not written.is_dry
                 return written
-        raise EnvironmentFaultError(f"the text still has errors after {_MOST_ROUNDS} attempts; nothing was written")
+        raise EnvironmentFaultError(f"the text still has errors after {_MAX_ROUNDS} attempts; nothing was written")
     finally:
         left = read_regular(path) if path.exists() else b""
         if is_written or not left.strip() or left == first:

@@ -104,7 +104,7 @@ def lsp_command(app: App) -> None:
 # The time limit in seconds. Clients wait for two seconds, of which Python needs some to start.
 _SECONDS = 1.6
 # The largest event that is read. The event of an edit contains the new text of the file.
-_MOST_BYTES = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 
 
 @click.command("hook-event")
@@ -126,10 +126,10 @@ def hook_event_command(app: App, client: str, *, unlimited: bool) -> None:
     # Imported here, since the merge driver in this module runs once for each file and does not need it.
     from mdmem.setup.events import answer_event
 
-    content = sys.stdin.buffer.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
+    content = sys.stdin.buffer.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
         # Read the rest, so that the client's write to our standard input does not fail.
-        while sys.stdin.buffer.read(_MOST_BYTES):
+        while sys.stdin.buffer.read(_MAX_BYTES):
             pass
         return
 

@@ -412,7 +412,7 @@ _EVERYTHING = frozenset({"*", "**", "**/*", "./**", "/**"})
 _BRACES = re.compile(r"\{([^{}]*)\}")
 # Patterns are separated by commas that are not inside braces.
 _PATTERN = re.compile(r"(?:[^{},]|\{[^{}]*\}?|\})+")
-_MOST_GLOBS = 64
+_MAX_GLOBS = 64
 
 
 def is_instructions(source: SourceFile) -> bool:
@@ -495,14 +495,12 @@ def globs_of(value: Any, *, below: str, anywhere: bool) -> tuple[tuple[str, ...]
         if one.startswith("!") or any("{" in part for part in parts):
             messages.append(f"`applies_to` cannot express the pattern `{one}`")
             continue
-        for glob in islice(map("".join, product(*choices)), _MOST_GLOBS + 1):
+        for glob in islice(map("".join, product(*choices)), _MAX_GLOBS + 1):
             plain = f"**/{glob}" if anywhere and "/" not in glob else glob
             kept[f"{below}/{plain}" if below else plain] = None
-    if len(kept) > _MOST_GLOBS:
-        messages.append(
-            f"it has more than {_MOST_GLOBS} patterns; those after `{[*kept][_MOST_GLOBS - 1]}` are omitted"
-        )
-    return tuple(kept)[:_MOST_GLOBS], tuple(messages)
+    if len(kept) > _MAX_GLOBS:
+        messages.append(f"it has more than {_MAX_GLOBS} patterns; those after `{[*kept][_MAX_GLOBS - 1]}` are omitted")
+    return tuple(kept)[:_MAX_GLOBS], tuple(messages)
 
 
 DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")

@@ -21,7 +21,7 @@ from mdmem.model.entry import Status
 _FIRST_DAY, _FIRST = 0xE000, 0xE100
 _DAY, _REFERENCE = "[\ue000-\ue0ff]", "[\ue100-\uf8ff]"
 # Longer texts are prose and are not parsed.
-_LONGEST = 2000
+_MAX_LENGTH = 2000
 
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()\[]*\)")
 _LINK = re.compile(
@@ -105,7 +105,7 @@ def _sentence_of(written: str) -> _Sentence:
         sign = mask(label or target, path_of(target) if is_path else stem, is_path=is_path)
         return f"{stated[0] if stated else ''} {sign}"
 
-    text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:_LONGEST].split()))
+    text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:_MAX_LENGTH].split()))
     text = _LINK.sub(link, _IMAGE.sub(r"\1", text))
     text = _DATE.sub(lambda found: mask(found[0]), text)
     text = _NAME.sub(lambda found: found[0] if found["other"] else mask(found[0], found[0].removesuffix(".md")), text)
@@ -411,7 +411,7 @@ def _units(written: str) -> list[str]:
     units: list[str] = []
     is_near = False
     for line in without_comments(written).splitlines():
-        before = units[-1] if is_near and len(units[-1]) <= _LONGEST else ""
+        before = units[-1] if is_near and len(units[-1]) <= _MAX_LENGTH else ""
         is_near = bool(line.strip())
         is_open = _OPEN_END.search(before[-8:]) is not None
         if is_open and _EMPTY.match(before):
@@ -427,7 +427,7 @@ def _units(written: str) -> list[str]:
 
 def _read_clauses(units: Iterable[str]) -> Iterator[_Clause]:
     for unit in units:
-        chosen = " ".join(_NOT_CHOSEN.sub(" ", _BULLET.sub("", " ".join(unit.split())[: _LONGEST + 1])).split())
+        chosen = " ".join(_NOT_CHOSEN.sub(" ", _BULLET.sub("", " ".join(unit.split())[: _MAX_LENGTH + 1])).split())
         options = [" ".join(re.sub(r"[^\w\s-]", " ", one).lower().split()) for one in _OPTION.split(chosen)]
         known = [_WORDS[one] for one in options if one in _WORDS]
         if len(set(known)) > 1 and (len(known) > 2 or "|" in chosen):
@@ -441,7 +441,7 @@ def _read_clauses(units: Iterable[str]) -> Iterator[_Clause]:
                 is_related = is_related or bool(clause.claims)
                 is_about = is_related and _ONE_WORD.fullmatch(text) is None
                 clause = replace(clause, is_known=clause.is_known or is_about)
-                yield clause if len(chosen) <= _LONGEST else _Clause(clause.word, clause.day, clause.claims)
+                yield clause if len(chosen) <= _MAX_LENGTH else _Clause(clause.word, clause.day, clause.claims)
 
 
 def _read_clause(sentence: _Sentence, text: str, *, is_first: bool) -> _Clause:

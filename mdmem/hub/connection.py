@@ -49,11 +49,11 @@ class Limits(Struct, frozen=True):
     total: float | None = None
 
 
-_USUAL = Limits()
+_DEFAULT_LIMITS = Limits()
 
 
 @contextmanager
-def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) -> Iterator[HubConnection]:
+def connected(dsn: str, *, token: str | None = None, limits: Limits = _DEFAULT_LIMITS) -> Iterator[HubConnection]:
     """Open a connection to the hub's tables.
 
     The token is a start-up parameter. So it is in no log of statements, and a connection pool does not pass it on.
@@ -91,7 +91,7 @@ def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) ->
 
 @contextmanager
 def open_hub(
-    dsn: str | None, token: str | None, *, may_lack: bool = False, limits: Limits = _USUAL
+    dsn: str | None, token: str | None, *, may_lack: bool = False, limits: Limits = _DEFAULT_LIMITS
 ) -> Iterator[HubConnection]:
     """Open the hub. Raises HubError if the tables have another version, or the token is unknown or has no effect.
 

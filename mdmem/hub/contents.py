@@ -51,8 +51,8 @@ COLUMNS = (
 
 _BATCH = 200
 # PostgreSQL's size limits: 1 MB for a tsvector, and 2.7 KB for a row of an index.
-_MOST_WORDS = 1_000_000
-_LONGEST = 2_600
+_MAX_WORDS = 1_000_000
+_MAX_LENGTH = 2_600
 # One of 64 entries is in the sample that counts how common each word is.
 _SAMPLE, _ONE_OF = " sample", 64
 # The mark for a word of a title. No word contains a blank, so marks and words cannot be confused.
@@ -265,7 +265,7 @@ def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
     size = 0
     for term in (*in_title, *(f"{_TITLE}{term}" for term in in_title), *sorted(text_terms(f"{document.body}\n{tags}"))):
         size += len(term.encode())
-        if size > _MOST_WORDS:
+        if size > _MAX_WORDS:
             break
         found.append(term)
     return " ".join(map(lexeme, found))
@@ -283,7 +283,7 @@ def plain_text(text: str) -> str:
 
 def is_storable(path: str) -> bool:
     """Return whether the hub can store a path. No file system allows a longer path for an entry."""
-    return plain_text(path) == path and len(path.encode()) <= _LONGEST
+    return plain_text(path) == path and len(path.encode()) <= _MAX_LENGTH
 
 
 def narrow_settings(content: bytes) -> bytes:

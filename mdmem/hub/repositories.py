@@ -28,7 +28,7 @@ _QUERY = re.compile(r"[?#].*\Z")
 # In URLs such as `ext::...` the rest is a command line.
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
 _FILE = re.compile(r"(?i:file)://")
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 class HubRepository(Struct, frozen=True):
@@ -54,7 +54,7 @@ _COLUMNS = ", ".join(HubRepository.__struct_fields__)
 
 def checked_name(name: str) -> str:
     """Return a name if it is valid for a repository; raises UsageError otherwise."""
-    if len(name) > _LONGEST or not _NAME.match(name):
+    if len(name) > _MAX_LENGTH or not _NAME.match(name):
         raise UsageError(f"`{name}` is not a valid name for a repository; give one without blanks, as `owner/name`")
     return name
 

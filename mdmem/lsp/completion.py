@@ -26,7 +26,7 @@ _KINDS = {field.name: field.kind for field in FIELDS}
 _ENUMS = {Kind.TYPE: EntryType, Kind.STATUS: Status, Kind.WING_KIND: WingKind}
 # The fields whose values are often the same in several entries, so that used values are offered.
 _SHARED_FIELDS = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by", "tags"})
-_MOST_ITEMS = 100
+_MAX_ITEMS = 100
 # An entry expires some time ahead; every other date is usually today's.
 _DAYS_TO_EXPIRY = 90
 # The number of characters before the cursor that are searched, since a line may have a megabyte.
@@ -167,7 +167,7 @@ def _values(document: Document, name: str) -> Iterable[str]:
     wing = memory.catalog.wings.get(document.wing or "")
     owners = wing.owners if wing is not None and name == "owner" else ()
     used = sorted(counted, key=lambda text: (-counted[text], text))
-    return [scalar(text) for text in dict.fromkeys((*owners, *used)) if text.isprintable()][:_MOST_ITEMS]
+    return [scalar(text) for text in dict.fromkeys((*owners, *used)) if text.isprintable()][:_MAX_ITEMS]
 
 
 def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem]:
@@ -195,7 +195,7 @@ def _addresses(document: Document, slot: Token) -> Iterator[types.CompletionItem
         if one.startswith(wings) and one not in named and (typed in one or typed in entries[one].title.casefold())
     ]
     where, kind = document.range_of_token(slot), types.CompletionItemKind.Reference
-    for one in nsmallest(_MOST_ITEMS, matching, key=rank):
+    for one in nsmallest(_MAX_ITEMS, matching, key=rank):
         state, entry = state_in(memory, one), entries[one]
         # Editors compare the beginning of the filter text, so start it where the typed text was found.
         searched = one if typed in one else entry.title.casefold()

@@ -29,7 +29,7 @@ from mdmem.model.finding import Finding, Severity
 OPTIONS: Mapping[str, bool] = {"codeLens": True, "inCode": True}
 _DELAY = 0.3
 # The number of files that are not open and for which findings are published.
-_MOST_CLOSED_FILES = 500
+_MAX_CLOSED_FILES = 500
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -189,7 +189,7 @@ class Server(LanguageServer):
             if finding.place.path in memory.documents or finding.level is not Severity.INFO:
                 found.setdefault(finding.place.path, []).append(finding)
         before, now = self._published.get(memory, {}), dict[str, list[types.Diagnostic]]()
-        for path, findings in list(found.items())[: len(memory.documents) + _MOST_CLOSED_FILES]:
+        for path, findings in list(found.items())[: len(memory.documents) + _MAX_CLOSED_FILES]:
             # An unreadable folder has no text in which a place could be shown.
             document, uri = memory.document(path), memory.uri_of(path)
             now[uri] = [diagnostic_of(document, one) for one in findings] if document is not None else []

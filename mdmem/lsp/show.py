@@ -33,7 +33,7 @@ SHOW = "mdmem.show"
 # The width of hover texts in characters, since editors do not wrap fenced text.
 _WIDTH = 88
 _LINE, _SUMMARY = 200, 600
-_MOST_TARGETS = 20
+_MAX_TARGETS = 20
 _FIELDS = {field.name: field for field in FIELDS}
 
 
@@ -121,7 +121,7 @@ def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
     memory, entry, found = document.memory, document.entry, list[types.CodeLens]()
 
     def add(title: str, targets: Iterable[tuple[str, str]]) -> None:
-        listed = [{"title": text, "uri": uri} for text, uri in islice(targets, _MOST_TARGETS)]
+        listed = [{"title": text, "uri": uri} for text, uri in islice(targets, _MAX_TARGETS)]
         found.append(types.CodeLens(START, types.Command(title, SHOW, arguments=[title, listed])))
 
     def files_of(addresses: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -35,7 +35,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 _LIMITS = Limits(connect=3, statement=3, total=10)
 # The most copies of repositories that stay loaded. A copy takes a few KB for each file.
-_MOST_COPIES = 8
+_MAX_COPIES = 8
 
 
 class OpenedHub(Struct, frozen=True):
@@ -165,7 +165,7 @@ class HubAnswers:
             # The copies are in the order of their last use.
             self._copies.pop(key, None)
             self._copies[key] = copy
-            while len(self._copies) > _MOST_COPIES:
+            while len(self._copies) > _MAX_COPIES:
                 self._copies.pop(next(iter(self._copies)))
         # The session remembers shown entries of the local memory. The repository may have the same addresses.
         answer = replace(call, shown={}).run(copy)

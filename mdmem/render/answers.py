@@ -28,7 +28,7 @@ SOURCES = {"index": "the index", "scan": "the files, without an index", "hub": "
 _QUESTION = 48
 # If an entry matches at most this many words of the question, its line lists these words.
 _FEW_WORDS = 2
-_MOST_WINGS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4, 120, 160
+_MAX_WINGS, _MAX_ABSENT, _MAX_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4, 120, 160
 
 
 def _item(item: Item, style: Style) -> str:
@@ -73,7 +73,7 @@ def answers_text(answers: Answers, style: Style) -> str:
         most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
         foot = f"Omitted from each answer: up to {count(most, 'entry', 'entries')}. " if most else ""
         foot += f"Source: {' and '.join(dict.fromkeys(map(_source, answers.short)))}"
-        unread = ", ".join(answers.unread[:_MOST_WINGS])
+        unread = ", ".join(answers.unread[:_MAX_WINGS])
         blocks.append(style.foot(f"{foot}{f'; not read: {unread} (--wing, --all-wings)' if unread else ''}"))
     return "\n\n".join(blocks)
 
@@ -101,7 +101,7 @@ def _main(answer: Answer, style: Style) -> str:
     if basis.absent:
         # These paths have a typing error, or are new.
         paths = [f"`{cut_at_word(one_line(path), _LONGEST_PATH)}`" for path in basis.absent]
-        blocks.append(f"Not in this working tree now: {first_of(paths, _MOST_ABSENT)}")
+        blocks.append(f"Not in this working tree now: {first_of(paths, _MAX_ABSENT)}")
     return "\n\n".join(blocks)
 
 
@@ -240,7 +240,7 @@ def problems_text(basis: AnswerBasis, style: Style) -> Iterator[str]:
         return
     places = [f"{one.place.path}:{one.place.line}" for one in found]
     # Every answer repeats this block, so it is short.
-    shown = f" {first_of(places, _MOST_FILES)} ({check})"
+    shown = f" {first_of(places, _MAX_FILES)} ({check})"
     if len(found) == 1:
         message = cut_at_word(one_line(found[0].message), _LONGEST_REASON)
         shown = f"\n  {places[0]}: {message} ({found[0].code})"

@@ -14,7 +14,7 @@ from mdmem.model.text import first_of, visible
 from mdmem.record import record_json
 from mdmem.render.text import Style, count
 
-_WIDEST = 60
+_MAX_WIDTH = 60
 # The most skipped files that are listed with the same reason.
 _SKIPPED = 20
 # The most folders that are listed.
@@ -28,7 +28,7 @@ def import_text(report: ImportReport, style: Style) -> str:
         for row in report.plan.rows
         if report.written.is_dry or row.messages or row.outcome in ("skipped", "changed since it was imported")
     ]
-    width, lines = min(_WIDEST, max((len(_name(row)) for row in rows), default=0)), []
+    width, lines = min(_MAX_WIDTH, max((len(_name(row)) for row in rows), default=0)), []
     skipped: Counter[str] = Counter()
     for row in rows:
         if row.outcome == "skipped":

@@ -29,7 +29,7 @@ from mdmem.render.text import Style, code, count, dump, entries, fit_lines, for_
 _READABLE = 50
 # Of this many findings of a check with the same message, only the first is shown in full.
 _ALIKE = 3
-_FIRST = 20
+_MAX_SHOWN = 20
 # The number of wings listed after a check.
 _WINGS = 4
 _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` accepts them"
@@ -147,7 +147,7 @@ def fixed_lines(report: CheckReport, show_path: Callable[[str], str]) -> list[st
     """Return a line for each of the first 20 fixed files with its findings, and a line that counts the other files."""
     fixed = groupby(report.fixed, key=lambda one: one.place.path)
     lines = [f"fixed {show_path(path)}: {first_of([one.message for one in some], 3, '; ')}" for path, some in fixed]
-    return [*lines[:_FIRST], *([f"fixed {len(lines) - _FIRST} more files"] if len(lines) > _FIRST else [])]
+    return [*lines[:_MAX_SHOWN], *([f"fixed {len(lines) - _MAX_SHOWN} more files"] if len(lines) > _MAX_SHOWN else [])]
 
 
 def old_line(report: CheckReport) -> str:
@@ -185,8 +185,8 @@ def text(roots: Sequence[CheckedRoot], style: Style) -> str:
         table.append(f"{style.severity(level, f'{level:<7}')}  {name:<{width}}  {counted.total():>5}  {wings}")
     errors = [one for one in found if one.finding.level is Severity.ERROR]
     blocks = [*_blocks(errors, style)]
-    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(blocks) > _FIRST else ""
-    return "\n\n".join(["\n".join(table), *blocks[:_FIRST], f"{sums}\n{part}{style.typed(_WAYS)}"])
+    part = f"of {len(errors)} errors {_MAX_SHOWN} are shown; " if len(blocks) > _MAX_SHOWN else ""
+    return "\n\n".join(["\n".join(table), *blocks[:_MAX_SHOWN], f"{sums}\n{part}{style.typed(_WAYS)}"])
 
 
 def _blocks(found: Sequence[RootFinding], style: Style) -> Iterator[str]:

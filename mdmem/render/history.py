@@ -15,7 +15,7 @@ from mdmem.store.git.history import Commit
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
 _COMMIT = ("commit", "when", "author", "email", "subject")
-_MOST_ADDRESSES = 8
+_MAX_ADDRESSES = 8
 _BELOW = "\n    "
 
 
@@ -47,7 +47,7 @@ def recent_text(changes: Sequence[Commit], style: Style) -> str:
     lines = []
     for one in changes:
         lines.append(f"{style.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
-        lines.append(f"    {first_of([*map(visible, one.paths)], _MOST_ADDRESSES, _BELOW)}")
+        lines.append(f"    {first_of([*map(visible, one.paths)], _MAX_ADDRESSES, _BELOW)}")
     return "\n".join(lines)
 
 

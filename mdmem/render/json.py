@@ -81,11 +81,11 @@ def agents_json(answer: Answer) -> dict[str, Any]:
     whole = answer_json(answer)
     for name in ("items", "proposed"):
         filled = (_filled(item).items() for item in whole[name])
-        whole[name] = [{name: value for name, value in item if _USUAL.get(name) != value} for item in filled]
+        whole[name] = [{name: value for name, value in item if _DEFAULTS.get(name) != value} for item in filled]
     return _filled({**whole, "scope": _filled(whole["scope"])})
 
 
-_USUAL = {"status": "active", "scope": "project", "standing": "binding", "form": "full", "score": 0.0}
+_DEFAULTS = {"status": "active", "scope": "project", "standing": "binding", "form": "full", "score": 0.0}
 
 
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:

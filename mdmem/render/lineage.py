@@ -20,7 +20,7 @@ from mdmem.render.text import shorten
 from mdmem.store.catalog.model import Catalog
 
 # The most entries in a picture or flowchart; a larger one is hard to read.
-MOST = 60
+MAX_BOXES = 60
 
 
 class Relation(StrEnum):
@@ -128,28 +128,29 @@ class Relations(Struct, frozen=True, dict=True):
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
     def graph(self, addresses: Sequence[str] = (), *, today: date, wing: str | None = None) -> LineageGraph:
-        """Return the graph of the chains of some entries with their relations; only the `MOST` nearest are drawn.
+        """Return the graph of the chains of some entries with their relations; the `MAX_BOXES` nearest are drawn.
 
         Without addresses, all related entries are drawn, the largest group first; with `wing`, only the groups with an
         entry of that wing.
         """
         catalog, found = self.catalog, set[Arrow]()
         groups = (group for group in self.groups if wing is None or any(it.startswith(f"{wing}/") for it in group))
-        linked = [] if addresses else [one for group in groups for one in group]
-        order = dict.fromkeys(one for address in addresses or linked[:MOST] for one in catalog.lineage.chain(address))
+        related = [one for group in groups for one in group]
+        starts = addresses or related[:MAX_BOXES]
+        order = dict.fromkeys(one for address in starts for one in catalog.lineage.chain(address))
         for one in order:
             # A draft is drawn with the entry that it may supersede.
             arrows = self.arrows.get(one, ())
             found.update(arrow for arrow in arrows if arrow.kind is not Relation.PROPOSED or arrow.start in order)
-        near = _reachable(addresses or linked[:MOST], _by_end(found))
-        drawn = set(near[:MOST])
+        near = _reachable(starts, _by_end(found))
+        drawn = set(near[:MAX_BOXES])
         shown = [*(one for one in order if one in drawn), *sorted(drawn - order.keys())]
         return LineageGraph(
             nodes=tuple(
                 Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses) for one in shown
             ),
             edges=tuple(arrow for arrow in sorted(found) if arrow.start in drawn and arrow.end in drawn),
-            hidden=max(0, len(near if addresses else linked) - MOST),
+            hidden=max(0, len(near if addresses else related) - MAX_BOXES),
         )
 
 
@@ -178,7 +179,7 @@ def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
     return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT
 
 
-_LONGEST = 80
+_MAX_TITLE = 80
 # All characters except letters, digits and harmless punctuation. Mermaid interprets quotes, brackets, `#` and HTML.
 _SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
 _CHART_LINES = {Relation.CLAIMED: "-.->", Relation.PROPOSED: "-.->", Relation.CONFLICTS: "---"}
@@ -192,7 +193,7 @@ def lineage_flowchart(graph: LineageGraph) -> str:
     for node in graph.nodes:
         entry = node.entry
         about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
-        text = "<br/>".join([chart_text(shorten(entry.title, _LONGEST)), chart_text(entry.address), chart_text(about)])
+        text = "<br/>".join(map(chart_text, (shorten(entry.title, _MAX_TITLE), entry.address, about)))
         lines.append(f'{names[entry.address]}["{text}"]:::{node.state.css}')
     for edge in graph.edges:
         lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')

@@ -30,11 +30,11 @@ Section = tuple[str, tuple[Line, ...]]
 # The unchanged words that are shown before and after a change.
 _AROUND = 8
 # The most removed and added words that are shown for one changed text.
-_MOST_WORDS = 600
+_MAX_WORDS = 600
 # The most lines of a section that is a plain list.
-_MOST_LINES = 100
+_MAX_LINES = 100
 # The most moves or reformatted files in one line.
-_MOST_IN_LINE = 10
+_MAX_IN_LINE = 10
 _WOULD = {"supersedes": "supersede", "amends": "amend", "overrides": "override"}
 
 # The first line of the comment. CI searches for this line to update its earlier comment.
@@ -183,9 +183,9 @@ class _Writer(Struct, frozen=True):
     def listed(self, lines: Iterable[str]) -> Iterator[Line]:
         """Yield the first lines of a list, and the number of the others if there are many."""
         found = list(lines)
-        yield from ((0, text) for text in found[:_MOST_LINES])
-        if len(found) > _MOST_LINES:
-            yield 0, self.mark("dim", f"{len(found) - _MOST_LINES} more; --format json has all")
+        yield from ((0, text) for text in found[:_MAX_LINES])
+        if len(found) > _MAX_LINES:
+            yield 0, self.mark("dim", f"{len(found) - _MAX_LINES} more; --format json has all")
 
     def unread(self) -> Iterator[Line]:
         """Yield a line for each file that only one side of the change cannot read, and the number of the other ones."""
@@ -255,7 +255,7 @@ class _Writer(Struct, frozen=True):
 
     def words(self, spans: Sequence[model.Span]) -> str:
         """Return the changed words of a text and the words near them; very long changes are cut."""
-        left, parts = _MOST_WORDS, list[str]()
+        left, parts = _MAX_WORDS, list[str]()
         for number, span in enumerate(spans):
             words = span.text.replace("\n\n", " ¶ ").split()
             if span.mark != " ":
@@ -317,9 +317,9 @@ class _Writer(Struct, frozen=True):
 
     def moves(self) -> Iterator[str]:
         if moved := [f"{self.code(one.before)} → {self.code(one.after)}" for one in self.review.moves]:
-            yield f"moved {first_of(moved, _MOST_IN_LINE)}"
+            yield f"moved {first_of(moved, _MAX_IN_LINE)}"
         if same := self.review.no_ops:
-            yield f"{entries(len(same))} reformatted: {first_of([*map(self.code, same)], _MOST_IN_LINE)}"
+            yield f"{entries(len(same))} reformatted: {first_of([*map(self.code, same)], _MAX_IN_LINE)}"
 
     def answers(self) -> Iterator[Line]:
         for one in self.review.answers:

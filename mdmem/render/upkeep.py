@@ -180,7 +180,7 @@ _LINKING = (
 )
 _RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries"
 # The widest column of addresses; a longer address sticks out.
-_WIDEST = 60
+_MAX_WIDTH = 60
 
 
 def hygiene_text(report: HygieneReport, style: Style, *, limit: int) -> str:
@@ -193,7 +193,7 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int) -> str:
             lines = [*(f"{code(name)}: {prose(text)}" for name, text in shown), *cut, f"next: {prose(advice)}"]
             blocks.append("\n- ".join([f"### {prose(heading)} ({len(items)})\n", *lines]))
         else:
-            width = min(_WIDEST, max(len(name) for name, _ in shown))
+            width = min(_MAX_WIDTH, max(len(name) for name, _ in shown))
             lines = [*(f"{name:<{width}}  {text}" for name, text in shown), *cut, f"next: {advice}"]
             blocks.append("\n  ".join([style.bold(f"{heading} ({len(items)})"), *lines]))
     if report.is_clean:

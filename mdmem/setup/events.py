@@ -52,7 +52,7 @@ _FILES = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "ta
 _PATCHES = ("command", "input", "patch", "patchText", "patch_text")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 # The maximum number of files for which one edit shows rules.
-_MOST_FILES = 20
+_MAX_FILES = 20
 # A lone surrogate cannot be part of a file name. Clients write U+FFFD to disk instead.
 _HALF, _UNKNOWN = re.compile("[\ud800-\udc7f\udd00-\udfff]"), "\ufffd"
 _LONGEST_PATH = 4096
@@ -111,7 +111,7 @@ def _paths(sent: Mapping[str, Any]) -> list[str]:
     for text in (one for name in _PATCHES for one in _listed(arguments.get(name))):
         found += _PATCHED.findall(text) if "*** " in text else []
     whole = (_HALF.sub(_UNKNOWN, one) for one in found)
-    return [one for one in whole if one.strip() and "\0" not in one and len(one) <= _LONGEST_PATH][:_MOST_FILES]
+    return [one for one in whole if one.strip() and "\0" not in one and len(one) <= _LONGEST_PATH][:_MAX_FILES]
 
 
 def _listed(value: Any) -> list[str]:

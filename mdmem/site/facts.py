@@ -33,13 +33,13 @@ from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 
 # The most bytes of a file name; most file systems allow 255.
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 def _file_name(name: str) -> str:
     """Return a name, or its hash if it is too long, unprintable, or could be the file name of another page."""
     content = os.fsencode(name)
-    if len(content) <= _LONGEST and name.isprintable() and "~" not in name and name.casefold() != "index.html":
+    if len(content) <= _MAX_LENGTH and name.isprintable() and "~" not in name and name.casefold() != "index.html":
         return name
     return f"~{hashlib.sha256(content).hexdigest()[:32]}"
 

@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r"(?<![\w/.-])([a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w)(?![\
 # Makes a wide block focusable, so that it can be scrolled with the keyboard.
 _WIDE = 'tabindex="0"'
 # A text with more characters or brackets is shown as plain text, since the parser takes 25 to 40 µs for each bracket.
-_LARGEST, _MOST_BRACKETS = 150_000, 5_000
+_MAX_SIZE, _MAX_BRACKETS = 150_000, 5_000
 
 # A function that returns the link to the page of an address, or None if there is no such entry.
 Href = Callable[[str], str | None]
@@ -90,7 +90,7 @@ class _Html(RendererHTML):
 
 def render_markdown(text: str, href: Href, *, source: str = "") -> Markup:
     """Return Markdown as HTML. `href` gives the links to entries; links to files are relative to the entry `source`."""
-    if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
+    if len(text) > _MAX_SIZE or text.count("[") > _MAX_BRACKETS:
         return Markup(f"<pre>{escape(visible(text))}</pre>")
     # `visible` replaces control characters, such as those that reverse the text, by their numbers.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))

@@ -47,7 +47,7 @@ _MENU = (
     ("all.html", "All entries"),
 )
 _ASSETS = ("site.css", "site.js", "icon.svg")
-_RECENT_EVENTS, _MOST_DECISIONS, _MOST_FILES, _MOST_COMMITS, _MOST_OF_CHAIN, _MOST_GROUPS = 12, 8, 40, 30, 20, 200
+_RECENT_EVENTS, _MAX_DECISIONS, _MAX_FILES, _MAX_COMMITS, _MAX_CHAIN, _MAX_GROUPS = 12, 8, 40, 30, 20, 200
 # Fields that the page of an entry does not list, because it shows them in another place.
 _SHOWN_ELSEWHERE = frozenset({"type", "title", "status", "applies_to", "relations", "ignore"})
 _FIELDS = [one.name for one in FIELDS if one.name not in _SHOWN_ELSEWHERE and hasattr(Entry, one.name)]
@@ -122,7 +122,7 @@ class SitePages(Struct, frozen=True, dict=True):
         return {
             "table": [(kind.value, [counted[kind, state] for state in BoxState]) for kind in EntryType],
             "states": list(BoxState),
-            "most": _MOST_DECISIONS,
+            "most": _MAX_DECISIONS,
             "events": facts.events[:_RECENT_EVENTS],
             "stamp": f"As of {newest.when[:10]}, commit {newest.digest}. " if newest is not None else "",
         }
@@ -134,7 +134,7 @@ class SitePages(Struct, frozen=True, dict=True):
         others = [group for group in facts.relations.groups if drawn.isdisjoint(group)]
         return {
             "picture": self._picture(graph, "lineage.html") if graph.nodes else None,
-            "others": [facts.rows[group[-1]] for group in others[:_MOST_GROUPS]],
+            "others": [facts.rows[group[-1]] for group in others[:_MAX_GROUPS]],
             "number": len(others),
         }
 
@@ -168,9 +168,9 @@ class SitePages(Struct, frozen=True, dict=True):
             "unreplaced": UNREPLACED,
             "body": render_markdown(without_title(facts.bodies.get(address, ""), entry.title), href, source=address),
             "fields": fields,
-            "most_files": _MOST_FILES,
-            "chain": members[max(0, at - _MOST_OF_CHAIN) : at + _MOST_OF_CHAIN + 1] if len(members) > 1 else (),
-            "most_commits": _MOST_COMMITS,
+            "most_files": _MAX_FILES,
+            "chain": members[max(0, at - _MAX_CHAIN) : at + _MAX_CHAIN + 1] if len(members) > 1 else (),
+            "most_commits": _MAX_COMMITS,
             "file": file,
             # Links to a host such as GitHub, if the setting `site.files_url` is set.
             "file_links": [(label, f"{url.replace('{view}', view)}/{quote(file)}") for label, view in views],
@@ -247,7 +247,7 @@ def _entries(facts: SiteFacts) -> str:
     return f'{{"schema": 1, "entries": [\n{lines}\n]}}\n'
 
 
-_DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200
+_MAX_DEPTH, _MAX_FOLDERS, _MAX_RULES, _MAX_LINES = 4, 400, 20, 200
 
 
 def code_context(facts: SiteFacts) -> Mapping[str, Any]:
@@ -264,8 +264,8 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
                 applied[folder][address] = facts.rows[address]
                 covered[folder].add(path)
     shown = sorted(files)
-    if len(shown) > _MOST_FOLDERS:
-        shown = [folder for folder in shown if folder.count("/") < 2 or folder in applied][:_MOST_FOLDERS]
+    if len(shown) > _MAX_FOLDERS:
+        shown = [folder for folder in shown if folder.count("/") < 2 or folder in applied][:_MAX_FOLDERS]
     folders = [
         {"path": one, "files": files[one], "covered": len(covered[one]), "rules": list(applied[one].values())}
         for one in shown
@@ -276,7 +276,7 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
         "covered": len({path for paths in matched.values() for path in paths}),
         "example": next(examples, None) or next(iter(facts.tracked), "folder/file"),
         "folders": folders,
-        "most": _MOST_RULES,
+        "most": _MAX_RULES,
         "named": facts.rows_of(one for one in rules if matched.get(one.address)),
         "idle": facts.rows_of(one for one in rules if one.applies_to and not matched[one.address]),
         "everywhere": facts.rows_of(one for one in rules if not one.applies_to),
@@ -284,7 +284,7 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
 
 
 def _folders_above(path: str) -> Iterator[str]:
-    parts = path.split("/")[:-1][:_DEEPEST_FOLDER]
+    parts = path.split("/")[:-1][:_MAX_DEPTH]
     yield from ("/".join(parts[: at + 1]) + "/" for at in range(len(parts)))
 
 
@@ -309,7 +309,7 @@ def board_context(facts: SiteFacts) -> Mapping[str, Any]:
     return {
         "groups": [group for group in groups if group[1]],
         "pairs": [(one.a, one.b) for one in pairs if one.a in entries and one.b in entries],
-        "most": _MOST_LINES,
+        "most": _MAX_LINES,
     }
 
 

@@ -512,7 +512,7 @@ def test_explain_says_what_why_and_how_to_mend_and_all_lists_every_check(tmp_pat
 
 
 def test_progress_is_shown_only_on_a_terminal(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mdmem.cli.common.Progress._SHORTEST", 1)
+    monkeypatch.setattr("mdmem.cli.common.Progress._MIN_TOTAL", 1)
     assert run("check", cwd=folder).err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     said = run("check").err

@@ -220,7 +220,7 @@ def test_odd_files_are_pushed_and_come_back_as_they_are(
     dsn: str, tmp_path: Path, words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As many as there are at once: the server's own limit takes longer to reach.
-    monkeypatch.setattr("mdmem.hub.contents._MOST_WORDS", 1_000_000 * words // 15_000)
+    monkeypatch.setattr("mdmem.hub.contents._MAX_WORDS", 1_000_000 * words // 15_000)
     root = odd(tmp_path / "shop", words=words)
     git(root, "add", "-A")
     git(root, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},memory/nav/rules/module.md")

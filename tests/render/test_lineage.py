@@ -141,7 +141,7 @@ def test_of_a_long_chain_the_nearest_entries_are_drawn(tmp_path: Path, monkeypat
     root = make_root(tmp_path)
     for number in range(9):
         write_entry(root, f"nav/a/e{number}", supersedes=[f"nav/a/e{number - 1}"] if number else None)
-    monkeypatch.setattr("mdmem.render.lineage.MOST", 3)
+    monkeypatch.setattr("mdmem.render.lineage.MAX_BOXES", 3)
     drawn = chart(root, "nav/a/e4")
     assert re.findall(r"nav/a/e\d", " ".join(drawn)) == ["nav/a/e3", "nav/a/e4", "nav/a/e5"]
     assert "%% 6 more entries are not drawn" in drawn

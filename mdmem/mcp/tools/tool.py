@@ -35,7 +35,7 @@ Shown = Mapping[str, str]
 
 JSON_FORM = "json"
 AT, REPOSITORY = "at", "repository"
-_LONGEST_VALUE, _MOST_FAULTS = 60, 8
+_LONGEST_VALUE, _MAX_FAULTS = 60, 8
 # Parameters of a tool's function that are not arguments of the client.
 _INTERNAL = ("workspace", "hub", "shown")
 
@@ -303,7 +303,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
                 elif kind == "missing":
                     fault = f"`{name}` is missing: {properties[name]['description'].removesuffix('.')}"
                 faults[fault] = None
-            text = "; ".join(list(faults)[:_MOST_FAULTS])
+            text = "; ".join(list(faults)[:_MAX_FAULTS])
             if any(one["type"] == "extra_forbidden" for one in error.errors()):
                 text += f"; the tool takes {', '.join(f'`{one}`' for one in properties) or 'none'}"
             raise UsageError(text) from None

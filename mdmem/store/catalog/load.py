@@ -213,7 +213,7 @@ def place_of(table: WingSettings, root: Path) -> str:
 
 
 # The total size of parsed documents that are kept in memory, in bytes. Parsing one again would take 100 µs.
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_BYTES = 32 * 1024 * 1024
 
 
 def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
@@ -274,7 +274,7 @@ def _load_cached(
     for document in iter_documents(tree, list(unknown)):
         path = document.path
         size += len(document.data)
-        if size <= _MOST_BYTES:
+        if size <= _MAX_BYTES:
             documents[path] = document
         loaded[path] = found = _interpret(document)
         if not found.is_closed:

@@ -199,7 +199,7 @@ _ENDED = re.compile(rb"(?:\xef\xbb\xbf)?---(?:(?!\n---).)*?\nstatus:[ \t]*['\"]?
 
 
 # With more paths than this, ask git about the whole repository, because command lines are limited in length.
-_MOST_PLACES = 256
+_MAX_PLACES = 256
 
 
 class Activity(Struct, frozen=True):
@@ -219,7 +219,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones. git needs a date after 1970.
     start = max(since, date(1970, 1, 2)) - timedelta(days=1)
     options = ("--first-parent", "--diff-merges=first-parent", "--no-renames", "--no-follow")
-    paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
+    paths = [pathspec(place) for place in places] if len(places) <= _MAX_PLACES else [pathspec("")]
     try:
         printed = _ask(repository, *_LOG, *options, f"--since={start}T00:00:00+00:00", until or "HEAD", "--", *paths)
     except GitError:

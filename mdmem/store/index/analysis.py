@@ -26,7 +26,7 @@ VERSION = 5
 """Increase this number if any text gives other terms, so that existing indexes are rebuilt."""
 
 # The length to which terms are cut. Nobody types more, and encoded data would otherwise fill the index.
-_LONGEST = 64
+_MAX_LENGTH = 64
 # The size of the caches. A memory of 10,000 entries has 90,000 different runs; 200,000 need 80 MiB.
 _MEMO_LIMIT = 200_000
 # Snowball's list of stop words has the `t` of "doesn't", but not the `doesn`.
@@ -91,7 +91,7 @@ def positions_of(text: str) -> dict[str, list[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
     place = 0
     for chunk in text.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("utf-8", "surrogatepass").split():
-        token = _token_of(chunk) if len(chunk) <= _LONGEST else _token_of.__wrapped__(chunk)
+        token = _token_of(chunk) if len(chunk) <= _MAX_LENGTH else _token_of.__wrapped__(chunk)
         for whole in token.wholes:
             found[whole].append(place)
         for word in token.words:
@@ -175,7 +175,7 @@ def split(raw: str, *, singles: bool = False) -> Token:
         # Handle plain words first, since nine of ten runs are plain words.
         return Token(_word(raw.lower()))
     pieces = [piece for piece in _CONNECTOR.split(raw) if piece]
-    folded = raw.casefold()[:_LONGEST]
+    folded = raw.casefold()[:_MAX_LENGTH]
     if (pieces[0].isdecimal() and all(piece.isdecimal() for piece in pieces)) or (
         folded[-1] in "+#" and len(folded.rstrip("+#")) <= 2
     ):
@@ -185,7 +185,7 @@ def split(raw: str, *, singles: bool = False) -> Token:
     wholes = [] if len(pieces) == 1 and raw[0] != "." and raw[-1] not in "+#" else [*(_joined(raw) or (folded,))]
     if "/" in raw or ":" in raw or "\\" in raw:
         components = (part for part in _COMPONENT.split(raw) if part != raw and _CONNECTOR.search(part))
-        wholes += [part.casefold()[:_LONGEST] for part in components]
+        wholes += [part.casefold()[:_MAX_LENGTH] for part in components]
     for piece in pieces:
         bare = piece.rstrip("+#")
         is_one = bare.islower() or (bare.isupper() and bare.isalpha())
@@ -221,8 +221,8 @@ def _characters(text: str, *, singles: bool) -> Iterator[str]:
 def _word(folded: str) -> tuple[str, ...]:
     if not folded or folded in STOP_WORDS:
         return ()
-    if len(folded) > _LONGEST:
-        return (folded[:_LONGEST],)
+    if len(folded) > _MAX_LENGTH:
+        return (folded[:_MAX_LENGTH],)
     return (stem(folded) if folded.isascii() and folded.isalpha() else folded,)
 
 

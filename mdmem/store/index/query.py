@@ -24,7 +24,7 @@ from mdmem.store.index.schema import DATES, EXACT, FIELDS, SEARCHED, fold_values
 # The largest nesting of brackets, since the parsers call themselves for each level.
 _DEEPEST = 50
 # The longest query. Whoosh's parser takes a time that grows with the square of the length, a minute for 100,000.
-_LONGEST = 4000
+_MAX_LENGTH = 4000
 # The errors that Whoosh raises for an invalid query; for example, `<2` raises an IndexError.
 _PARSE_ERRORS = (
     *(QueryParserError, ArithmeticError, AssertionError, AttributeError),
@@ -76,8 +76,8 @@ _PLUGINS = (
 
 def parse(question: str) -> ParsedQuestion:
     """Parse a question in the query language; raises QuerySyntaxError if it is invalid."""
-    if len(question) > _LONGEST:
-        raise QuerySyntaxError(f"the query has more than {_LONGEST} characters; shorten it")
+    if len(question) > _MAX_LENGTH:
+        raise QuerySyntaxError(f"the query has more than {_MAX_LENGTH} characters; shorten it")
     depth, is_balanced = 0, question.count('"') % 2 == 0
     for bracket in re.findall("[()]", _QUOTED.sub("", question)):
         depth += 1 if bracket == "(" else -1

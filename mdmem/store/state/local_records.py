@@ -334,7 +334,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
 
 _PENDING, _BLOCKED, _CLAIMED, _RECEIPTS = "pending", "blocked", "claimed", "intents"
 # How long and how many receipts are kept. The process of a request may die, so a receipt must last longer.
-_RECEIPT_LASTS, _MOST_RECEIPTS = timedelta(days=1), 64
+_RECEIPT_LASTS, _MAX_RECEIPTS = timedelta(days=1), 64
 _Record = TypeVar("_Record", PendingWrite, Blocked)
 
 
@@ -448,7 +448,7 @@ class PendingWrites(Struct, frozen=True):
             fresh = {
                 path: one.at for path, one in known.items() if one is not None and receipt.at - one.at < _RECEIPT_LASTS
             }
-            newest = sorted(fresh, key=lambda path: fresh[path], reverse=True)[: _MOST_RECEIPTS - 1]
+            newest = sorted(fresh, key=lambda path: fresh[path], reverse=True)[: _MAX_RECEIPTS - 1]
             for path in known.keys() - newest:
                 path.unlink(missing_ok=True)
             write_record(self._path(_RECEIPTS, id_), receipt)

@@ -92,7 +92,7 @@ def _path(state: Path, token: str) -> Path:
 
 _FILE, _VERSION = "bearers.json", 1
 _BEARER_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
-_LONGEST = 64
+_MAX_LENGTH = 64
 
 
 class BearerToken(Struct, frozen=True, kw_only=True):
@@ -139,9 +139,9 @@ class BearerTokens(Struct, frozen=True):
 
     def add(self, name: str, access: Access, now: datetime) -> str:
         """Create a token and return its text, which is not stored; raises UsageError for an invalid or used name."""
-        if len(name) > _LONGEST or not _BEARER_NAME.match(name):
+        if len(name) > _MAX_LENGTH or not _BEARER_NAME.match(name):
             raise UsageError(
-                f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
+                f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_MAX_LENGTH}"
             )
         text = secrets.token_urlsafe(_BYTES)
         with folder_errors(self.state), write_lock(self.state / "bearers"):
