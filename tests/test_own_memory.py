@@ -40,7 +40,7 @@ def texts() -> dict[str, str]:
     return {name: text for name, text in found.items() if "\nstatus: deprecated\n" not in text}
 
 
-def is_there(pattern: str) -> bool:
+def exists(pattern: str) -> bool:
     """Say whether a path or glob meets a file; `<name>` stands for any name."""
     return next(TOP.glob(re.sub("<[a-z]+>", "*", pattern).rstrip("/")), None) is not None
 
@@ -49,7 +49,7 @@ def test_paths_that_own_entries_name_are_whole_and_exist() -> None:
     named = {(name, path) for name, text in texts().items() for path in PATH.findall(text)}
     assert named
     assert [pair for pair in sorted(named) if not pair[1].startswith(("mdmem/", "tests/", "example-wings/"))] == []
-    assert [pair for pair in sorted(named) if not is_there(pair[1])] == []
+    assert [pair for pair in sorted(named) if not exists(pair[1])] == []
 
 
 EXAMPLES = Path(__file__).parents[1] / "example-wings"

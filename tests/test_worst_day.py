@@ -162,8 +162,8 @@ def complete(case: Case, copy: Path, *, old: dict[str, bytes], new: dict[str, by
         run_here(capsys, "check", "--fix", cwd=mended / "memory")
         assert files(mended / "memory") == new
     again = run_here(capsys, *case.line, cwd=root)
-    is_there = found == new or (codes and case.again == 4)
-    assert (again.code, "fault of mdmem" in again.err) == (case.again if is_there else 0, False), again.err
+    exists = found == new or (codes and case.again == 4)
+    assert (again.code, "fault of mdmem" in again.err) == (case.again if exists else 0, False), again.err
     if codes and case.again == 4:
         run_here(capsys, "check", "--fix", cwd=root)
     assert files(root) == new

@@ -89,7 +89,7 @@ def save_command(
     # 1 if a person has to decide, 3 if the save is kept for another try.
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
-    return 0 if result.is_there else 1 if result.is_for_a_person else 3 if result.waits else 2
+    return 0 if result.is_stored else 1 if result.is_for_a_person else 3 if result.waits else 2
 
 
 def _manage_waiting(app: App, retried: str | None, dropped: str | None, *, is_sure: bool) -> int:
@@ -103,7 +103,7 @@ def _manage_waiting(app: App, retried: str | None, dropped: str | None, *, is_su
         app.print_result({"retried": [{"id": one.id, **it.as_json()} for one, it in tried]}, text)
         if not tried:
             app.remark("no write waits")
-        return int(not all(result.is_there for _, result in tried))
+        return int(not all(result.is_stored for _, result in tried))
     if dropped is not None:
         write = saver.get(dropped)
         named = f"{write.id[:ID_LENGTH]} ({rendered.title_of_write(write)})"

@@ -67,7 +67,7 @@ _COMMIT = (
 @_command("init")
 def init_command(app: App) -> None:
     """Make the hub's tables in a database, or bring them up to date."""
-    with open_hub(click.get_current_context().meta[_META], None, may_lack=True) as connection:
+    with open_hub(click.get_current_context().meta[_META], None, may_be_missing=True) as connection:
         before, version = init(connection)
     word = "already" if before == version else "now"
     app.print_result({"before": before, "version": version}, f"the hub's tables are {word} of version {version}")

@@ -27,7 +27,7 @@ LOCK_SECONDS = 50
 REBUILD = "`mdmem hub rebuild` sends the repository again"
 FORBIDDEN = "the hub does not allow this for this role or token; `mdmem hub grant` gives rights"
 
-_Made = TypeVar("_Made")
+T = TypeVar("T")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
 _RETRIES = 3
 _MIGRATIONS = {int(one.name[:4]): one for one in sorted((Path(__file__).parent / "migrations").glob("*.sql"))}
@@ -91,17 +91,17 @@ def connected(dsn: str, *, token: str | None = None, limits: Limits = _DEFAULT_L
 
 @contextmanager
 def open_hub(
-    dsn: str | None, token: str | None, *, may_lack: bool = False, limits: Limits = _DEFAULT_LIMITS
+    dsn: str | None, token: str | None, *, may_be_missing: bool = False, limits: Limits = _DEFAULT_LIMITS
 ) -> Iterator[HubConnection]:
     """Open the hub. Raises HubError if the tables have another version, or the token is unknown or has no effect.
 
-    With `may_lack`, also open a database without a hub. The address never comes from a file of the repository, because
-    a clone must not decide where data is sent.
+    With `may_be_missing`, also open a database without a hub. The address never comes from a file of the repository,
+    because a clone must not decide where data is sent.
     """
     if not dsn:
         raise UsageError("no hub is set: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
     with connected(dsn, token=token or None, limits=limits) as connection:
-        if not may_lack:
+        if not may_be_missing:
             (found,) = one_row(connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)))
             if found is None:
                 raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
@@ -138,7 +138,7 @@ def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iter
         yield cursor
 
 
-def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
+def run_with_retry(connection: HubConnection, do: Callable[[Cursor[Any]], T]) -> T:
     """Run a function in a transaction and return its result; repeat it up to three times after a conflict."""
     errors = _psycopg().errors
     for _ in range(_RETRIES):
@@ -156,7 +156,7 @@ def one_row(cursor: Any) -> tuple[Any, ...]:
     return row
 
 
-def named_rows(cursor: Any) -> list[dict[str, Any]]:
+def dict_rows(cursor: Any) -> list[dict[str, Any]]:
     """Return the rows of a statement as dictionaries by column name."""
     names = [column.name for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -172,11 +172,11 @@ def init(connection: HubConnection) -> tuple[int, int]:
         (encoding,) = one_row(cursor.execute("SHOW server_encoding"))
         if encoding != "UTF8":
             raise HubError(f"this database stores texts as {encoding}; make another database with `ENCODING 'UTF8'`")
-        asked = (
+        sql = (
             "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user,"
             " has_database_privilege(current_database(), 'CREATE'), current_database()"
         )
-        owner, caller, may_create, database = one_row(cursor.execute(asked, (SCHEMA,)))
+        owner, caller, may_create, database = one_row(cursor.execute(sql, (SCHEMA,)))
         if owner is None and not may_create:
             line = f'GRANT CREATE ON DATABASE "{database}" TO "{caller}"'
             raise HubError(

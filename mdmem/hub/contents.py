@@ -54,7 +54,7 @@ _BATCH = 200
 _MAX_WORDS = 1_000_000
 _MAX_LENGTH = 2_600
 # One of 64 entries is in the sample that counts how common each word is.
-_SAMPLE, _ONE_OF = " sample", 64
+_SAMPLE, _SAMPLE_RATE = " sample", 64
 # The mark for a word of a title. No word contains a blank, so marks and words cannot be confused.
 _TITLE = " ="
 _UNSTORED = re.compile("[\ud800-\udfff]")
@@ -198,9 +198,9 @@ class Contents:
 
     def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
         """Yield the files of a wing at some paths, parsed and analysed, in lists of at most 200."""
-        asked = [wing.files[path] for path in sorted(paths)]
-        for start in range(0, len(asked), _BATCH):
-            batch = asked[start : start + _BATCH]
+        chosen = [wing.files[path] for path in sorted(paths)]
+        for start in range(0, len(chosen), _BATCH):
+            batch = chosen[start : start + _BATCH]
             files = [one.path for one in batch if one.kind is FileKind.FILE]
             wanted = [path for path in files if is_entry_place(path) or path == f"{wing.name}/{MANIFEST}"]
             contents, read = dict(self.tree.read(wanted)), []
@@ -213,7 +213,7 @@ class Contents:
                     document = parse_document(file.path, content)
                     entry = load_entry(document).entry if path != MANIFEST else None
                     if entry is not None:
-                        is_sampled = crc32(f"{path} {file.digest}".encode()) % _ONE_OF == 0
+                        is_sampled = crc32(f"{path} {file.digest}".encode()) % _SAMPLE_RATE == 0
                         words = words_of(entry, document.body, is_sampled=is_sampled)
                         links, is_short = self._links(wing, entry, document.body)
                         one = replace(one, entry=entry, words=words, links=links, has_short_links=is_short)

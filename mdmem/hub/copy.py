@@ -77,7 +77,7 @@ def copy_key(cursor: Any, name: str) -> CopyKey:
     repository = get_repository(cursor, name)
     own = "SELECT id, name FROM wing WHERE repository_id = %s ORDER BY 1"
     pinned = "SELECT wing_id, name FROM visible_pin() WHERE repository_id = %s ORDER BY 1, 2"
-    wings, pins = (tuple(cursor.execute(asked, (repository.id,)).fetchall()) for asked in (own, pinned))
+    wings, pins = (tuple(cursor.execute(sql, (repository.id,)).fetchall()) for sql in (own, pinned))
     (is_whole,) = one_row(cursor.execute("SELECT reads_whole(%s)", (repository.id,)))
     return CopyKey(repository, wings, pins, is_whole)
 

@@ -10,16 +10,16 @@ from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.connection import REBUILD, HubConnection, one_row, retried, transaction
+from mdmem.hub.connection import REBUILD, HubConnection, one_row, run_with_retry, transaction
 from mdmem.hub.contents import COLUMNS, Contents, HubWing, WingSource, narrow_settings, plain_text
 from mdmem.hub.repositories import (
     FORMAT,
     HubRepository,
     checked_name,
+    default_names,
     find_repository,
-    not_to_push,
-    own_names,
     own_repository,
+    push_refusal,
     remote_place,
 )
 from mdmem.model.entry import Wing
@@ -86,12 +86,12 @@ def push(
     contents = Contents(workspace, commit)
 
     def send(cursor: Any) -> PushResult:
-        stored = _take_repository(cursor, contents, given=repository)
+        stored = _lock_repository(cursor, contents, option=repository)
         how = _succession(cursor, git, stored, commit, is_rewritten=is_rewritten)
         had = stored.commit
         if how is Succession.OLDER:
             return PushResult(stored.name, commit, had or commit, had, how)
-        counts = _transfer(cursor, stored.id, contents, is_whole=is_whole)
+        counts = _update_wings(cursor, stored.id, contents, is_whole=is_whole)
         result = PushResult(stored.name, commit, commit, had, how, *counts, missing=contents.missing_sentences)
         place, settings = remote_place(contents.remote), contents.settings
         if result.is_unchanged and (stored.format, stored.url) == (FORMAT, place) and not is_whole:
@@ -103,38 +103,38 @@ def push(
             " settings = %b, narrow_settings = %b, pushed_at = now(), serial = serial + 1 WHERE id = %s",
             (*stated, settings, narrow_settings(settings), stored.id),
         )
-        noted = "INSERT INTO push (repository_id, serial, commit) SELECT id, serial, commit FROM repository"
-        cursor.execute(f"{noted} WHERE id = %s", (stored.id,))
+        sql = "INSERT INTO push (repository_id, serial, commit) SELECT id, serial, commit FROM repository"
+        cursor.execute(f"{sql} WHERE id = %s", (stored.id,))
         return result
 
-    return retried(connection, send)
+    return run_with_retry(connection, send)
 
 
-def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> HubRepository:
+def _lock_repository(cursor: Any, contents: Contents, *, option: str | None) -> HubRepository:
     """Return and lock the repository to push to, or add it; raises UsageError if the name belongs to another memory."""
     location, commit = contents.workspace.location, contents.commit
-    name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
+    name = checked_name(option) if option is not None else default_names(location, contents.remote)[0]
     found = find_repository(cursor, name, is_locked=True)
     # If the folder of this memory moved, the row is about the memory before that.
     settings = f"{found.root}/{SETTINGS_NAME}" if found is not None and found.root else SETTINGS_NAME
     is_elsewhere = found is not None and found.commit is not None and found.root != location.under
     if found is not None and is_elsewhere and list_revision(location.get_repository(), commit, settings):
-        if given is not None:
+        if option is not None:
             where = found.root or "the top"
             raise UsageError(
                 f"in the hub, `{name}` is another memory of this repository, at {where};"
                 " choose another name with --repository"
             )
-        name = checked_name(own_names(location, contents.remote)[1])
+        name = checked_name(default_names(location, contents.remote)[1])
         found = find_repository(cursor, name, is_locked=True)
     if found is not None:
         return found
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
-        raise not_to_push(name)
-    made = "INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-    cursor.execute(made, (name, location.under))
+        raise push_refusal(name)
+    sql = "INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+    cursor.execute(sql, (name, location.under))
     # Look again. If another process just added the name, it may belong to another memory.
-    return _take_repository(cursor, contents, given=given)
+    return _lock_repository(cursor, contents, option=option)
 
 
 def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
@@ -165,7 +165,7 @@ def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str
     return Succession.REWRITTEN
 
 
-class _Listed(NamedTuple):
+class _StoredFile(NamedTuple):
     """The kind and hash of a file's row. They show whether the file is the same in the commit."""
 
     kind: str
@@ -174,49 +174,49 @@ class _Listed(NamedTuple):
     has_short_links: bool
 
 
-def _transfer(
+def _update_wings(
     cursor: Any, repository: int, contents: Contents, *, is_whole: bool
 ) -> tuple[int, int, int, int, tuple[str, ...]]:
     """Update the rows of a repository to a commit, all with `is_whole`; return the counts for a `PushResult`."""
     rows = cursor.execute("SELECT name, id, format FROM wing WHERE repository_id = %s", (repository,)).fetchall()
     had = {name: (id_, format_) for name, id_, format_ in rows}
     own = {name: wing for name, wing in contents.wings.items() if wing.source is None}
-    pins, kept = _pin(cursor, repository, contents, is_whole=is_whole)
+    pins, kept = _update_pins(cursor, repository, contents, is_whole=is_whole)
     added = changed = removed = 0
     for name in had.keys() - own.keys():
-        removed += len(_list(cursor, had[name][0]))
+        removed += len(_stored_files(cursor, had[name][0]))
         cursor.execute("DELETE FROM wing WHERE id = %s", (had[name][0],))
-    planned: list[tuple[int, HubWing, dict[str, _Listed], set[str]]] = []
+    planned: list[tuple[int, HubWing, dict[str, _StoredFile], set[str]]] = []
     for name, wing in own.items():
         if name not in had:
             # The new row is visible only to the next statement.
             cursor.execute("INSERT INTO wing (repository_id, name) VALUES (%s, %s)", (repository, name))
-            asked = "SELECT id, %s FROM wing WHERE repository_id = %s AND name = %s"
-            had[name] = one_row(cursor.execute(asked, (FORMAT, repository, name)))
+            sql = "SELECT id, %s FROM wing WHERE repository_id = %s AND name = %s"
+            had[name] = one_row(cursor.execute(sql, (FORMAT, repository, name)))
         id_, format_ = had[name]
         if is_whole or format_ != FORMAT:
             cursor.execute("DELETE FROM file WHERE wing_id = %s", (id_,))
-        listed = _list(cursor, id_)
-        other = {path for path, file in wing.files.items() if listed.get(path, ())[:2] != (file.kind, file.digest)}
-        planned.append((id_, wing, listed, other))
-        added, changed = added + len(other - listed.keys()), changed + len(other & listed.keys())
-        removed += len(listed.keys() - wing.files.keys())
-    for id_, wing, listed, other in planned:
+        stored = _stored_files(cursor, id_)
+        other = {path for path, file in wing.files.items() if stored.get(path, ())[:2] != (file.kind, file.digest)}
+        planned.append((id_, wing, stored, other))
+        added, changed = added + len(other - stored.keys()), changed + len(other & stored.keys())
+        removed += len(stored.keys() - wing.files.keys())
+    for id_, wing, stored, other in planned:
         if added or removed or pins:
             # The target of a short link depends on which files exist.
-            other |= {path for path in listed.keys() & wing.files.keys() if listed[path].has_short_links}
-        drop = [row.id for path, row in listed.items() if path in other or path not in wing.files]
+            other |= {path for path in stored.keys() & wing.files.keys() if stored[path].has_short_links}
+        drop = [row.id for path, row in stored.items() if path in other or path not in wing.files]
         cursor.execute("DELETE FROM file WHERE id = ANY(%s)", (drop,))
-        _send(cursor, id_, contents, wing, other)
+        _insert_files(cursor, id_, contents, wing, other)
     return added, changed, removed, pins, kept
 
 
-def _list(cursor: Any, wing: int) -> dict[str, _Listed]:
-    asked = "SELECT path, kind, blob, id, has_short_links FROM file WHERE wing_id = %s"
-    return {path: _Listed(*rest) for path, *rest in cursor.execute(asked, (wing,)).fetchall()}
+def _stored_files(cursor: Any, wing: int) -> dict[str, _StoredFile]:
+    sql = "SELECT path, kind, blob, id, has_short_links FROM file WHERE wing_id = %s"
+    return {path: _StoredFile(*rest) for path, *rest in cursor.execute(sql, (wing,)).fetchall()}
 
 
-def _send(cursor: Any, id_: int, contents: Contents, wing: HubWing, paths: Collection[str]) -> None:
+def _insert_files(cursor: Any, id_: int, contents: Contents, wing: HubWing, paths: Collection[str]) -> None:
     """Insert files of a wing with their links, and update the wing's own row."""
     manifest = None
     for batch in contents.batches(wing, paths):
@@ -250,7 +250,7 @@ _INSERT_LINKS = (
 )
 
 
-def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> tuple[int, tuple[str, ...]]:
+def _update_pins(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> tuple[int, tuple[str, ...]]:
     """Update the pins of a repository to a commit; return how many changed, and the damaged wings that were kept.
 
     A pinned wing is sent once, by the first repository that pins it, and never changes. With `is_whole`, it is sent
@@ -268,9 +268,9 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
         for name, (source, *_) in had.items()
         if (wanted[name].source != source if name in wanted else not contents.awaits(name, source))
     }
-    loosened = sorted(stale | (wanted.keys() & had.keys() if is_whole else set()))
+    unpinned = sorted(stale | (wanted.keys() & had.keys() if is_whole else set()))
     # A pinned wing is deleted together with its last pin. If it is pinned again, it is a new wing.
-    cursor.execute("SELECT unpin(%s, %s)", (repository, loosened))
+    cursor.execute("SELECT unpin(%s, %s)", (repository, unpinned))
     changed = {name for name, wing in wanted.items() if had.get(name) != (wing.source, wing.tree, FORMAT)}
     # Always in the same order, so that two pushes cannot deadlock.
     ordered = sorted(wanted, key=lambda name: str(wanted[name].source))
@@ -284,7 +284,7 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
         id_, is_new, is_owner = one_row(cursor.execute(pinned, named))
         if is_new or (is_whole and is_owner):
             cursor.execute("DELETE FROM file WHERE wing_id = %s", (id_,))
-            _send(cursor, id_, contents, wanted[name], wanted[name].files.keys())
+            _insert_files(cursor, id_, contents, wanted[name], wanted[name].files.keys())
         else:
             kept.append(name)
     return len(changed | stale), tuple(kept) if is_whole else ()
@@ -303,7 +303,7 @@ class VerifyReport(Struct, frozen=True):
 def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
     """Compare every row of a repository with the commit that was pushed last; raises NotFoundError if there is none."""
     with transaction(connection, is_snapshot=True) as cursor:
-        stored = own_repository(cursor, workspace.location, given=repository)
+        stored = own_repository(cursor, workspace.location, option=repository)
         commit = stored.commit or ""
         if not has_commit(workspace.location.get_repository(), commit):
             raise EnvironmentFaultError(
@@ -330,15 +330,15 @@ _FILES = (
 def _compare(cursor: Any, repository: int, contents: Contents) -> Iterator[Finding]:
     """Yield a finding for every difference between the rows of a repository and a commit."""
     place = remote_place(contents.remote)
-    asked = "SELECT root, url, tracked, narrow_settings, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
-    root, url, tracked, narrow, is_whole, settings = one_row(cursor.execute(asked, (repository,)))
+    sql = "SELECT root, url, tracked, narrow_settings, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
+    root, url, tracked, narrow, is_whole, settings = one_row(cursor.execute(sql, (repository,)))
     if is_whole and settings != contents.settings:
         yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
     stated = (contents.workspace.location.under, list(map(plain_text, contents.tracked)))
     # A clone without a remote does not know the URL of the repository.
     if (root, tracked, narrow) != (*stated, narrow_settings(contents.settings)) or place not in (None, url):
         yield _finding("row-differs", ".", "the row of the repository differs")
-    wings, pins = ({row[0]: row[1:] for row in cursor.execute(asked, (repository,))} for asked in (_OWN, _PINNED))
+    wings, pins = ({row[0]: row[1:] for row in cursor.execute(sql, (repository,))} for sql in (_OWN, _PINNED))
     for name, wing in contents.wings.items():
         source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
         if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.connection import EXPECTED, SCHEMA, HubConnection, named_rows, one_row, transaction
+from mdmem.hub.connection import EXPECTED, SCHEMA, HubConnection, dict_rows, one_row, transaction
 from mdmem.store.git.process import setting
 from mdmem.store.index.analysis import VERSION
 from mdmem.store.settings import is_path
@@ -83,7 +83,7 @@ def remote_place(remote: str | None) -> str | None:
     return place_name(remote)
 
 
-def own_names(location: Location, remote: str | None) -> tuple[str, str]:
+def default_names(location: Location, remote: str | None) -> tuple[str, str]:
     """Return two default names for a memory; the second is used if another memory has the first.
 
     The first is `owner/name` of the remote, or the name of the main worktree's folder. The second also has the
@@ -103,7 +103,7 @@ def own_names(location: Location, remote: str | None) -> tuple[str, str]:
 
 
 def require_owner(cursor: Any, action: str) -> None:
-    """Raise UsageError unless the caller has the rights of the hub's owner; `does` completes the message."""
+    """Raise UsageError unless the caller has the rights of the hub's owner; `action` completes the message."""
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise UsageError(f"only the hub's owner role, or a member of it, {action}; connect with such a role")
 
@@ -113,11 +113,11 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
 
     With `is_locked`, its row stays locked until the transaction ends; raises UsageError if the caller may not push it.
     """
-    asked = (
+    sql = (
         f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
         " WHERE name = %(name)s) ORDER BY name <> %(name)s LIMIT 1"
     )
-    row = cursor.execute(asked, {"name": name}).fetchone()
+    row = cursor.execute(sql, {"name": name}).fetchone()
     if row is None or not is_locked:
         return HubRepository(*row) if row is not None else None
     # Another process may have pushed, renamed or deleted the repository while this one waited for the lock.
@@ -125,7 +125,7 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
     if locked is not None:
         return HubRepository(*locked)
     if not cursor.execute("SELECT FROM pushable_repository() AS id WHERE id = %s", (row[0],)).rowcount:
-        raise not_to_push(name)
+        raise push_refusal(name)
     return find_repository(cursor, name, is_locked=True)
 
 
@@ -140,16 +140,16 @@ def get_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRep
     return found
 
 
-def not_to_push(name: str) -> UsageError:
+def push_refusal(name: str) -> UsageError:
     """Return an error with the same message for a repository that may not be pushed and for a missing repository."""
     line = f"mdmem hub grant NAME {name} --push"
     return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
 
 
-def own_repository(cursor: Any, location: Location, *, given: str | None) -> HubRepository:
-    """Return a memory's repository, by the given or a default name; raises NotFoundError if it was never pushed."""
+def own_repository(cursor: Any, location: Location, *, option: str | None) -> HubRepository:
+    """Return a memory's repository, by the typed or a default name; raises NotFoundError if it was never pushed."""
     remote = setting(location.get_repository(), "remote.origin.url")
-    names = [given] if given is not None else own_names(location, remote)
+    names = [option] if option is not None else default_names(location, remote)
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
         raise NotFoundError(f"the hub has no copy of `{names[0]}`; `mdmem hub push` sends one")
@@ -214,10 +214,10 @@ class HubReport(Struct, frozen=True):
 def status(connection: HubConnection) -> HubReport:
     """Return the state of the hub, with the repositories that the caller may see."""
     with transaction(connection, is_snapshot=True) as cursor:
-        rows = named_rows(cursor.execute(_REPOSITORIES, (FORMAT,), binary=True))
+        rows = dict_rows(cursor.execute(_REPOSITORIES, (FORMAT,), binary=True))
         # Only the owner may see the size, because it tells how much other repositories have.
-        sized = "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = %s::regnamespace"
-        (size,) = one_row(cursor.execute(f"{sized} AND relkind = 'r' AND is_owner()", (SCHEMA,)))
+        sql = "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = %s::regnamespace"
+        (size,) = one_row(cursor.execute(f"{sql} AND relkind = 'r' AND is_owner()", (SCHEMA,)))
     return HubReport(EXPECTED, tuple(RepositoryState(**row) for row in rows), None if size is None else int(size))
 
 
@@ -240,7 +240,7 @@ ORDER BY repository.name"""
 
 _TOKEN_BYTES = 32
 _TOKEN_NAME = re.compile(r"(?!.{65})[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
-_DOES = "says who sees what"
+_GRANTING = "says who sees what"
 
 
 class Permission(Struct, frozen=True):
@@ -274,21 +274,21 @@ def grant(
     A repository that may be pushed need not exist yet. A single wing cannot be pushed.
     """
     with transaction(connection) as cursor:
-        require_owner(cursor, _DOES)
+        require_owner(cursor, _GRANTING)
         principal = _find_principal(cursor, name)
         if principal is None:
             role = _role_id(cursor, name)
             if role is None:
                 raise NotFoundError(f"there is no token and no database role `{name}`; `mdmem hub token` makes one")
-            made = "INSERT INTO principal (role) VALUES (%s::oid) RETURNING id"
-            (principal,) = one_row(cursor.execute(made, (role,)))
+            sql = "INSERT INTO principal (role) VALUES (%s::oid) RETURNING id"
+            (principal,) = one_row(cursor.execute(sql, (role,)))
         if sees_all:
             cursor.execute("INSERT INTO permission (principal_id) VALUES (%s) ON CONFLICT DO NOTHING", (principal,))
         for place in places:
             repository, wing = _find_place(cursor, place)
             if repository is None and may_push:
-                made = "INSERT INTO repository (name) VALUES (%s) RETURNING id"
-                (repository,), wing = one_row(cursor.execute(made, (checked_name(place),))), None
+                sql = "INSERT INTO repository (name) VALUES (%s) RETURNING id"
+                (repository,), wing = one_row(cursor.execute(sql, (checked_name(place),))), None
             elif repository is None:
                 raise NotFoundError(
                     f"the hub has no repository `{place}`; push it first, or add `--push` to allow its first push"
@@ -315,7 +315,7 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
     `sees_all` revokes the permission that `grant --all` gave. With neither, all permissions are revoked.
     """
     with transaction(connection) as cursor:
-        require_owner(cursor, _DOES)
+        require_owner(cursor, _GRANTING)
         principal = _get_principal(cursor, name)
         if sees_all or not places:
             which = " AND repository_id IS NULL" if sees_all else ""
@@ -343,14 +343,14 @@ def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False
     text = secrets.token_urlsafe(_TOKEN_BYTES)
     digest = sha256(text.encode()).digest()
     with transaction(connection) as cursor:
-        require_owner(cursor, _DOES)
+        require_owner(cursor, _GRANTING)
         if is_rotated:
             _change_token(cursor, name, "UPDATE principal SET token_hash = %s WHERE name = %s", (digest, name))
             return text
         if _role_id(cursor, name) is not None:
             raise UsageError(f"`{name}` is a role of the database, which needs no token; give the token another name")
-        made = "INSERT INTO principal (name, token_hash) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-        if cursor.execute(made, (name, digest)).rowcount == 0:
+        sql = "INSERT INTO principal (name, token_hash) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+        if cursor.execute(sql, (name, digest)).rowcount == 0:
             raise UsageError(f"there is a token `{name}` already; `--rotate` replaces it, `--drop` removes it")
     return text
 
@@ -358,7 +358,7 @@ def make_token(connection: HubConnection, name: str, *, is_rotated: bool = False
 def drop_token(connection: HubConnection, name: str) -> None:
     """Delete a token and its permissions immediately; raises NotFoundError if there is no such token."""
     with transaction(connection) as cursor:
-        require_owner(cursor, _DOES)
+        require_owner(cursor, _GRANTING)
         _change_token(cursor, name, "DELETE FROM principal WHERE name = %s", (name,))
 
 
@@ -371,7 +371,7 @@ def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, .
     """Return the grants of one name or of everybody; a caller who is not the owner gets only their own grants."""
     with transaction(connection, is_snapshot=True) as cursor:
         if name is not None:
-            require_owner(cursor, _DOES)
+            require_owner(cursor, _GRANTING)
             return (_granted(cursor, _get_principal(cursor, name)),)
         if not one_row(cursor.execute("SELECT is_owner()"))[0]:
             return (Grant(None, tuple(Permission(*row) for row in cursor.execute(_OWN))),)
@@ -402,8 +402,8 @@ def _role_id(cursor: Any, name: str) -> int | None:
 
 
 def _find_principal(cursor: Any, name: str) -> int | None:
-    asked = "SELECT id FROM principal WHERE name = %s OR role = %s::oid"
-    row = cursor.execute(asked, (name, _role_id(cursor, name))).fetchone()
+    sql = "SELECT id FROM principal WHERE name = %s OR role = %s::oid"
+    row = cursor.execute(sql, (name, _role_id(cursor, name))).fetchone()
     return None if row is None else int(row[0])
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mdmem.ask.question import Question
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.connection import named_rows
+from mdmem.hub.connection import dict_rows
 from mdmem.hub.contents import lexeme
 from mdmem.hub.repositories import get_repository
 from mdmem.markdown.front_matter import body_of
@@ -110,7 +110,7 @@ def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] =
         return HubResult(question.words)
     scores = {row[0]: round(row[1], 6) for row in rows}
     _, _, matches, is_all, beginnings = rows[0]
-    found = _without_copies(load_entries(cursor, scores))
+    found = _deduplicated(load_entries(cursor, scores))
     best = sorted(found, key=lambda one: (-scores[one.id], one.repository, one.address))[:limit]
     passages = _snippets(cursor, best, [*terms, *asked.wholes])
     return HubResult(
@@ -155,7 +155,7 @@ def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
         (list(ids),),
         binary=True,
     )
-    rows = named_rows(cursor)
+    rows = dict_rows(cursor)
     pins = find_pins(cursor, {row["wing_id"] for row in rows if row["repository_id"] is None})
     found = []
     for row in rows:
@@ -177,7 +177,7 @@ def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]
     return {id_: tuple(pins) for id_, pins in grouped((id_, Pin(*pin)) for id_, *pin in rows).items()}
 
 
-def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:
+def _deduplicated(found: Iterable[HubEntry]) -> list[HubEntry]:
     """Return each entry once: that of a pinned wing only if the wing's own repository has other content.
 
     If two repositories claim the same place, keep both, because neither may hide the other.
@@ -235,10 +235,10 @@ def who(cursor: Any, query: str, *, repositories: Sequence[str]) -> HubResult:
         result = search_hub(cursor, Question(words=query), repositories=repositories, limit=_BEST)
     if not result.entries:
         raise NotFoundError(f"no entry that you may read is at `{query}`, or contains one of its words")
-    return replace(result, entries=tuple(_owned(cursor, one) for one in result.entries))
+    return replace(result, entries=tuple(_with_dependents(cursor, one) for one in result.entries))
 
 
-def _owned(cursor: Any, entry: HubEntry) -> HubEntry:
+def _with_dependents(cursor: Any, entry: HubEntry) -> HubEntry:
     """Return an entry with its dependents in its own repository and in repositories that pin its wing at any commit."""
     copies = cursor.execute(
         "SELECT id FROM wing WHERE id = %s OR (repository_id IS NULL AND source = %s AND source_path = %s)",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.engine import CheckReport
 from mdmem.errors import MdmemError
-from mdmem.lsp.edit import edit_of, proved_edit
+from mdmem.lsp.edit import checked_edit, edit_of
 from mdmem.lsp.memory import Document
 from mdmem.lsp.tokens import TokenKind
 from mdmem.model.entry import Status
@@ -122,7 +122,7 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
     steps.append(("Deprecate", partial(plan_deprecation, workspace, address, reason=REASON)))
     for title, plan in steps:
         try:
-            edit = proved_edit(document.memory, plan())
+            edit = checked_edit(document.memory, plan())
         except MdmemError:
             continue
         if edit is not None:

@@ -103,7 +103,7 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
     number = document.position_at(offset).line
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
     end = "\n" if "\n" in document.text[offset:] else ""
-    snippets = memory.abilities.snippets
+    snippets = memory.capabilities.snippets
 
     def blank(word: str) -> str:
         escaped = _SNIPPET_SIGNS.sub(r"\\\g<0>", word)
@@ -130,18 +130,17 @@ def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
     text, token = document.text, document.parsed.token_at(offset)
     start = text.rfind("\n", 0, offset) + 1
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
-    is_there = token is not None and token.kind is TokenKind.KEY
-    slot = token if is_there and token is not None else _word_around(document, start, offset)
-    where = document.range_of_token(slot)
-    there = {field.key.text: "".join(item.text for item in field.items) for field in document.parsed.fields}
+    replaced = token if token is not None and token.kind is TokenKind.KEY else None
+    where = document.range_of_token(replaced or _word_around(document, start, offset))
+    present = {field.key.text: "".join(item.text for item in field.items) for field in document.parsed.fields}
     is_entry = is_entry_place(document.path or "")
-    type_, holders = there.get("type", ""), (there.get("type", ""), there.get("label", ""))
+    type_, holders = present.get("type", ""), (present.get("type", ""), present.get("label", ""))
     possible = KNOWN_FIELDS if is_entry else WING_FIELDS
-    missing = [field for field in FIELDS if field.name in possible and field.name not in there]
+    missing = [field for field in FIELDS if field.name in possible and field.name not in present]
     if is_entry and type_ in list(EntryType):
         missing = [one for one in missing if one.holder is Holder.ENTRY or one.holder.value in holders]
     for field in sorted(missing, key=lambda one: (not one.required, one.holder.value not in holders)):
-        new = field.name if is_there else f"{field.name}: "
+        new = field.name if replaced else f"{field.name}: "
         yield _item(where, field.name, new, types.CompletionItemKind.Field, detail=field.meaning)
 
 

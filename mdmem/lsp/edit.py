@@ -20,7 +20,7 @@ from mdmem.write.move import plan_named_moves
 from mdmem.write.write import permitted, refuse_faults
 
 
-def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool = True) -> types.WorkspaceEdit | None:
+def checked_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool = True) -> types.WorkspaceEdit | None:
     """Return the edit for a plan after checking its result; None if nothing changes.
 
     Raises UsageError if the plan would cause errors in the memory, if a file must not be written, or if the editor
@@ -34,7 +34,7 @@ def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool
 def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool = True) -> types.WorkspaceEdit | None:
     """Return the edit that makes some changes to the current versions of documents; None if nothing changes.
 
-    With `with_renames=False`, the editor moves the files itself. Raises the errors of `proved_edit`.
+    With `with_renames=False`, the editor moves the files itself. Raises the errors of `checked_edit`.
     """
     for change in changes:
         _require_possible(memory, change, with_renames=with_renames)
@@ -62,7 +62,7 @@ def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool
     ]
     if not (edits or renames):
         return None
-    if memory.abilities.versioned_edits:
+    if memory.capabilities.versioned_edits:
         return types.WorkspaceEdit(document_changes=[*creates, *edits, *renames])
     plain = {one.text_document.uri: [e for e in one.edits if isinstance(e, types.TextEdit)] for one in edits}
     return types.WorkspaceEdit(changes=plain)
@@ -76,9 +76,9 @@ def _require_possible(memory: OpenMemory, change: Change, *, with_renames: bool)
         existing = next(one for one in (root / path, *(root / path).parents) if one.exists())
         if not os.access(existing, os.W_OK):
             raise UsageError(f"`{path}` is read-only; make it writable, then try again")
-    if change.before is None and not memory.abilities.creates_files:
+    if change.before is None and not memory.capabilities.creates_files:
         raise UsageError("this editor cannot create files; use `mdmem new`")
-    if change.path != change.to and with_renames and not memory.abilities.renames_files:
+    if change.path != change.to and with_renames and not memory.capabilities.renames_files:
         names = f"{change.path.removesuffix('.md')} {change.to.removesuffix('.md')}"
         raise UsageError(f"this editor cannot move files; use `mdmem mv {names}`")
 
@@ -107,7 +107,7 @@ def text_edits_to(document: Document, after: bytes) -> list[types.TextEdit]:
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
+def _lsp_errors() -> Iterator[None]:
     """Turn an error in the `with` block into an LSP error response with one sentence."""
     code = types.LSPErrorCodes.RequestFailed.value
     try:
@@ -121,11 +121,11 @@ def _refusing() -> Iterator[None]:
 
 def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
     """Return the address to rename: the address at a position, or on line 1 that of the file's entry; else None."""
-    found = _named_at(document, params.position)
+    found = _address_at(document, params.position)
     return types.PrepareRenamePlaceholder(found[1], found[0]) if found is not None else None
 
 
-def _named_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
+def _address_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
     """Return the address at a position and its range; on the first line, those of the entry itself."""
     token = document.token_at(position)
     if document.is_code:
@@ -141,18 +141,18 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edit that renames the entry at a position, or None; raises JsonRpcException if a rename is refused."""
-    found = _named_at(document, params.position)
+    found = _address_at(document, params.position)
     if found is None:
         return None
-    with _refusing():
+    with _lsp_errors():
         plan = plan_named_moves(document.memory.workspace, {found[0]: params.new_name.strip()})
-        return proved_edit(document.memory, plan)
+        return checked_edit(document.memory, plan)
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
     """Return the edit that updates links to moved files, or None; raises JsonRpcException if a move is not possible."""
     found: dict[OpenMemory, dict[str, str]] = {}
-    with _refusing():
+    with _lsp_errors():
         for one in params.files:
             old, new = file_of(one.old_uri), file_of(one.new_uri)
             if old is not None and new is not None and (memory := memories.memory_of(old)) is not None:
@@ -161,7 +161,7 @@ def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.Wo
         if len(moved) > 1:
             raise UsageError("these files belong to several memories; move those of one at a time")
         for memory, names in moved.items():
-            return proved_edit(memory, plan_named_moves(memory.workspace, names), with_renames=False)
+            return checked_edit(memory, plan_named_moves(memory.workspace, names), with_renames=False)
     return None
 
 

@@ -230,7 +230,7 @@ class OpenMemory:
     def __init__(self, location: Location, environment: Mapping[str, str], today: Callable[[], date]) -> None:
         """Set up the memory without reading any file."""
         self.location, self.today = location, today
-        self.abilities, self.codec = Capabilities(), PositionCodec()
+        self.capabilities, self.codec = Capabilities(), PositionCodec()
         self.documents: dict[str, Document] = {}
         self.disk = Workspace(location, environment, location.root, today())
         self._overlay = TreeView(self.disk.tree, changed={})
@@ -335,16 +335,16 @@ class OpenMemory:
             return
         stored = self.documents[document.path] = document.compared_with(self.bytes_on_disk(document.path))
         if stored.saved is None:
-            self._forget()
+            self._clear_cache()
 
     def drop(self, path: str) -> None:
         """Remove a document that was closed, so that its file on disk is used again."""
         document = self.documents.pop(path, None)
         if document is not None and document.saved is None:
-            self._forget()
+            self._clear_cache()
 
     @property
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         """Return whether the root still has a settings file."""
         return (self.location.root / SETTINGS_NAME).is_file()
 
@@ -356,12 +356,12 @@ class OpenMemory:
             return False
         self._stamp, self._facts = stamp, None
         self.disk, self._overlay = fresh, TreeView(fresh.tree, changed={})
-        self._forget()
+        self._clear_cache()
         for path, document in self.documents.items():
             self.documents[path] = document.compared_with(self.bytes_on_disk(path))
         return True
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         for name in ("workspace", "settings", "case", "findings"):
             self.__dict__.pop(name, None)
 
@@ -378,7 +378,7 @@ class Memories:
         """Set up the list without reading any file."""
         self._environment, self._today = environment, today
         self.workspace = EditorWorkspace(None)
-        self.abilities = Capabilities()
+        self.capabilities = Capabilities()
         self.opened: dict[Path, OpenMemory] = {}
         self._located: dict[Path, Location | None] = {}
 
@@ -401,7 +401,7 @@ class Memories:
             return None
         if location.root not in self.opened:
             memory = self.opened[location.root] = OpenMemory(location, self._environment, self._today)
-            memory.abilities, memory.codec = self.abilities, self.workspace.position_codec
+            memory.capabilities, memory.codec = self.capabilities, self.workspace.position_codec
         return self.opened[location.root]
 
     def document(self, uri: str) -> Document | None:
@@ -434,9 +434,9 @@ class Memories:
             memory.drop(path)
         return memory
 
-    def locate_again(self) -> list[OpenMemory]:
+    def relocate(self) -> list[OpenMemory]:
         """Find the memory of each open document again, and return the memories that were deleted."""
-        gone = [memory for memory in self.opened.values() if not memory.is_there]
+        gone = [memory for memory in self.opened.values() if not memory.exists]
         for memory in gone:
             del self.opened[memory.location.root]
         self._located.clear()

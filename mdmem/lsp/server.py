@@ -140,7 +140,7 @@ class Server(LanguageServer):
         self.window_show_message(types.ShowMessageParams(kind, message))
 
     def _initialize(self, params: types.InitializeParams) -> None:
-        self.memories.abilities = capabilities_of(params.capabilities)
+        self.memories.capabilities = capabilities_of(params.capabilities)
         self.memories.workspace = self.workspace
         self._configure(params.initialization_options)
 
@@ -159,7 +159,7 @@ class Server(LanguageServer):
 
     def _read_changes(self, uris: list[str]) -> None:
         if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in uris):
-            for memory in self.memories.locate_again():
+            for memory in self.memories.relocate():
                 if memory in self._timers:
                     self._timers.pop(memory).cancel()
                 self.publish(memory)
@@ -180,11 +180,11 @@ class Server(LanguageServer):
 
         The diagnostics of a memory that was deleted are removed.
         """
-        is_there = memory.is_there
-        if is_there:
+        exists = memory.exists
+        if exists:
             memory.refresh()
-        found: dict[str, list[Finding]] = {path: [] for path in memory.documents if is_there}
-        for finding in memory.findings if is_there else ():
+        found: dict[str, list[Finding]] = {path: [] for path in memory.documents if exists}
+        for finding in memory.findings if exists else ():
             # Like `mdmem check`, do not report infos about files that are not open.
             if finding.place.path in memory.documents or finding.level is not Severity.INFO:
                 found.setdefault(finding.place.path, []).append(finding)
@@ -198,7 +198,7 @@ class Server(LanguageServer):
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, now[uri], version))
         for uri in before.keys() - now.keys():
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
-        if is_there:
+        if exists:
             self._published[memory] = now
         else:
             self._published.pop(memory, None)

@@ -111,7 +111,7 @@ def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
             lines = [f"{token.text} cannot be parsed", f"line {fault.place.line}: {fault.message}"]
     text = "\n".join(map(plain_line, lines))
     shown = types.MarkupContent(types.MarkupKind.PlainText, text)
-    if memory.abilities.markdown:
+    if memory.capabilities.markdown:
         shown = types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}\n```")
     return types.Hover(shown, where) if text else None
 

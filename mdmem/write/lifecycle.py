@@ -67,8 +67,8 @@ def _plan_approval(catalog: Catalog, settings: Settings, address: str, *, person
     replaced = [catalog.entries[link] for link in links if link in catalog.entries]
     unknown = (link for link in links if link not in catalog.entries)
     if missing := next((link for link in unknown if not is_outside(case, "supersedes", link, address)), None):
-        is_there = missing in catalog.addresses
-        fact = "cannot be read; repair that file first" if is_there else "does not exist; correct `supersedes` first"
+        exists = missing in catalog.addresses
+        fact = "cannot be read; repair that file first" if exists else "does not exist; correct `supersedes` first"
         raise UsageError(f"{address} supersedes {missing}, which {fact}")
     instead = (
         f"{address} stays a draft: `{supersede_command('{head}', entry)}` makes the "

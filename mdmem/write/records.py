@@ -348,7 +348,7 @@ class SaveResult(Struct, frozen=True, kw_only=True):
     next_step: str | None = None
 
     @property
-    def is_there(self) -> bool:
+    def is_stored(self) -> bool:
         """Return whether the memory now has the record: it was saved, or an existing entry already says it."""
         return self.status in (SaveStatus.SAVED, SaveStatus.DUPLICATE_SKIP)
 
@@ -383,9 +383,9 @@ class BatchSaveResult(Struct, frozen=True, kw_only=True):
     def overall(self) -> SaveStatus:
         """Return SAVED if every part is saved, FAILED if no part is saved or waits, and PARTIAL otherwise."""
         parts = (self.session, *self.decisions, *self.patterns)
-        if all(part.is_there for part in parts):
+        if all(part.is_stored for part in parts):
             return SaveStatus.SAVED
-        is_lost = all(not part.is_there and not part.waits for part in parts)
+        is_lost = all(not part.is_stored and not part.waits for part in parts)
         return SaveStatus.FAILED if is_lost else SaveStatus.PARTIAL
 
     def as_json(self) -> dict[str, Any]:

@@ -187,7 +187,7 @@ class Saver:
                     result = failed(str(error))
             # Return the result even if the ledger cannot be written. The next attempt then finds the entry.
             with contextlib.suppress(EnvironmentFaultError):
-                if result.is_there:
+                if result.is_stored:
                     self.ledger.done(record.id)
                 else:
                     why = (result.message or "").removeprefix(NOT_YET)
@@ -320,8 +320,8 @@ def written_before(workspace: Workspace, key: str, *, since: datetime | None = N
         content = read_regular(workspace.location.root / f"{receipt.address}.md")
     except OSError:
         return None
-    is_there = receipt.is_written or hashlib.sha256(content).hexdigest() == receipt.digest
-    return receipt.address if is_there else None
+    exists = receipt.is_written or hashlib.sha256(content).hexdigest() == receipt.digest
+    return receipt.address if exists else None
 
 
 def with_saving_lock(workspace: Workspace, attempt: Callable[[Workspace], _Result], *, wait: float = _WAIT) -> _Result:

@@ -32,7 +32,7 @@ from mdmem.hub import contents
 from mdmem.hub.connection import connected
 from mdmem.hub.contents import narrow_settings
 from mdmem.hub.push import PushResult, Succession, push
-from mdmem.hub.repositories import grant, make_token, own_names, remote_place
+from mdmem.hub.repositories import default_names, grant, make_token, remote_place
 from mdmem.hub.search import search_hub
 from mdmem.store.settings import parse_settings
 from mdmem.store.workspace.location import located
@@ -178,7 +178,7 @@ def test_a_repository_is_called_after_its_remote_else_its_folder(
     commit_all(root)
     git(root, "worktree", "add", "-q", str(tmp_path / "linked"))
     for one in (root, tmp_path / "linked/docs/memory"):
-        assert own_names(located(one, "a test"), remote) == (name, f"{name}:docs/memory")
+        assert default_names(located(one, "a test"), remote) == (name, f"{name}:docs/memory")
     assert remote_place(remote) == place
     assert remote_place("ext::sh -c secret") is None
 

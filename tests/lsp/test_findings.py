@@ -143,10 +143,10 @@ def test_deleted_memory_is_forgotten_and_a_new_one_found(hand: Hand) -> None:
     memory = hand.open(RULE).memory
     away = hand.folder / "memory/mdmem.toml"
     away.rename(hand.folder / "gone.toml")
-    assert hand.memories.locate_again() == [memory]
+    assert hand.memories.relocate() == [memory]
     assert hand.memories.document(hand.uri(RULE)) is None
     (hand.folder / "gone.toml").rename(away)
-    assert hand.memories.locate_again() == []
+    assert hand.memories.relocate() == []
     assert hand.document(RULE).memory is not memory
     assert codes(hand) == []
 
@@ -353,7 +353,7 @@ def test_all_safe_fixes_of_a_file_are_one_action(hand: Hand) -> None:
 
 
 def test_an_editor_without_versions_gets_plain_edits(hand: Hand) -> None:
-    hand.memories.abilities = Capabilities(versioned_edits=False)
+    hand.memories.capabilities = Capabilities(versioned_edits=False)
     hand.open(RULE)
     hand.type(RULE, "status: active", "status: actve")
     (offered,) = hand.actions(RULE, only=FIX_ALL)

@@ -70,9 +70,9 @@ def test_hostile_text_stays_within_the_fence(reader: Hand) -> None:
 
 def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
     document = reader.document(THREADS)
-    document.memory.abilities = capabilities_of(types.ClientCapabilities())
+    document.memory.capabilities = capabilities_of(types.ClientCapabilities())
     said = hover_text(reader, "[see: nav/architecture/|threads]")
-    document.memory.abilities = Capabilities()
+    document.memory.capabilities = Capabilities()
     assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 

@@ -127,7 +127,7 @@ def test_new_draft_gets_a_free_address_next_to_the_old_entry(lived: Hand) -> Non
     assert "status: draft\n" in new
     assert 'supersedes: [nav/architecture/threads]\nreason: "<say why>"\n' in new
     assert "status: active" in lived.document(THREADS).text
-    lived.document(THREADS).memory.abilities = Capabilities(creates_files=False)
+    lived.document(THREADS).memory.capabilities = Capabilities(creates_files=False)
     assert "Supersede with a new draft" not in offered(lived, THREADS)
 
 
@@ -237,7 +237,7 @@ def test_invalid_new_name_is_refused_in_one_sentence(linked: Hand) -> None:
     ):
         assert refused(linked, NEAR, at, new).startswith(said)
     assert renamed(linked, NEAR, at, "callbacks") is None, "the same name changes nothing"
-    linked.document(NEAR).memory.abilities = Capabilities(renames_files=False)
+    linked.document(NEAR).memory.capabilities = Capabilities(renames_files=False)
     said = "this editor cannot move files; use `mdmem mv nav/rules/callbacks nav/rules/x`"
     assert refused(linked, NEAR, at, "x") == said
 

@@ -262,12 +262,12 @@ def test_no_argument_raises_and_the_memory_stays_readable(
         result = agent(root).pending.save(kind, arguments)
         assert result.status in set(SaveStatus)
         assert dump(result.as_json()).encode()
-        assert result.is_there or result.message
+        assert result.is_stored or result.message
         assert "\n" not in (result.message or "")
         after = load(WorkingTree(root))
         assert (dict(after.broken), after.findings) == ({}, ())
-        assert result.is_there is (result.artifact_id in after.entries)
-        assert (snapshot(root) == before) is not result.is_there
+        assert result.is_stored is (result.artifact_id in after.entries)
+        assert (snapshot(root) == before) is not result.is_stored
         saves, learned = agent(root), {"decisions": decisions, "patterns": patterns}
         batch = saves.pending.save_with_learnings({**arguments, "session": arguments[kind], **learned})
         assert isinstance(batch, BatchSaveResult)
