@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
 
+from mdmem import EXPORT_BEGIN, EXPORT_END
 from mdmem.ask.answer import Answer, AnswerBasis, Passage
 from mdmem.ask.question import Question
 from mdmem.disk import read_regular
@@ -38,6 +40,9 @@ _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
 # Files in which `mdmem init` tells agents to use mdmem, and a pattern that finds these paragraphs.
 _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
 _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
+
+# The mark in a record that is a copy of one entry.
+_EXPORTED_RECORD = re.compile(rf"^{EXPORT_BEGIN} [0-9a-f]*: of ", re.MULTILINE)
 
 # The scope of an answer if there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
@@ -115,13 +120,28 @@ def lines_outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
     # A line with only one of several words matches by chance.
     near = [one for one in found if count(one.text) >= min(2, len(wanted))]
     best: list[Passage] = []
-    left = _TOKENS
-    for one in sorted(near, key=lambda one: count(one.text), reverse=True)[:_OUTSIDE]:
+    left, exported = _TOKENS, cache(lambda path: _exported_lines(location.base / path))
+    for one in sorted(near, key=lambda one: count(one.text), reverse=True):
+        if one.line in exported(one.path):
+            continue
         left -= tokens_of(len(f"{one.path}:{one.line}: {one.text}".encode("utf-8", "replace")))
-        if left < 0:
+        if left < 0 or len(best) == _OUTSIDE:
             break
         best.append(one)
     return tuple(best)
+
+
+def _exported_lines(file: Path) -> frozenset[int]:
+    """Return the numbers of the lines that an export wrote, since they are a copy of entries, perhaps an old one."""
+    found, is_copy = set[int](), False
+    with suppress(OSError):
+        text = read_regular(file, follow=False).decode("utf-8", "replace")
+        is_record = _EXPORTED_RECORD.search(text) is not None
+        for number, line in enumerate(text.splitlines(), 1):
+            is_copy = is_copy or is_record or line.startswith(EXPORT_BEGIN)
+            found.update([number] if is_copy else [])
+            is_copy = is_copy and not line.startswith(EXPORT_END)
+    return frozenset(found)
 
 
 def _searchable(words: str) -> list[str]:

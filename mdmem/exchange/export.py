@@ -20,6 +20,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import EXPORT_END
 from mdmem.ask.answer import Answer
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.question import Question
@@ -33,7 +34,7 @@ from mdmem.exchange.statements import read_status
 from mdmem.markdown.body import cut_at_word, sections_of
 from mdmem.markdown.parse import body_links, without_code
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
-from mdmem.setup.agents_file import END, is_whole, opening, region_of, sealed
+from mdmem.setup.agents_file import is_whole, opening, region_of, sealed
 from mdmem.setup.client_config import InsertError, appended, decoded, put, read_to_extend
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import Unreadable, read_one
@@ -148,7 +149,7 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
     listed = [f"- {name}: {value}" for name, value in facts.items() if value]
     head = "\n".join([f"# {record.title}", "", *listed, "", opening(f"of {entry.address}; change that entry")])
     about = "\n\n".join([status.capitalize() + on, *relations])
-    return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{text}\n\n{END}\n")
+    return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{text}\n\n{EXPORT_END}\n")
 
 
 _CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"
@@ -169,7 +170,7 @@ def _rule_files(form: str, workspace: Workspace, wings: tuple[str, ...]) -> _Fil
             where = f"### In {', '.join(f'`{glob}`' for glob in globs)}" if globs else "### Everywhere"
             parts.append("\n".join([_without_marks(where), "", *lines]))
         parts.append("`mdmem show ADDRESS` prints a rule in full, `mdmem retrieve --path FILE` the rules for a file.")
-        return [ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True)], remarks
+        return [ExportedFile("AGENTS.md", "\n\n".join([*parts, EXPORT_END]) + "\n", is_region=True)], remarks
     files = []
     for globs, lines in rules.items():
         about = f"Rules for {', '.join(globs) or 'this repository'}"
@@ -225,7 +226,7 @@ def _json_file(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
 
 def _page(lines: Iterable[str], front: Sequence[str] = ()) -> str:
     head = ["---", *front, "---"] if front else []
-    return "\n".join([*head, opening("`mdmem export` writes this; change the entries"), *lines, END, ""])
+    return "\n".join([*head, opening("`mdmem export` writes this; change the entries"), *lines, EXPORT_END, ""])
 
 
 def _without_marks(line: str) -> str:

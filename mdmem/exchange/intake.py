@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.json import decode
 from msgspec.structs import replace
 
-from mdmem import SETTINGS_NAME
+from mdmem import EXPORT_BEGIN, EXPORT_END, SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError, reason_of
 from mdmem.exchange.dialects import Outline, dialect_of, is_instructions, is_madr, read_records
@@ -25,7 +25,6 @@ from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import Wing, WingKind
 from mdmem.model.fields import content_digest
 from mdmem.record import grouped
-from mdmem.setup.agents_file import BEGIN, END
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
 from mdmem.store.catalog.addresses import load_entry, well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
@@ -39,8 +38,8 @@ from mdmem.write.lifecycle import approval_remarks
 
 # Fewer digits may also be the number of a chapter.
 _DIGITS = 3
-_MARKER = re.compile(rf"^(?:{re.escape(BEGIN)} [^\n]*-->|{re.escape(END)})[ \t]*\r?\n?", re.MULTILINE)
-_EXPORTED = re.compile(rf"^{re.escape(BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILINE)
+_MARKER = re.compile(rf"^(?:{re.escape(EXPORT_BEGIN)} [^\n]*-->|{re.escape(EXPORT_END)})[ \t]*\r?\n?", re.MULTILINE)
+_EXPORTED = re.compile(rf"^{re.escape(EXPORT_BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILINE)
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):

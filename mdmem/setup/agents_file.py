@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from mdmem import EXPORT_BEGIN, EXPORT_END
 from mdmem.disk import read_regular
 from mdmem.model.text import text_hash
 from mdmem.setup.client_config import InsertError, add_piece, appended, decoded
@@ -61,21 +62,18 @@ WINGS_LINE = "Several projects share this memory: without a file, `retrieve` tak
 ROOT_LINE = "Until this folder is in git, add `{}` to each command.\n"
 
 
-# The markers of exported text.
-BEGIN = "<!-- mdmem export"
-END = "<!-- mdmem export end -->"
-_END = re.compile(rf"{re.escape(END)}(?:\r?\n)?")
-_SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
+_END = re.compile(rf"{re.escape(EXPORT_END)}(?:\r?\n)?")
+_SEAL = re.compile(rf"{re.escape(EXPORT_BEGIN)} ([0-9a-f]{{12}}|): ")
 
 
 def opening(about: str) -> str:
     """Return the first line of exported text, still without the checksum. `about` is one line for human readers."""
-    return f"{BEGIN} : {about.replace('--', '—')} -->"
+    return f"{EXPORT_BEGIN} : {about.replace('--', '—')} -->"
 
 
 def sealed(text: str) -> str:
     """Return a text with its checksum in the first line. Line endings do not affect the checksum."""
-    return _SEAL.sub(f"{BEGIN} {_digest(text)}: ", text, count=1)
+    return _SEAL.sub(f"{EXPORT_BEGIN} {_digest(text)}: ", text, count=1)
 
 
 def is_whole(text: str) -> bool | None:
@@ -85,7 +83,7 @@ def is_whole(text: str) -> bool | None:
 
 
 def _digest(text: str) -> str:
-    bare = _SEAL.sub(f"{BEGIN} : ", text.replace("\r\n", "\n"), count=1)
+    bare = _SEAL.sub(f"{EXPORT_BEGIN} : ", text.replace("\r\n", "\n"), count=1)
     return text_hash(bare.rstrip("\n"))[:12]
 
 

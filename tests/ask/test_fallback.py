@@ -137,6 +137,12 @@ def test_memory_that_covers_nothing_gives_a_few_lines_beside_it_and_is_no_fault(
     put(root, "app/a/choice", "Queue")
     commit_all(repository)
     assert sources(answered(run, root, "queue"))[2] == []
+    # An export is a copy of the memory, here an old one.
+    for form in (["agents-md"], ["madr", "--out", "docs/decisions"]):
+        assert "wrote" in run("export", *form, cwd=repository).out
+    put(root, "app/a/choice", "Queue", status="deprecated", deprecated_at="2026-03-06", deprecated_reason="slow")
+    commit_all(repository)
+    assert sources(answered(run, root, "queue"))[2] == OF_A_QUEUE
 
 
 def test_lines_beside_the_memory_hold_most_of_the_words_and_are_few(repository: Path, run: Run) -> None:
