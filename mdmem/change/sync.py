@@ -37,7 +37,6 @@ from mdmem.store.git.status import list_changed, list_revision, state_of
 from mdmem.store.settings import WingSettings, with_key
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
-from mdmem.store.tree import Unreadable, settings_bytes
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.apply import put, writers_lock
@@ -211,12 +210,9 @@ def fetch_wings(
         hint = f"the wings of other repositories are {listed}" if remote else _HOW_TO_ADD
         raise UsageError(f"`{unknown}` is not a wing of another repository; {hint}")
     repository = repository_to_commit_to(workspace, commit=commit) if not pinned else None
-    before = settings_bytes(workspace.tree)
+    before = after = workspace.settings.source
     chosen = (name for name in remote if not names or name in names)
     found = tuple(_fetch(workspace, name, remote[name], pinned=pinned) for name in chosen)
-    if isinstance(before, Unreadable):
-        return FetchWingsResult(wings=found)
-    after = before
     for one in found:
         if one.commit is not None and one.commit != one.before:
             after = with_key(after, f"wings.{one.name}.commit", one.commit)
