@@ -184,7 +184,7 @@ def test_nothing_of_the_other_repository_runs_or_is_checked_out(two: Two, tmp_pa
     assert find_repository(two.root) == find_repository(two.app)
 
 
-def test_helper_that_runs_a_program_is_refused_by_git_itself(tmp_path: Path) -> None:
+def test_helper_that_runs_a_program_is_refused_by_git_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = make_bare(tmp_path / "store")
     with pytest.raises(Exception, match="transport 'ext' not allowed"):
         fetch_tip(store, f"ext::touch {tmp_path}/ran", None)
@@ -192,8 +192,9 @@ def test_helper_that_runs_a_program_is_refused_by_git_itself(tmp_path: Path) -> 
     # A helper that does not end is killed.
     write(tmp_path, "slow", "#!/bin/sh\nsleep 60\n").chmod(0o755)
     slow = f"--upload-pack={tmp_path}/slow"
+    monkeypatch.setattr("mdmem.store.git.remote._TIMEOUT", 0.1)
     with pytest.raises(Exception, match=r"git fetch took more than 0\.1 s"):
-        run_unattended(store.top, "fetch", slow, str(tmp_path), variables=store.variables, timeout=0.1)
+        run_unattended(store.top, "fetch", slow, str(tmp_path), variables=store.variables)
 
 
 RULE = "ros2/rules/callbacks"
