@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 from unicodedata import category
@@ -9,7 +10,7 @@ from unicodedata import category
 from msgspec.structs import replace
 
 from mdmem.model.finding import Finding, Place, fault
-from mdmem.model.text import visible
+from mdmem.model.text import first_of, shell_word, visible
 from mdmem.record import record_json
 from mdmem.store.catalog.addresses import find_unsafe_character, is_misnamed, is_misplaced
 from mdmem.store.catalog.model import Catalog
@@ -49,6 +50,17 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
         replace(one.in_one_line(), place=replace(one.place, path=visible(path))) for path, one in sorted(found.items())
     )
     return (*catalog.tree.missing_wings.values(), *shown)
+
+
+def other_wings(catalog: Catalog, scope: Scope) -> str:
+    """Return a sentence about the wings to ask instead if the active one has no entry yet, else an empty text."""
+    sizes = Counter(address.partition("/")[0] for address in catalog.addresses)
+    others = [name for name, _ in sizes.most_common() if name not in scope.wings]
+    # An unreadable file or folder may be an entry.
+    if scope.wing is None or scope.wing in sizes or not others or problems_in(catalog, scope):
+        return ""
+    listed = first_of([f"`{name}` has {sizes[name]}" for name in others], 3)
+    return f"`{scope.wing}` has no entry yet; {listed}: ask with `--wing {shell_word(others[0])}`"
 
 
 def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, find_
 from mdmem.ask.fallback import lines_outside, search_outside
 from mdmem.ask.fit import NOTHING_SHOWN, Shown, fit, without_repeats
 from mdmem.ask.limits import FEW_DECISIONS, LIKELY_RANKS, SHORT_BUDGET
-from mdmem.ask.problems import problems_in
+from mdmem.ask.problems import other_wings, problems_in
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, coverage_of, find_text, weights_of
 from mdmem.ask.relate import contradictions_among, ended_match
@@ -143,7 +143,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             uncovered_terms=selection.missing_terms(weights, of_rules=True) if coverage is Coverage.PARTIAL else (),
             elsewhere=tuple(Elsewhere(*one) for one in count_elsewhere(catalog, scope, question.paths).items()),
             unmatched_terms=selection.missing_terms(weights),
-            other_wings=scope.other_wings(catalog),
+            other_wings=other_wings(catalog, scope),
             degraded=answer.degraded if answer else False,
             why_degraded=answer.why if answer else None,
             source=answer.source if answer else source,

@@ -17,6 +17,7 @@ from mdmem.ask.brief import brief, unreadable_brief
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root, scope_after
+from mdmem.ask.problems import other_wings
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
@@ -277,7 +278,7 @@ def list_command(app: App, place: str | None, filters: Filters, *, only_titles: 
     app.remark(*problems_text(AnswerBasis(problems=problems), app.style))
     hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]
     if not found:
-        instead = reading_scope(workspace.catalog, workspace.settings, filters).other_wings(workspace.catalog)
+        instead = other_wings(workspace.catalog, reading_scope(workspace.catalog, workspace.settings, filters))
         nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"
         app.remark("; ".join([instead or nothing, *hidden]))
     elif app.form != "json" and hidden:

@@ -101,6 +101,9 @@ def test_nothing_found_exits_1(form: str, tmp_path: Path, run: Run) -> None:
     for command in (["retrieve", "--path", "src/a.py"], ["context", "speed"]):
         assert instead in run(*command, "--format", form, cwd=empty).out
     assert "mars/rules/a" in run("context", "speed", "--wing", "mars", cwd=empty).out
+    # What cannot be read may be an entry.
+    (empty / "app/rules").symlink_to("nowhere")
+    assert run("list", "--format", form, cwd=empty).err.endswith("\nno entry is current\n")
 
 
 def test_file_that_cannot_be_read_is_a_remark(folder: Path, run: Run) -> None:

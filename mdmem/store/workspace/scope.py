@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -16,7 +15,7 @@ from mdmem.errors import SettingsError, UsageError
 from mdmem.model.access import AccessDeniedError
 from mdmem.model.entry import Entry, EntryType, Status, Wing
 from mdmem.model.globs import any_match
-from mdmem.model.text import first_of, shell_word
+from mdmem.model.text import first_of
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
@@ -93,15 +92,6 @@ class Scope(Struct, frozen=True, kw_only=True):
     def reads(self, entry: Entry) -> bool:
         """Return whether an entry is in this scope, or is an invariant that always applies."""
         return self.contains(entry.address) or self.always_applies(entry)
-
-    def other_wings(self, catalog: Catalog) -> str:
-        """Return a sentence about the wings to ask instead if the active one has no entry yet; empty if it has any."""
-        sizes = Counter(address.partition("/")[0] for address in catalog.addresses)
-        others = [name for name, _ in sizes.most_common() if name not in self.wings]
-        if self.wing is None or self.wing in sizes or not others:
-            return ""
-        listed = first_of([f"`{name}` has {sizes[name]}" for name in others], 3)
-        return f"`{self.wing}` has no entry yet; {listed}: ask with `--wing {shell_word(others[0])}`"
 
     def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
         """Return the addresses of the entries in this scope; `unasked` adds the invariants that always apply."""
