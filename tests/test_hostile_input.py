@@ -26,7 +26,7 @@ from processes import run_text
 from mdmem.ask.excerpt import summary_of
 from mdmem.checks.prose import gives_reason
 from mdmem.checks.rules import front_matter, links
-from mdmem.exchange import importer, intake
+from mdmem.exchange import importer, sources
 from mdmem.exchange.dialects import read_records
 from mdmem.exchange.record import SourceFile
 from mdmem.exchange.statements import read_status
@@ -108,8 +108,8 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     (importer._NUMBER.match, "adr" * 40 + "x"),
     (links._OUTSIDE.match, f"A{'1' * 16_000}x"),
     (front_matter._LINK.match, f"[[{' ' * 4_000}a,]]"),
-    *((pattern.match, f"a: b{' ' * 16_000}c") for pattern in (front_matter._LINE, intake._PAIR)),
-    (intake._ITEM.match, f"- b{' ' * 16_000}c"),
+    *((pattern.match, f"a: b{' ' * 16_000}c") for pattern in (front_matter._LINE, sources._PAIR)),
+    (sources._ITEM.match, f"- b{' ' * 16_000}c"),
     *((_client, one * 50_000) for one in ('"\\', "/* ")),
     *((_instructions, f"{one}\n" * (300_000 // len(one))) for one in (*_LINES, f"{_LINES[1]} x\ny")),
 ]

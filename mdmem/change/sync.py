@@ -39,7 +39,7 @@ from mdmem.store.state.files import write_lock
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.apply import put, writers_lock
+from mdmem.write.apply import write_changes, writers_lock
 from mdmem.write.change_set import Change, ChangeSet, commit_message
 from mdmem.write.write import repository_to_commit_to
 
@@ -222,7 +222,7 @@ def fetch_wings(
     old, location = workspace.reread(), workspace.location
     known = _failing(old)
     with writers_lock(workspace.state_folder):
-        put(location.root, [Change(SETTINGS_NAME, SETTINGS_NAME, before, after)])
+        write_changes(location.root, [Change(SETTINGS_NAME, SETTINGS_NAME, before, after)])
     now, committed = workspace.reread(), None
     if repository is not None:
         moved = [one for one in found if one.commit != one.before]

@@ -27,10 +27,10 @@ from mdmem.disk import read_regular
 from mdmem.exchange.dialects import DIALECTS
 from mdmem.exchange.export import FORMS, export, memory_document
 from mdmem.exchange.importer import import_records
-from mdmem.exchange.intake import ImportRequest
+from mdmem.exchange.sources import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.text import count, dump
-from mdmem.setup.agents_file import COMMAND_LINES, NAME, has_lines, sealed
+from mdmem.setup.agents_file import COMMAND_LINES, NAME, has_lines, with_checksum
 from mdmem.store.git.status import list_not_added
 from mdmem.store.workspace.addresses import from_here
 from mdmem.store.workspace.workspace import Workspace
@@ -90,7 +90,7 @@ def export_command(app: App, form: str, *, out: str | None, wings: tuple[str, ..
     workspace = app.open()
     if form == "json" and out is None and not check:
         document, remarks = memory_document(workspace, wings)
-        print_text(sealed(dump(document)))
+        print_text(with_checksum(dump(document)))
         app.remark(*remarks)
         return 0
     report = export(workspace, form, wings=wings, out=out, is_dry=check)

@@ -41,7 +41,7 @@ _BASIC = frozenset({"title", "status", "type", "created_at"})
 _EMPTY_VALUES = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
-class Keys(Struct, frozen=True):
+class ParsedKeys(Struct, frozen=True):
     """The parsed keys of a record: the basic fields, which the importer handles itself, other fields, and relations."""
 
     basic: dict[str, str] = field(default_factory=dict)
@@ -49,9 +49,9 @@ class Keys(Struct, frozen=True):
     claims: list[Claim] = field(default_factory=list)
 
 
-def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) -> Keys:
+def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) -> ParsedKeys:
     """Return the fields and relations in some keys. Empty values and the keys in `without` are skipped."""
-    keys = Keys()
+    keys = ParsedKeys()
     for key, value in pairs:
         is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _EMPTY_VALUES)
         if key in without or is_empty:
@@ -250,7 +250,7 @@ def decision_record(
     marks = map(read_status, re.findall(r"[\[(]([A-Za-z ]{4,20})[\])]", heading[:300]))
     banners += (one.text for one in marks if one.is_whole and one.status not in (None, Status.ACTIVE))
     statements = (stated, *(one.statement for one in outline.facts), outline.stated, "\n".join(banners))
-    reading = read_status("\n\n".join(statements))
+    parsed = read_status("\n\n".join(statements))
     # mdmem's status may say less than the status in the front matter, so keep the original.
     kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
     linked: list[Claim] = []
@@ -271,41 +271,41 @@ def decision_record(
         name=source.stem,
         body=source.body,
         fields={**below.fields, **front.fields, **kept},
-        claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *linked, *more))),
+        claims=tuple(dict.fromkeys((*parsed.claims, *front.claims, *linked, *more))),
         number=number_of(source.stem) or (int(digits[0]) if digits is not None else None),
-        reading=reading,
-        messages=[f"`{one[:100]}` is not understood, and stays in the text" for one in reading.doubts],
+        parsed_status=parsed,
+        messages=[f"`{one[:100]}` is not understood, and stays in the text" for one in parsed.doubts],
     )
     record.cuts = tuple(_cuts(outline, record))
-    _give_status(record, unstated if decision_sections(outline.sections) or reading.claims else Status.DRAFT)
+    _set_status(record, unstated if decision_sections(outline.sections) or parsed.claims else Status.DRAFT)
     is_active = record.status is Status.ACTIVE and (type_.is_rule or source.is_in_records)
-    if is_active and reading.status is None and not record.messages:
+    if is_active and parsed.status is None and not record.messages:
         parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
         hints = _HINT.findall("\n".join((heading, *(without_comments(one.text) for one in parts))))
         if hint := next((one.strip()[:60] for one in hints if not any(claims_in(one))), ""):
             record.messages.append(f"`{hint}` is not understood as a status: it counts as accepted")
-    _give_date(record, front.basic.get("created_at"), outline.facts)
+    _set_date(record, front.basic.get("created_at"), outline.facts)
     return record
 
 
-def _give_status(record: ForeignRecord, unstated: Status) -> None:
+def _set_status(record: ForeignRecord, unstated: Status) -> None:
     """Set the status of a record. Nobody has to follow a note, so one without a status becomes active immediately."""
-    reading, in_records = record.reading, record.source.is_in_records
+    parsed, in_records = record.parsed_status, record.source.is_in_records
     if any(one.kind is ClaimKind.SUPERSEDED_BY for one in record.claims):
         record.status = Status.DEPRECATED
-    elif reading.status is not None:
-        record.status = reading.status
-        if reading.guess:
-            record.guesses["status"] = Guess(reading.guess)
-    elif reading.is_unknown and record.type.is_rule:
+    elif parsed.status is not None:
+        record.status = parsed.status
+        if parsed.guess:
+            record.guesses["status"] = Guess(parsed.guess)
+    elif parsed.is_unknown and record.type.is_rule:
         # The record may have been rejected in words that mdmem does not know.
-        record.messages.append(f"the status `{reading.text[:60]}` is unknown: the entry becomes a draft")
+        record.messages.append(f"the status `{parsed.text[:60]}` is unknown: the entry becomes a draft")
         record.status = Status.DRAFT
-    elif in_records and reading.claims:
+    elif in_records and parsed.claims:
         # The status is only about a part of the record. The rest is active.
         record.status = Status.ACTIVE
     else:
-        why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
+        why = f"the status `{parsed.text[:60]}` is unknown" if parsed.is_unknown else "no status is stated"
         record.status, guess = Status.ACTIVE, Guess(f"{why}, and a {record.type} is not a rule")
         if record.type.is_rule:
             guess = Guess(f"{why}; a decision record counts as accepted")
@@ -314,7 +314,7 @@ def _give_status(record: ForeignRecord, unstated: Status) -> None:
         record.guesses["status"] = guess
 
 
-def _give_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact]) -> None:
+def _set_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact]) -> None:
     """Set the date of a record from its front matter, or else from the most important of its facts."""
     dates: dict[str, tuple[str, str]] = {}
     for one in facts:
@@ -322,8 +322,8 @@ def _give_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact
             # Of several facts with the same key, the first counts.
             dates.setdefault(one.key, read)
     best = (read_date(in_front) if in_front else None) or next((dates[key] for key in _DATES if key in dates), None)
-    if best is None and in_front is None and record.reading.began is not None:
-        best = record.reading.began, "the date of its status"
+    if best is None and in_front is None and record.parsed_status.began is not None:
+        best = record.parsed_status.began, "the date of its status"
     if best is not None:
         record.created_at, guess = best
         record.guesses |= {"created_at": Guess(guess)} if guess else {}
@@ -336,13 +336,13 @@ def _give_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact
 
 def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
     """Yield the parts of the body that become front matter. An ambiguous or longer status stays in the body."""
-    title, reading, section = outline.title, record.reading, outline.status
+    title, parsed, section = outline.title, record.parsed_status, outline.status
     if title is not None and record.title.casefold() in (
         plain_title(title.heading).casefold(),
         title.heading.casefold(),
     ):
         yield Cut(title.span[0], title.start)
-    is_certain = not reading.is_unknown and not reading.guess
+    is_certain = not parsed.is_unknown and not parsed.guess
     for one in outline.facts:
         stated = read_status(one.statement) if one.statement or one.key in _STATUS_FACTS else None
         is_day = one.key == "date" and (not one.value or read_date(one.value) is not None)

@@ -2,7 +2,7 @@
 
 adr-tools reads `# N. Title` from the first line and `Supersedes [N. Title](file)` from `## Status`. log4brains and MADR
 2 read `- Status:`, `- Date:`, `- Deciders:` and `- Tags:` below the title. An export rewrites or removes only files and
-regions that an earlier export wrote and sealed (see `seal`), and that nobody changed since.
+regions that an earlier export wrote and with_checksum (see `seal`), and that nobody changed since.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from mdmem.exchange.statements import read_status
 from mdmem.markdown.body import cut_at_word, sections_of
 from mdmem.markdown.parse import body_links, without_code
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
-from mdmem.setup.agents_file import is_whole, opening, region_of, sealed
-from mdmem.setup.client_config import InsertError, appended, decoded, put, read_to_extend
+from mdmem.setup.agents_file import begin_marker, is_unmodified, region_of, with_checksum
+from mdmem.setup.client_config import InsertError, append_piece, decode_utf8, read_to_extend, write_project_file
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.location import place_to_write
@@ -147,7 +147,7 @@ def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown
     for name, reason in (("Reason", entry.reason or ""), ("Reason for the deprecation", because)):
         text += f"\n\n## {name}\n\n{' '.join(reason.split())}" if reason.strip() else ""
     listed = [f"- {name}: {value}" for name, value in facts.items() if value]
-    head = "\n".join([f"# {record.title}", "", *listed, "", opening(f"of {entry.address}; change that entry")])
+    head = "\n".join([f"# {record.title}", "", *listed, "", begin_marker(f"of {entry.address}; change that entry")])
     about = "\n\n".join([status.capitalize() + on, *relations])
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{text}\n\n{EXPORT_END}\n")
 
@@ -165,7 +165,7 @@ def _rule_files(form: str, workspace: Workspace, wings: tuple[str, ...]) -> _Fil
     """Return the files with the current rules for clients: one region, or one file for each value of `applies_to`."""
     rules, remarks = _rules(workspace, wings)
     if form == "agents-md":
-        parts = [opening("`mdmem export agents-md` writes this; change the entries"), _TITLE]
+        parts = [begin_marker("`mdmem export agents-md` writes this; change the entries"), _TITLE]
         for globs, lines in rules.items():
             where = f"### In {', '.join(f'`{glob}`' for glob in globs)}" if globs else "### Everywhere"
             parts.append("\n".join([_without_marks(where), "", *lines]))
@@ -213,7 +213,7 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
         wings_listed.append({"name": name, "readme": readme})
     return {
         "schema": 1,
-        "exported": opening("`mdmem export json` writes this; change the entries"),
+        "exported": begin_marker("`mdmem export json` writes this; change the entries"),
         "wings": wings_listed,
         "entries": entries,
     }, tuple(remarks)
@@ -226,7 +226,7 @@ def _json_file(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
 
 def _page(lines: Iterable[str], front: Sequence[str] = ()) -> str:
     head = ["---", *front, "---"] if front else []
-    return "\n".join([*head, opening("`mdmem export` writes this; change the entries"), *lines, EXPORT_END, ""])
+    return "\n".join([*head, begin_marker("`mdmem export` writes this; change the entries"), *lines, EXPORT_END, ""])
 
 
 def _without_marks(line: str) -> str:
@@ -331,7 +331,7 @@ def export(workspace: Workspace, form: str, *, wings: tuple[str, ...], out: str 
         for change in changes:
             path = folder / change.path
             if change.text is not None:
-                put(path, change.text.encode("utf-8", "surrogateescape"), is_new=change.is_new)
+                write_project_file(path, change.text.encode("utf-8", "surrogateescape"), is_new=change.is_new)
             else:
                 path.unlink(missing_ok=True)
     return ExportReport(folder=folder, files=files, changes=changes, remarks=remarks)
@@ -340,18 +340,18 @@ def export(workspace: Workspace, form: str, *, wings: tuple[str, ...], out: str 
 def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportedFile]:
     """Yield the changes to files, and the removal of earlier exports that match `owned`. Raises UsageError."""
     for file in files:
-        before, text = _read(folder, file.path), sealed(file.text or "")
+        before, text = _read(folder, file.path), with_checksum(file.text or "")
         if before is not None and file.is_region:
             place = region_of(before)
             if place is None:
-                text = appended(before, text)
+                text = append_piece(before, text)
             else:
                 start, end = place
-                _require_ours(before[start:end], f"the text between the markers in {file.path}")
+                _require_unmodified(before[start:end], f"the text between the markers in {file.path}")
                 newline = "\r\n" if "\r\n" in before else "\n"
                 text = before[:start] + text.replace("\n", newline) + before[end:]
         elif before is not None:
-            _require_ours(before, file.path)
+            _require_unmodified(before, file.path)
             # Git may have checked it out with other line endings.
             text = before if before.replace("\r\n", "\n") == text else text
         if text != before:
@@ -362,25 +362,25 @@ def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterato
         if name in wanted or path.is_symlink() or not path.is_file():
             continue
         # Somebody else's file may have any encoding.
-        if is_whole(read_regular(path).decode("utf-8", "replace")) is not None:
-            _require_ours(_read(folder, name) or "", name)
+        if is_unmodified(read_regular(path).decode("utf-8", "replace")) is not None:
+            _require_unmodified(_read(folder, name) or "", name)
             yield ExportedFile(name, None)
 
 
 def _read(folder: Path, path: str) -> str | None:
     try:
         content = read_to_extend(folder / path, folder)
-        return None if content is None else decoded(content)
+        return None if content is None else decode_utf8(content)
     except InsertError as error:
         raise UsageError(f"{path} cannot be updated: {error}") from error
 
 
-def _require_ours(text: str, what: str) -> None:
+def _require_unmodified(text: str, what: str) -> None:
     """Raise UsageError if mdmem did not export a text, or if somebody changed it since."""
-    if is_whole(text) is None:
+    if is_unmodified(text) is None:
         raise UsageError(
             f"{what} already exists and was not written by mdmem; it was not replaced: give another folder with --out"
         )
-    if not is_whole(text):
+    if not is_unmodified(text):
         advice = "change the entries instead, remove it with its markers, and export again"
         raise UsageError(f"somebody changed {what} after its export, so it was not replaced; {advice}")

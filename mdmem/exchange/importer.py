@@ -18,7 +18,6 @@ from mdmem.checks.fixes import relative
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError, reason_of
-from mdmem.exchange.intake import ImportRequest, Intake, prefix_of
 from mdmem.exchange.record import (
     IMPORTED_STATUS,
     STEM_NUMBER,
@@ -33,6 +32,7 @@ from mdmem.exchange.record import (
     number_of,
     with_whole_labels,
 )
+from mdmem.exchange.sources import ImportPlan, ImportRequest, prefix_of
 from mdmem.markdown.parse import body_links, image_links, without_code
 from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.fields import ORIGIN, Origin, content_digest
@@ -54,7 +54,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     `gone` are old files that were moved, `left` the folders of copied files, `unapproved` counts unapproved rules.
     """
 
-    plan: Intake
+    plan: ImportPlan
     written: WriteResult
     errors: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
@@ -71,7 +71,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
     """
     if request.leaves_pointer and not request.moves:
         raise UsageError("--pointer needs --move")
-    plans: list[tuple[Intake, ChangeSet]] = []
+    plans: list[tuple[ImportPlan, ChangeSet]] = []
 
     def change_set(fresh: Workspace) -> ChangeSet:
         plans.append(plan_import(fresh, request))
@@ -114,7 +114,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
 
 
 def _move(
-    workspace: Workspace, plan: Intake, *, leaves_pointer: bool, is_dry: bool
+    workspace: Workspace, plan: ImportPlan, *, leaves_pointer: bool, is_dry: bool
 ) -> tuple[list[str], list[str], list[str]]:
     """Remove or replace the old files that did not change, and stage the move in git.
 
@@ -161,22 +161,22 @@ def _move(
 _PASSIVE = {ClaimKind.SUPERSEDED_BY: "supersedes", ClaimKind.AMENDED_BY: "amends"}
 
 
-def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, ChangeSet]:
+def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[ImportPlan, ChangeSet]:
     """Return the read sources and the changes. Raises UsageError if the place, a path or the person cannot be used."""
-    intake = Intake(workspace, request)
-    records, entries, references = intake.records, workspace.catalog.entries, References()
+    plan = ImportPlan(workspace, request)
+    records, entries, references = plan.records, workspace.catalog.entries, References()
     for address, record in records.items():
         if not record.part:
             link = str(record.fields.get("x-permalink", ""))
             names = (record.title, record.name, link, link.rpartition("/")[2])
             references.add(address, record.path, names, record.number)
-    for (path, part), (address, _) in intake.origins.items():
+    for (path, part), (address, _) in plan.origins.items():
         if not part and address in entries:
             references.add(address, path, (entries[address].title,), number_of(path.rpartition("/")[2]))
-    link_records({**intake.before, **records}, references, entries)
-    moments = {one: entries[one].created_at for one in intake.before if one in entries}
+    link_records({**plan.earlier, **records}, references, entries)
+    moments = {one: entries[one].created_at for one in plan.earlier if one in entries}
     _set_dates(workspace, records, {one: day.isoformat() for one, day in moments.items() if day is not None})
-    files = dict(intake.files)
+    files = dict(plan.files)
     for address, record in records.items():
         record.title = record.title or title_of(address)
         write = partial(write_body, record, references, prefix=prefix_of(workspace.location))
@@ -198,16 +198,17 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[Intake, C
             fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *record.reasons)))
         # A reason shows that several successors are intended.
         if record.status is Status.DEPRECATED and len(record.successors) != 1:
-            fields.setdefault("deprecated_reason", f"{IMPORTED_STATUS}{record.reading.text or record.status.value}")
+            stated = record.parsed_status.text or record.status.value
+            fields.setdefault("deprecated_reason", f"{IMPORTED_STATUS}{stated}")
         if request.approved_by and record.status is Status.ACTIVE and record.type.is_rule:
             fields["approved_by"] = request.approved_by
         front = entry_text(fields, "").replace("\n", record.source.newline)
         files[f"{address}.md"] = f"{front}{record.source.newline}{body}".encode()
-    order = {one.path: number for number, one in enumerate(intake.found)}
-    intake.rows = sorted([*intake.rows, *records.values()], key=lambda row: order[row.path])
-    changes = (*intake.made.values(), *(Change(path, path, None, content) for path, content in files.items()))
+    order = {one.path: number for number, one in enumerate(plan.found)}
+    plan.rows = sorted([*plan.rows, *records.values()], key=lambda row: order[row.path])
+    changes = (*plan.manifests.values(), *(Change(path, path, None, content) for path, content in files.items()))
     actions = tuple(WriteAction(Verb.IMPORT, path.removesuffix(".md")) for path in files)
-    return intake, ChangeSet(changes, actions=actions, is_proved=True)
+    return plan, ChangeSet(changes, actions=actions, is_checked=True)
 
 
 def link_records(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:
@@ -218,17 +219,17 @@ def link_records(records: Mapping[str, ForeignRecord], references: References, e
     in_part: list[tuple[str, str]] = []
     for address, record in records.items():
         for claim in record.claims:
-            meant = references.meant(claim, record.source.folder)
+            found = references.resolve(claim, record.source.folder)
             if claim.kind is ClaimKind.AMENDED_BY:
-                in_part += ((address, newer) for newer in meant)
-            if len(meant) != 1 or meant[0] == address:
+                in_part += ((address, newer) for newer in found)
+            if len(found) != 1 or found[0] == address:
                 record.lost.append(claim)
                 if not claim.is_in_text:
-                    why = f"may be {' or '.join(meant)}" if meant else "is not an imported record"
-                    why = "is the record itself" if meant == (address,) else why
+                    why = f"may be {' or '.join(found)}" if found else "is not an imported record"
+                    why = "is the record itself" if found == (address,) else why
                     record.messages.append(f"{claim.kind.value.replace('_', ' ')} `{claim.target}`, which {why}")
                 continue
-            (other,) = meant
+            (other,) = found
             if claim.kind not in _PASSIVE:
                 record.link(claim.kind.value, other, claim.qualifier)
                 continue
@@ -268,7 +269,7 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
     days = {**known, **{address: one.created_at for address, one in records.items() if one.created_at is not None}}
     for record in undated:
         first = commits.get(record.path)
-        ended = record.reading.day if record.status is Status.DEPRECATED else None
+        ended = record.parsed_status.day if record.status is Status.DEPRECATED else None
         ends = [ended] if ended is not None else [days[one] for one in record.successors if one in days]
         record.created_at = first or workspace.today.isoformat()
         why = Guess("the file's first commit") if first is not None else Guess("no date is stated", "a guess")
@@ -281,10 +282,10 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
         if record.status is not Status.DEPRECATED or record.fields.get("deprecated_at"):
             continue
         later = [days[one] for one in record.successors if one in days]
-        ended, reason = record.reading.day, ""
+        ended, reason = record.parsed_status.day, ""
         if ended is None and later:
             ended, reason = max(min(later), str(record.created_at)), "the date of its successor"
-        elif ended is None and record.reading.is_refused:
+        elif ended is None and record.parsed_status.is_refused:
             ended, reason = str(record.created_at), "the date of the record"
         record.fields |= {"deprecated_at": ended} if ended else {}
         record.guesses |= {"deprecated_at": Guess(reason)} if reason else {}
@@ -310,22 +311,22 @@ class References:
         self.by_path.setdefault(path, address)
         if slug := _slug(PurePosixPath(path).stem):
             self._by_slug.setdefault(slug, []).append(one)
-        for name in {_plain(name) for name in (*names, PurePosixPath(path).stem) if name}:
+        for name in {_normalized(name) for name in (*names, PurePosixPath(path).stem) if name}:
             self._by_name.setdefault(name, []).append(one)
         if number is not None:
             self._by_number.setdefault(number, []).append(one)
 
-    def named(self, name: str, folder: str) -> tuple[str, ...]:
+    def find(self, name: str, folder: str) -> tuple[str, ...]:
         """Return the addresses that a name, slug or number may mean. Records in the same folder take precedence."""
-        plain, number = _plain(name), _NUMBER.match(name.strip())
+        plain, number = _normalized(name), _NUMBER.match(name.strip())
         found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else [])
         near = [address for address, place in found if place == folder]
         return tuple(dict.fromkeys(near or (address for address, _ in found)))
 
-    def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
+    def resolve(self, claim: Claim, folder: str) -> tuple[str, ...]:
         """Return the addresses that a claim in `folder` may mean as its target. If there is only one, it is certain."""
         if not claim.is_path:
-            return self.named(claim.target, folder)
+            return self.find(claim.target, folder)
         path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))
         address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(claim.target.lstrip("/"))
         if address:
@@ -335,7 +336,7 @@ class References:
         number = number_of(stem)
         renumbered = self._by_slug.get(_slug(stem), ())
         renamed = self._by_number.get(number, ()) if number is not None else ()
-        found = self.named(stem, folder) or tuple(address for address, there in renumbered if there == place)
+        found = self.find(stem, folder) or tuple(address for address, there in renumbered if there == place)
         return found or tuple(address for address, there in renamed if there == place)
 
 
@@ -344,7 +345,7 @@ def _slug(stem: str) -> str:
     return re.sub(r"[\W_]+", "", stem[len(numbered[0]) :] if (numbered := STEM_NUMBER.match(stem)) else stem).casefold()
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     return " ".join(re.sub(r"[-_\s]+", " ", name.casefold()).split())
 
 
@@ -381,12 +382,12 @@ def write_body(
                 text = relative(new, f"{prefix}{record.address}.md", written)
         # Without `[[` directly before it, the text is a list inside a list, or a footnote.
         elif not link.is_path and record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[["):
-            meant = references.named(link.target, folder)
-            if len(meant) == 1:
+            found = references.find(link.target, folder)
+            if len(found) == 1:
                 # The old text stays as the words to show.
-                text = meant[0] if _SHOWN_WORDS.match(record.body, end) else f"{meant[0]}|{link.target}"
+                text = found[0] if _SHOWN_WORDS.match(record.body, end) else f"{found[0]}|{link.target}"
             elif not link.target.isdigit():
-                why = f"may mean {' or '.join(meant)}" if meant else "matches no imported record"
+                why = f"may mean {' or '.join(found)}" if found else "matches no imported record"
                 message = f"`[[{link.target}]]` {why}, and is unchanged"
         edits.append((link.offset, end, text, message))
     parts: list[str] = []

@@ -61,7 +61,7 @@ class Cut(Struct, frozen=True):
     claims: tuple[Claim, ...] = ()
 
 
-class StatusReading(Struct, frozen=True):
+class ParsedStatus(Struct, frozen=True):
     """The status that a text states; `status` is None if the text states no status that mdmem knows.
 
     `is_whole` says that the text contains nothing else. `day` is the date of the status, and `began` the date of an
@@ -148,7 +148,7 @@ class ForeignRecord(ImportRow, kw_only=True):
     claims: tuple[Claim, ...] = ()
     cuts: tuple[Cut, ...] = ()
     number: int | None = None
-    reading: StatusReading = StatusReading()
+    parsed_status: ParsedStatus = ParsedStatus()
     links: dict[str, dict[str, None]] = field(default_factory=dict)
     lost: list[Claim] = field(default_factory=list)
     reasons: dict[str, None] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange.record import Claim, ClaimKind, StatusReading, read_date, without_comments
+from mdmem.exchange.record import Claim, ClaimKind, ParsedStatus, read_date, without_comments
 from mdmem.markdown.body import without_targets
 from mdmem.markdown.parse import path_of
 from mdmem.model.entry import Status
@@ -69,24 +69,24 @@ def _is_mere_number(reference: Claim) -> bool:
 class _Sentence(Struct, frozen=True):
     """A sentence without markup, in which one private-use character replaces each reference and each date.
 
-    `signs` maps these characters to the reference (None for a date) and the original text.
+    `masked` maps these characters to the reference (None for a date) and the original text.
     """
 
     text: str
-    signs: Mapping[str, tuple[Claim | None, str]]
+    masked: Mapping[str, tuple[Claim | None, str]]
 
-    def written(self, text: str) -> str:
+    def original(self, text: str) -> str:
         """Return a part of the sentence, with its references and dates as the author wrote them."""
-        return "".join(self.signs[one][1] if one in self.signs else one for one in text.strip(" .;"))
+        return "".join(self.masked[one][1] if one in self.masked else one for one in text.strip(" .;"))
 
 
 def _sentence_of(written: str) -> _Sentence:
-    signs: dict[str, tuple[Claim | None, str]] = {}
+    masked: dict[str, tuple[Claim | None, str]] = {}
 
     def mask(shown: str, target: str | None = None, *, is_path: bool = False) -> str:
-        sign = chr(_FIRST_DAY + len(signs) % 256 if target is None else _FIRST + len(signs))
-        signs[sign] = (None if target is None else Claim(ClaimKind.SEE, target, is_path), shown)
-        return sign
+        char = chr(_FIRST_DAY + len(masked) % 256 if target is None else _FIRST + len(masked))
+        masked[char] = (None if target is None else Claim(ClaimKind.SEE, target, is_path), shown)
+        return char
 
     def link(found: re.Match[str]) -> str:
         if found["wiki"]:
@@ -102,14 +102,14 @@ def _sentence_of(written: str) -> _Sentence:
         if not is_record:
             return _TICKET.sub("", label) or found["url"] or ""
         stated = _LABEL.match(label)
-        sign = mask(label or target, path_of(target) if is_path else stem, is_path=is_path)
-        return f"{stated[0] if stated else ''} {sign}"
+        char = mask(label or target, path_of(target) if is_path else stem, is_path=is_path)
+        return f"{stated[0] if stated else ''} {char}"
 
     text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:_MAX_LENGTH].split()))
     text = _LINK.sub(link, _IMAGE.sub(r"\1", text))
     text = _DATE.sub(lambda found: mask(found[0]), text)
     text = _NAME.sub(lambda found: found[0] if found["other"] else mask(found[0], found[0].removesuffix(".md")), text)
-    return _Sentence(" ".join(_MARKS.sub("", text).split()), signs)
+    return _Sentence(" ".join(_MARKS.sub("", text).split()), masked)
 
 
 _PART = (
@@ -140,7 +140,7 @@ _VERB = re.compile(
 _OBJECT = re.compile(
     r"(?P<lead>[\s,;:&+/(\u2013\u2014-]*(?:\b(?:and|or|as\s+well\s+as)\b)?)\s*"
     r"(?P<words>(?:[\w'\u2019\xa7.#]+[\s:]+){0,6}?)"
-    rf"(?P<sign>{_REFERENCE})(?:\s*\((?P<note>[^()]*)\))?"
+    rf"(?P<mask>{_REFERENCE})(?:\s*\((?P<note>[^()]*)\))?"
 )
 # A number that counts something: `It replaces 2 queues.`
 _COUNT = re.compile(
@@ -170,13 +170,13 @@ def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], b
     objects: list[tuple[Claim, bool]] = []
     is_whole, at = not in_part, found.end()
     while item := _OBJECT.match(clause, at):
-        reference, words, note = sentence.signs[item["sign"]][0], item["words"].split(), item["note"] or ""
+        reference, words, note = sentence.masked[item["mask"]][0], item["words"].split(), item["note"] or ""
         if reference is None or (objects and words and not item["lead"].strip()):
             break
         is_plain = all(_PLAIN.fullmatch(word.strip(":.")) for word in words)
         if not (is_plain or _IN_PART.search(item["words"]) or words[-1] == "of"):
             break
-        is_count = _is_mere_number(reference) and _COUNT.match(clause, item.start("sign"))
+        is_count = _is_mere_number(reference) and _COUNT.match(clause, item.start("mask"))
         if is_count or _REPOSITORY.match(clause, item.end()):
             break
         if objects and not words and not item["lead"].strip(" :(-\u2013\u2014"):
@@ -194,7 +194,7 @@ def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], b
         replace(
             reference,
             kind=_KINDS[is_ending and not (in_part or limits), is_passive],
-            qualifier=sentence.written(clause) if in_part or limits else "",
+            qualifier=sentence.original(clause) if in_part or limits else "",
         )
         for reference, limits in objects
         # After other verbs a plain number is not a record: `Updated 2020`.
@@ -228,7 +228,7 @@ def _words_of(key: str) -> str:
 def claims_of(key: str, written: str) -> tuple[Claim, ...]:
     """Return the relations in a key's value: `see` if the key states no kind, and then not for mere numbers."""
     if kind_of_key(key) is None:
-        found = (one for one, _ in _sentence_of(written).signs.values())
+        found = (one for one, _ in _sentence_of(written).masked.values())
         return tuple(one for one in found if one is not None and not _is_mere_number(one))
     verb = re.sub(r"(?<=[ds])by\b", " by", _words_of(key))
     sentence = _sentence_of(f"{verb} {written}")
@@ -342,7 +342,7 @@ class _Clause(Struct, frozen=True):
     is_followed: bool = False
 
 
-def read_status(written: str) -> StatusReading:
+def read_status(written: str) -> ParsedStatus:
     """Return the status that a text states."""
     clauses = list(_read_clauses(_units(written)))
     words: list[tuple[str, str | None]] = []
@@ -374,7 +374,7 @@ def read_status(written: str) -> StatusReading:
         # The text also has links, or states the status in several places.
         text = chosen[0]
     listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
-    return StatusReading(
+    return ParsedStatus(
         status,
         text,
         claims,
@@ -446,19 +446,19 @@ def _read_clauses(units: Iterable[str]) -> Iterator[_Clause]:
 
 def _read_clause(sentence: _Sentence, text: str, *, is_first: bool) -> _Clause:
     days = re.findall(_DAY, text)
-    found = read_date(sentence.signs[days[0]][1]) if days else None
+    found = read_date(sentence.masked[days[0]][1]) if days else None
     day = found[0] if found is not None else None
     if day is not None and _REMARK.match(text):
         return _Clause(day=day, is_whole=True)
     rest = _LEAD.sub("", text, count=1)
     claims, is_whole = _relation_in(sentence, rest)
     if claims:
-        return _Clause("", day, claims, is_whole, doubt=sentence.written(text) if _LAST_WORD.search(rest) else "")
+        return _Clause("", day, claims, is_whole, doubt=sentence.original(text) if _LAST_WORD.search(rest) else "")
     if _EMPTY.match(rest):
         return _Clause()
     known = _KNOWN.match(rest)
     if known is None:
-        return _Clause(is_known=False, doubt=sentence.written(text) if re.search(_REFERENCE, rest) else "")
+        return _Clause(is_known=False, doubt=sentence.original(text) if re.search(_REFERENCE, rest) else "")
     word = " ".join(known["word"].lower().split())
     if _WORDS[word] is Status.DEPRECATED and (known["before"] or known["after"]):
         return _Clause()

@@ -72,17 +72,17 @@ def _fix_all(document: Document) -> Iterator[types.CodeAction]:
     """Yield the action that applies every safe fix of a file, tested like the fixes of `mdmem check --fix`."""
     memory, path = document.memory, document.path
 
-    def prove(tree: Tree) -> CheckReport:
+    def full_check(tree: Tree) -> CheckReport:
         changed = tree.changed if isinstance(tree, TreeView) else None
         return CheckReport(tree.name, 0, memory.findings_with(changed or {}))
 
     def check(tree: Tree) -> CheckReport:
-        report = prove(tree)
+        report = full_check(tree)
         return replace(report, findings=tuple(one for one in report.findings if one.place.path == path))
 
-    mended = fix_all(memory.workspace.tree, check, prove=prove)
+    fixed = fix_all(memory.workspace.tree, check, full_check=full_check)
     try:
-        edit = edit_of(memory, mended.plan.changes)
+        edit = edit_of(memory, fixed.plan.changes)
     except MdmemError:
         return
     if edit is not None:

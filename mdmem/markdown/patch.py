@@ -1,6 +1,6 @@
 """Change single keys of a front matter without touching any other byte.
 
-Each patch is proved before it is returned. The patched bytes are parsed. The changed fields must have the requested
+Each patch is verified before it is returned. The patched bytes are parsed. The changed fields must have the requested
 values, and the other fields and the body must be unchanged. Otherwise UnpatchableError is raised.
 """
 
@@ -61,7 +61,7 @@ def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, .
             at = layout.insert_offset(name)
             line = f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}"
             changes.append(_Change(at, at, line))
-    return _proved_edits(document, layout, changes, lambda after: verify(document, after, values))
+    return _verified_edits(document, layout, changes, lambda after: verify(document, after, values))
 
 
 def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit, ...]:
@@ -107,7 +107,9 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
     key = layout.fields.nodes[old][0]
     change = _Change(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
     meant = {new if name == old else name: value for name, value in layout.fields.items()}
-    return _proved_edits(document, layout, [change], lambda after: (after.body, after.fields) == (document.body, meant))
+    return _verified_edits(
+        document, layout, [change], lambda after: (after.body, after.fields) == (document.body, meant)
+    )
 
 
 def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
@@ -122,7 +124,7 @@ def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[E
             raise layout.refusal(f"has no `{_TO}` in an item of `{_RELATIONS}`", "write it by hand")
         changes.append(_scalar_change(layout, value, to, name=_TO))
         meant[place] = {**meant[place], _TO: to}
-    return _proved_edits(document, layout, changes, lambda after: verify(document, after, {_RELATIONS: meant}))
+    return _verified_edits(document, layout, changes, lambda after: verify(document, after, {_RELATIONS: meant}))
 
 
 def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Edit, ...]:
@@ -139,7 +141,7 @@ def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Ed
         lines += [f"  - {source}" for source in sources]
         change = _Change(at, at, "".join(f"{layout.indent()}{line}{layout.line_break(at)}" for line in lines))
     meant = [*old, *({"type": one.type, _TO: one.to} for one in relations)]
-    return _proved_edits(document, layout, [change], lambda after: verify(document, after, {_RELATIONS: meant}))
+    return _verified_edits(document, layout, [change], lambda after: verify(document, after, {_RELATIONS: meant}))
 
 
 def relation_item(relation: Relation) -> str:
@@ -161,7 +163,7 @@ def verify(before: Document, after: Document, values: Mapping[str, Any]) -> bool
     return all(_has_value(after.fields, name, value) for name, value in values.items())
 
 
-def _proved_edits(
+def _verified_edits(
     document: Document, layout: Layout, changes: Sequence[_Change], is_meant: Callable[[Document], bool]
 ) -> tuple[Edit, ...]:
     """Return the edits for some changes. Raises UnpatchableError if `is_meant` is false for the patched document."""
@@ -229,7 +231,7 @@ def _with_slots(document: Document, layout: Layout, name: str, slots: Sequence[_
     old = as_list(layout.fields[name])
     meant = [old[slot.old] if slot.old is not None and slot.text is None else slot.text for slot in slots]
     change = _changed_list(layout, name, slots)
-    return _proved_edits(document, layout, [change], lambda after: verify(document, after, {name: meant}))
+    return _verified_edits(document, layout, [change], lambda after: verify(document, after, {name: meant}))
 
 
 def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:

@@ -12,7 +12,7 @@ from pathlib import Path
 from mdmem import EXPORT_BEGIN, EXPORT_END
 from mdmem.disk import read_regular
 from mdmem.model.text import text_hash
-from mdmem.setup.client_config import InsertError, add_piece, appended, decoded
+from mdmem.setup.client_config import InsertError, add_piece, append_piece, decode_utf8
 
 NAME = "AGENTS.md"
 # A text that contains this phrase is taken as instructions for the server.
@@ -24,7 +24,7 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
     "research": ("context", "remember"),
 }
 # A line in a client's own file that refers to AGENTS.md or mentions mdmem.
-_LEADS_ON = re.compile(rb"(?:@(?:\.{1,2}/)?|^Read )AGENTS\.md|\bmdmem retrieve\b|MCP server `mdmem`", re.MULTILINE)
+_REFERS = re.compile(rb"(?:@(?:\.{1,2}/)?|^Read )AGENTS\.md|\bmdmem retrieve\b|MCP server `mdmem`", re.MULTILINE)
 # The files that clients read, and the clients' names. If such a file exists, all clients but Copilot ignore AGENTS.md.
 _OWN_FILES = {
     "claude-code": (("CLAUDE.md", ".claude/CLAUDE.md"), "Claude Code"),
@@ -66,17 +66,17 @@ _END = re.compile(rf"{re.escape(EXPORT_END)}(?:\r?\n)?")
 _SEAL = re.compile(rf"{re.escape(EXPORT_BEGIN)} ([0-9a-f]{{12}}|): ")
 
 
-def opening(about: str) -> str:
+def begin_marker(about: str) -> str:
     """Return the first line of exported text, still without the checksum. `about` is one line for human readers."""
     return f"{EXPORT_BEGIN} : {about.replace('--', '—')} -->"
 
 
-def sealed(text: str) -> str:
+def with_checksum(text: str) -> str:
     """Return a text with its checksum in the first line. Line endings do not affect the checksum."""
     return _SEAL.sub(f"{EXPORT_BEGIN} {_digest(text)}: ", text, count=1)
 
 
-def is_whole(text: str) -> bool | None:
+def is_unmodified(text: str) -> bool | None:
     """Return whether nobody changed a text since its export, by its checksum; None if mdmem did not export it."""
     seal = _SEAL.search(text)
     return None if seal is None else seal[1] == _digest(text)
@@ -123,8 +123,8 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
     """
     lines = agents_lines(profile)
 
-    def grow(before: bytes) -> bytes | str:
-        text = decoded(before)
+    def extend(before: bytes) -> bytes | str:
+        text = decode_utf8(before)
         if _MARK in text:
             return f"{NAME} mentions the {_MARK} already and stays as it is"
         newline = "\r\n" if "\r\n" in text else "\n"
@@ -134,9 +134,9 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
         # An exported region may mention the command. It is ignored, because each export rewrites it.
         if _COMMAND in without_regions(text):
             raise InsertError(f"it already describes `{_COMMAND}` in words that mdmem did not write")
-        return appended(text, lines).encode()
+        return append_piece(text, lines).encode()
 
-    yield add_piece(base, NAME, f"changed {NAME}: it lists the tools of the server", lines, grow)
+    yield add_piece(base, NAME, f"changed {NAME}: it lists the tools of the server", lines, extend)
     yield from point_to_agents(base, clients)
 
 
@@ -152,7 +152,7 @@ def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator
         for name in files:
             # Without such a file, the client reads AGENTS.md.
             try:
-                is_enough = (base / name).samefile(base / NAME) or _LEADS_ON.search(read_regular(base / name))
+                is_enough = (base / name).samefile(base / NAME) or _REFERS.search(read_regular(base / name))
             except OSError:
                 is_enough = True
             if is_enough:

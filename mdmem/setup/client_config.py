@@ -1,4 +1,4 @@
-"""Add mdmem's part to a client's configuration file, by insertions only, and prove it by parsing the result.
+"""Add mdmem's part to a client's configuration file, by insertions only, and check it by parsing the result.
 
 As editors write it, JSON may contain comments and trailing commas.
 """
@@ -31,13 +31,13 @@ class InsertError(ValueError):
     """mdmem cannot insert its part into a configuration file. The message says why."""
 
 
-def _parsed(text: str) -> tuple[Any, str]:
+def _parse_json(text: str) -> tuple[Any, str]:
     """Return the value of a JSON text, and the text with comments replaced by blanks. Raises InsertError."""
 
-    def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = Counter(key for key, _ in pairs)
-        if twin := next((key for key, number in keys.items() if number > 1), None):
-            raise InsertError(f"it cannot be read as JSON: the key `{twin}` occurs twice; delete one")
+        if duplicate := next((key for key, number in keys.items() if number > 1), None):
+            raise InsertError(f"it cannot be read as JSON: the key `{duplicate}` occurs twice; delete one")
         return dict(pairs)
 
     def refuse(name: str) -> None:
@@ -46,7 +46,7 @@ def _parsed(text: str) -> tuple[Any, str]:
     plain = _STRING_OR_COMMENT.sub(lambda one: one["kept"] or one["open"] or _VISIBLE.sub(" ", one[0]), text)
     strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
     try:
-        return json.loads(strict, object_pairs_hook=without_twins, parse_constant=refuse), plain
+        return json.loads(strict, object_pairs_hook=without_duplicates, parse_constant=refuse), plain
     except json.JSONDecodeError as error:
         raise InsertError(f"it cannot be read as JSON: line {error.lineno}: {error.msg.lower()}") from error
     except RecursionError as error:
@@ -58,7 +58,7 @@ def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> st
 
     The first place that looks like the path counts. `add_to_json` checks the result.
     """
-    plain = _parsed(text)[1]
+    plain = _parse_json(text)[1]
     at = plain.index("{") + 1
     for name in path:
         opened = re.compile(rf"{re.escape(json.dumps(name))}\s*:\s*[\[{{]").search(plain, at)
@@ -81,7 +81,7 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def appended(text: str, piece: str) -> str:
+def append_piece(text: str, piece: str) -> str:
     """Return a text with a piece at its end, below a blank line and with the line endings of the text."""
     newline = _newline(text)
     if text.strip():
@@ -91,64 +91,64 @@ def appended(text: str, piece: str) -> str:
 
 def add_to_json(
     content: bytes,
-    holder: str,
+    section: str,
     wanted: Mapping[str, Any],
     *,
     is_listed: bool = False,
-    seed: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return a JSON file with the members `wanted` added to the object `holder`; raises InsertError if that fails.
+    """Return a JSON file with the members `wanted` added to the object `section`; raises InsertError if that fails.
 
-    With `is_listed`, each value is added to the list under its key. `seed` are further keys that the file needs.
+    With `is_listed`, each value is added to the list under its key. `defaults` are further keys that the file needs.
     """
     bom, text = _split_bom(content)
     before = read_object(content)
-    held = _held(before, holder)
-    members, seed = dict(wanted), seed or {}
+    present = _section(before, section)
+    members, defaults = dict(wanted), defaults or {}
     for name, item in wanted.items() if is_listed else ():
-        if not isinstance(held.get(name, []), list):
-            raise InsertError(f"`{holder}.{name}` is not a list")
-        members[name] = [item, *held.get(name, [])]
+        if not isinstance(present.get(name, []), list):
+            raise InsertError(f"`{section}.{name}` is not a list")
+        members[name] = [item, *present.get(name, [])]
     text = text if text.strip() else f"{text}{{}}\n"
-    if holder not in before:
-        text = _insert(text, (), holder, members)
-    for name in reversed([*wanted]) if holder in before else ():
-        if name in held:
-            text = _insert(text, (holder, name), None, wanted[name])
+    if section not in before:
+        text = _insert(text, (), section, members)
+    for name in reversed([*wanted]) if section in before else ():
+        if name in present:
+            text = _insert(text, (section, name), None, wanted[name])
         else:
-            text = _insert(text, (holder,), name, members[name])
-    for key, value in seed.items():
+            text = _insert(text, (section,), name, members[name])
+    for key, value in defaults.items():
         text = text if key in before else _insert(text, (), key, value)
-    if _parsed(text)[0] != {**seed, **before, holder: {**held, **members}}:
+    if _parse_json(text)[0] != {**defaults, **before, section: {**present, **members}}:
         raise InsertError("mdmem cannot add its lines without a change to other lines")
     return (bom + text).encode()
 
 
-def add_to_toml(content: bytes, holder: str, wanted: Mapping[str, Mapping[str, Any]]) -> bytes:
-    """Return a TOML file with a new table `[holder.name]` at its end for each item of `wanted`.
+def add_to_toml(content: bytes, section: str, wanted: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """Return a TOML file with a new table `[section.name]` at its end for each item of `wanted`.
 
     Raises InsertError if they cannot be added.
     """
     bom, text = _split_bom(content)
     before = read_toml(content)
-    held = _held(before, holder)
+    present = _section(before, section)
     lines = []
     for name, table in wanted.items():
-        lines += [f"[{holder}.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items()), ""]
-    grown = (bom + appended(text, "\n".join(lines))).encode()
+        lines += [f"[{section}.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items()), ""]
+    extended = (bom + append_piece(text, "\n".join(lines))).encode()
     try:
-        after = read_toml(grown)
+        after = read_toml(extended)
     except InsertError as error:
-        raise InsertError(f"`{holder}` is an inline table; first rewrite it as a table `[{holder}]`") from error
-    if after != before | {holder: {**held, **wanted}}:
+        raise InsertError(f"`{section}` is an inline table; first rewrite it as a table `[{section}]`") from error
+    if after != before | {section: {**present, **wanted}}:
         raise InsertError("mdmem cannot add its lines without a change to other lines")
-    return grown
+    return extended
 
 
 def read_object(content: bytes) -> dict[str, Any]:
     """Return the object in a JSON file, empty for an empty file. Raises InsertError if the JSON is not an object."""
     _, text = _split_bom(content)
-    value = _parsed(text)[0] if text.strip() else {}
+    value = _parse_json(text)[0] if text.strip() else {}
     if not isinstance(value, dict):
         raise InsertError("it contains no object")
     return value
@@ -163,7 +163,7 @@ def read_toml(content: bytes) -> dict[str, Any]:
         raise InsertError(f"it cannot be read as TOML: {error}") from error
 
 
-def decoded(content: bytes) -> str:
+def decode_utf8(content: bytes) -> str:
     """Return the text of a file. Raises InsertError if it is not in UTF-8."""
     try:
         return content.decode()
@@ -172,16 +172,16 @@ def decoded(content: bytes) -> str:
 
 
 def _split_bom(content: bytes) -> tuple[str, str]:
-    text = decoded(content)
+    text = decode_utf8(content)
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 
-def _held(value: Mapping[str, Any], holder: str) -> dict[str, Any]:
+def _section(value: Mapping[str, Any], section: str) -> dict[str, Any]:
     """Return the object under a key, or an empty one if the key is missing. Raises InsertError."""
-    held = value.get(holder, {})
-    if not isinstance(held, dict):
-        raise InsertError(f"`{holder}` is not an object")
-    return held
+    found = value.get(section, {})
+    if not isinstance(found, dict):
+        raise InsertError(f"`{section}` is not an object")
+    return found
 
 
 def read_to_extend(path: Path, base: Path) -> bytes | None:
@@ -207,7 +207,7 @@ def read_to_extend(path: Path, base: Path) -> bytes | None:
         raise InsertError(f"it cannot be read: {reason_of(error)}") from error
 
 
-def put(path: Path, content: bytes, *, is_new: bool) -> None:
+def write_project_file(path: Path, content: bytes, *, is_new: bool) -> None:
     """Write a file of the project, or the target of a link; raises EnvironmentFaultError if that fails."""
     target = path.resolve()
     try:
@@ -220,17 +220,17 @@ def put(path: Path, content: bytes, *, is_new: bool) -> None:
         raise EnvironmentFaultError(f"{path} cannot be written: {reason_of(error)}") from error
 
 
-def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Add `piece` to the file `below`, and return a sentence for the user: what was done, or why nothing was added.
+def add_piece(base: Path, name: str, done: str, piece: str, extend: Callable[[bytes], bytes | str]) -> str:
+    """Add `piece` to the file `name`, and return a sentence for the user: what was done, or why nothing was added.
 
-    `grow` returns the new content of the file, or this sentence.
+    `extend` returns the new content of the file, or this sentence.
     """
     try:
-        before = read_to_extend(base / below, base)
-        grown = grow(before or b"")
-        if isinstance(grown, str):
-            return grown
-        put(base / below, grown, is_new=before is None)
+        before = read_to_extend(base / name, base)
+        extended = extend(before or b"")
+        if isinstance(extended, str):
+            return extended
+        write_project_file(base / name, extended, is_new=before is None)
     except (InsertError, EnvironmentFaultError) as error:
-        return f"{below} was not changed: {error}; add this to the file:\n{piece}"
-    return f"wrote {below}" if before is None else done
+        return f"{name} was not changed: {error}; add this to the file:\n{piece}"
+    return f"wrote {name}" if before is None else done

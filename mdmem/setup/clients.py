@@ -28,7 +28,7 @@ class Client(Struct, frozen=True, kw_only=True):
     """
 
     path: str = ".mcp.json"
-    holder: str = "mcpServers"
+    section: str = "mcpServers"
     more: Mapping[str, Any] = field(default_factory=lambda: {"type": "stdio"})
     is_one_list: bool = False
     top: str | None = None
@@ -39,16 +39,16 @@ CLIENTS: Mapping[str, Client] = {
     "claude-code": Client(remark="Claude Code asks once whether you trust it"),
     # Cursor does not document the working directory of a server, so the path begins with Cursor's variable.
     "cursor": Client(path=".cursor/mcp.json", top="${workspaceFolder}"),
-    "vscode": Client(path=".vscode/mcp.json", holder="servers"),
+    "vscode": Client(path=".vscode/mcp.json", section="servers"),
     "codex": Client(
         path=".codex/config.toml",
-        holder="mcp_servers",
+        section="mcp_servers",
         # Without these keys, a run with a single turn asks the model before the tools are loaded.
         more={"required": True, "startup_timeout_sec": 20},
         remark="Codex reads it in a project that you trust",
     ),
     "gemini": Client(path=".gemini/settings.json", remark="Gemini CLI starts it in a folder that you trust"),
-    "opencode": Client(path="opencode.json", holder="mcp", more={"type": "local"}, is_one_list=True),
+    "opencode": Client(path="opencode.json", section="mcp", more={"type": "local"}, is_one_list=True),
     "copilot": Client(remark="Copilot CLI reads it in a folder that you trust"),
     # Without `alwaysLoadTools`, the model has to search for the tools.
     "qwen": Client(path=".qwen/settings.json", more={"type": "stdio", "alwaysLoadTools": True}),
@@ -69,16 +69,16 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
     root = f"{client.top}/{under}".removesuffix("/") if client.top is not None else under or "."
     words = [command, "mcp", *([] if is_found and client.top is None else ["--root", root])]
     started = {"command": words} if client.is_one_list else {"command": command, "args": words[1:]}
-    grow_file, read_file = (add_to_toml, read_toml) if client.path.endswith(".toml") else (add_to_json, read_object)
-    added = partial(grow_file, holder=client.holder, wanted={SERVER: {**client.more, **started}})
+    extend_file, read_file = (add_to_toml, read_toml) if client.path.endswith(".toml") else (add_to_json, read_object)
+    added = partial(extend_file, section=client.section, wanted={SERVER: {**client.more, **started}})
 
-    def grow(before: bytes) -> bytes | str:
-        servers = read_file(before).get(client.holder)
+    def extend(before: bytes) -> bytes | str:
+        servers = read_file(before).get(client.section)
         if isinstance(servers, dict) and SERVER in servers:
             return f"{client.path} has a server `{SERVER}` already and stays as it is"
         return added(before)
 
-    yield add_piece(base, client.path, f"added the server `{SERVER}` to {client.path}", added(b"").decode(), grow)
+    yield add_piece(base, client.path, f"added the server `{SERVER}` to {client.path}", added(b"").decode(), extend)
     if client.remark is not None:
         yield client.remark
 
@@ -194,9 +194,9 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str) -> Ite
     hook = {"type": "command", client.key: f"{shlex.join(words)} || true", client.limit[0]: client.limit[1]}
     matchers = {event: {"matcher": tools} if tools else {} for event, tools in client.events.items()}
     entries = {event: {**one, "hooks": [hook]} if client.wraps else hook | one for event, one in matchers.items()}
-    added = partial(add_to_json, holder=_HOLDER, is_listed=True, seed={} if client.wraps else {"version": 1})
+    added = partial(add_to_json, section=_HOLDER, is_listed=True, defaults={} if client.wraps else {"version": 1})
 
-    def grow(before: bytes) -> bytes | str:
+    def extend(before: bytes) -> bytes | str:
         if client.plugin is not None:
             return piece.encode() if not before else f"{client.path} exists and stays as it is"
         held = read_object(before).get(_HOLDER)
@@ -208,6 +208,6 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str) -> Ite
         piece = client.plugin % {"command": json.dumps(words)}
     else:
         piece = added(b"", wanted=entries).decode()
-    yield add_piece(base, client.path, f"added the hooks of mdmem to {client.path}", piece, grow)
+    yield add_piece(base, client.path, f"added the hooks of mdmem to {client.path}", piece, extend)
     if client.remark is not None:
         yield client.remark

@@ -278,10 +278,10 @@ def install_hooks(repository: Repository) -> tuple[Hook, ...]:
     obstacles = tuple(dict.fromkeys(hook.advice for hook in hooks if hook.advice))
     if obstacles:
         raise UsageError(f"{'; '.join(obstacles)}; nothing was written; then run this command again")
-    return tuple(replace(hook, done=put(hook)) for hook in hooks)
+    return tuple(replace(hook, done=write_hook(hook)) for hook in hooks)
 
 
-def put(hook: Hook) -> str:
+def write_hook(hook: Hook) -> str:
     """Write a hook if there is none, or if mdmem wrote an older one. Return `wrote`, `replaced` or `kept`."""
     if hook.state is HookState.ABSENT:
         hook.path.parent.mkdir(parents=True, exist_ok=True)

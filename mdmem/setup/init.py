@@ -23,8 +23,8 @@ from mdmem.setup.hooks import (
     find_hooks,
     install_driver,
     missing_install,
-    put,
     shown_from,
+    write_hook,
 )
 from mdmem.setup.installation import this_installation
 from mdmem.setup.records import original_of, record_folders, records_in
@@ -194,7 +194,7 @@ def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
             elif hook.advice or hook.state is not HookState.ABSENT:
                 yield hook.advice or f"{hook.shown} {_STAYS}"
             else:
-                put(hook)
+                write_hook(hook)
                 yield f"wrote {hook.shown}"
     driver = find_driver(repository, [root])
     if driver is None:

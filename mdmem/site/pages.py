@@ -72,8 +72,8 @@ class SitePages(Struct, frozen=True, dict=True):
 
         def add(path: str, template: str, title: str, context: Callable[[], Mapping[str, Any]]) -> None:
             def render() -> str:
-                made = self._templates.get_template(template)
-                return made.render(up=up_from(path), here=path, title=title, **context())
+                page = self._templates.get_template(template)
+                return page.render(up=up_from(path), here=path, title=title, **context())
 
             pages[path] = render
 
@@ -91,14 +91,14 @@ class SitePages(Struct, frozen=True, dict=True):
             page = page_of(entry.address)
             add(page, "entry.html", entry.title, partial(self._entry, entry, page))
         data = (("assets/search.js", _search), ("assets/rules.js", _rules), ("entries.json", _entries))
-        pages |= {path: partial(made, facts) for path, made in data}
+        pages |= {path: partial(render, facts) for path, render in data}
         pages["feed.xml"] = self._templates.get_template("feed.xml").render
         assets = files("mdmem.site") / "assets"
         return pages | {f"assets/{one}": partial((assets / one).read_text, encoding="utf-8") for one in _ASSETS}
 
     @cached_property
     def _templates(self) -> Environment:
-        made = Environment(
+        environment = Environment(
             loader=PackageLoader("mdmem.site"),
             autoescape=True,
             auto_reload=False,
@@ -107,13 +107,13 @@ class SitePages(Struct, frozen=True, dict=True):
             # Invisible and control characters are made visible in each text; HTML is escaped afterwards.
             finalize=lambda value: visible(value) if type(value) is str else value,
         )
-        made.filters |= {"code": with_code, "day": day_of, "reason": shown_reason}
+        environment.filters |= {"code": with_code, "day": day_of, "reason": shown_reason}
         menu = _MENU if self.base is None else (*_MENU, ("diff.html", "This change"))
         shared = {"name": self.name, "live": self.live, "menu": menu, "facts": self.facts, "rows": self.facts.rows}
-        made.globals |= {"count": count, "entries": entries, "link_to_room": link_to_room, **shared}
-        made.globals["page_of_wing"] = lambda wing: quote(page_of_wing(wing))
-        made.globals["macros"] = made.get_template("macros.html").module
-        return made
+        environment.globals |= {"count": count, "entries": entries, "link_to_room": link_to_room, **shared}
+        environment.globals["page_of_wing"] = lambda wing: quote(page_of_wing(wing))
+        environment.globals["macros"] = environment.get_template("macros.html").module
+        return environment
 
     def _start(self) -> Mapping[str, Any]:
         facts = self.facts

@@ -46,7 +46,7 @@ def writers_lock(state: Path) -> Iterator[None]:
         yield
 
 
-def put(root: Path, changes: Sequence[Change]) -> None:
+def write_changes(root: Path, changes: Sequence[Change]) -> None:
     """Write changes. The caller must hold the writers' lock.
 
     Raises LostRaceError if a file changed since it was read, and EnvironmentFaultError if a file cannot be written. All
@@ -63,7 +63,7 @@ def put(root: Path, changes: Sequence[Change]) -> None:
                 writing.prepare(path, change.after)
         for change in changes:
             path = change.path
-            writing.put(path, change.before, change.after)
+            writing.write(path, change.before, change.after)
         writing.settle()
         renames = {change.path: change.to for change in changes if change.to != change.path}
         contents = {change.to: change.after for change in changes if change.after is not None}
@@ -146,7 +146,7 @@ class FileTransaction:
         # Temporary files are readable only for their owner. Give the new file the permissions of the old file.
         self._beside[path].chmod(S_IMODE(target.stat().st_mode) if target.exists() else default_mode())
 
-    def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def write(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Replace the file by the prepared bytes, or remove it. Raises OSError, and LostRaceError if it was changed."""
         if after == before:
             return
@@ -154,12 +154,12 @@ class FileTransaction:
         if before is not None:
             self._replaced[path] = before
 
-        def take_back() -> None:
+        def restore() -> None:
             if before is not None and path not in self._beside:
                 self.prepare(path, before)
             self._replace(path, after, before)
 
-        self._undoing.append(take_back)
+        self._undoing.append(restore)
 
     def settle(self) -> None:
         """Delete the replaced files. Raises LostRaceError if an editor had one open and still wrote to it."""

@@ -54,7 +54,7 @@ class Change(Struct, frozen=True):
 class ChangeSet(Struct, frozen=True):
     """Changes in the order in which they are written (renames come last), one for each file, and their message.
 
-    `supersedes` are the entries that a newer entry replaces, and `remarks` are messages to the user. With `is_proved`,
+    `supersedes` are the entries that a newer entry replaces, and `remarks` are messages to the user. With `is_checked`,
     the result is not checked again: it was checked already, or the faults of imported records are reported later.
     """
 
@@ -64,7 +64,7 @@ class ChangeSet(Struct, frozen=True):
     reason: str | None = None
     agent: str | None = None
     remarks: tuple[str, ...] = ()
-    is_proved: bool = False
+    is_checked: bool = False
 
 
 def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:

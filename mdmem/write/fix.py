@@ -1,4 +1,4 @@
-"""Fix findings: choose fixes that do not overlap, try them in memory, and prove that they cause no new finding."""
+"""Fix findings: choose fixes that do not overlap, try them in memory, and check that they cause no new finding."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def fix(
         def checked_for(asked: CheckRequest) -> _Check:
             return lambda tree: check_all(one.over(tree), asked)
 
-        prove = None if whole == request else checked_for(whole)
-        result = fix_all(one.tree, checked_for(request), with_unsafe=with_unsafe, prove=prove)
+        full_check = None if whole == request else checked_for(whole)
+        result = fix_all(one.tree, checked_for(request), with_unsafe=with_unsafe, full_check=full_check)
         planned.append(result)
         return result.plan
 
@@ -87,13 +87,13 @@ def fix(
     return limited(replace(result.report, fixed=result.fixed, is_dry=is_dry), request), result
 
 
-def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Check | None = None) -> FixResult:
+def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, full_check: _Check | None = None) -> FixResult:
     """Return the result of all possible fixes. Nothing is written.
 
-    `check` finds the findings to fix, and is called again after each round. `prove` runs every check on the whole tree,
-    if `check` does not. A fix that would cause a new finding is left out.
+    `check` finds the findings to fix, and is called again after each round. `full_check` runs every check on the whole
+    tree, if `check` does not. A fix that would cause a new finding is left out.
     """
-    fixing = _Fixing(tree, check, prove or check, with_unsafe=with_unsafe)
+    fixing = _Fixing(tree, check, full_check or check, with_unsafe=with_unsafe)
     first = set(map(_name, fixing.state.report.findings))
     for _ in range(_ROUNDS):
         if not fixing.make({_name(one) for one in fixing.state.report.findings} - fixing.barred):
@@ -126,7 +126,7 @@ def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
         before = fixed.bytes_below(old)
         if not isinstance(before, Unreadable) and (old, before) != (path, after):
             changes.append(Change(old, path, before, after))
-    return ChangeSet(tuple(changes), is_proved=True)
+    return ChangeSet(tuple(changes), is_checked=True)
 
 
 class FixChoice(Struct):
@@ -208,8 +208,8 @@ def _level(path: str, content: bytes) -> int:
 class _Fixing:
     """The rounds of one run: the `state` after the fixes so far, the `refused` ones, and their names (`barred`)."""
 
-    def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
-        self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
+    def __init__(self, tree: Tree, check: _Check, full_check: _Check, *, with_unsafe: bool) -> None:
+        self._check, self._full_check, self._with_unsafe = check, full_check, with_unsafe
         overlaid = TreeView(tree, changed={})
         self.state = FixResult(overlaid, *self._checked(overlaid))
         self.refused: list[RefusedFix] = []
@@ -260,7 +260,7 @@ class _Fixing:
 
     def _checked(self, tree: TreeView) -> tuple[CheckReport, tuple[Finding, ...]]:
         report = self._check(tree)
-        return report, (report if self._prove is self._check else self._prove(tree)).findings
+        return report, (report if self._full_check is self._check else self._full_check(tree)).findings
 
 
 def _name(finding: Finding) -> _Name:

@@ -24,7 +24,7 @@ from mdmem.store.git.process import Repository
 from mdmem.store.git.status import refuse_while_busy
 from mdmem.store.tree import MemoryTree, TreeView
 from mdmem.store.workspace.workspace import Workspace, refuse_remote
-from mdmem.write.apply import put, writers_lock
+from mdmem.write.apply import write_changes, writers_lock
 from mdmem.write.change_set import Change, ChangeSet, Verb, commit_message
 
 Plan = Callable[[Workspace], ChangeSet]
@@ -70,7 +70,7 @@ def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResul
 def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResult:
     # Read the hashes before planning, to compare them with the files after taking the lock.
     known = workspace.catalog.file_digests
-    change_set = _proved(workspace, plan(workspace))
+    change_set = _checked(workspace, plan(workspace))
     repository = repository_to_commit_to(workspace, commit=options.commit) if not options.is_dry else None
     if change_set.changes and not options.is_dry:
         with writers_lock(workspace.state_folder):
@@ -80,10 +80,10 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
             if (files, digests) != (workspace.tree.files(), known):
                 # A plan depends on more files than it writes, so plan again while the lock is held.
                 try:
-                    change_set = _proved(fresh, plan(fresh))
+                    change_set = _checked(fresh, plan(fresh))
                 except BrokenMemoryError as error:
                     raise LostRaceError(f"the memory changed, so {error}") from error
-            put(workspace.location.root, change_set.changes)
+            write_changes(workspace.location.root, change_set.changes)
     return WriteResult(
         changes=change_set.changes,
         remarks=change_set.remarks,
@@ -97,10 +97,10 @@ class BrokenMemoryError(UsageError):
     """A planned change would break the memory."""
 
 
-def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
+def _checked(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
     """Return a change set without the changes that have no effect. Raises UsageError if it may not be written."""
     changes = permitted(workspace, change_set)
-    if not change_set.is_proved:
+    if not change_set.is_checked:
         try:
             refuse_faults(workspace, change_set.changes)
         except BrokenMemoryError as error:

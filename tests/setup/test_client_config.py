@@ -23,8 +23,8 @@ from mdmem.setup.installation import Installation
 SERVER: dict[str, Any] = {"command": "mdmem", "args": ["mcp"]}
 
 
-def grown(text: str, holder: str = "servers") -> str:
-    return add_to_json(text.encode(), holder, {"mdmem": SERVER}).decode()
+def grown(text: str, section: str = "servers") -> str:
+    return add_to_json(text.encode(), section, {"mdmem": SERVER}).decode()
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_any_file_keeps_every_character_and_gains_what_is_wanted_alone(file: tup
     servers = {**value.get("servers", {}), "mdmem": SERVER}
     hooks = {**value.get("hooks", {}), **{one: [SERVER, *value.get("hooks", {}).get(one, [])] for one in "AB"}}
     wanted = {"A": SERVER, "B": SERVER}
-    listed = add_to_json(text.encode(), "hooks", wanted, is_listed=True, seed={"version": 1}).decode()
+    listed = add_to_json(text.encode(), "hooks", wanted, is_listed=True, defaults={"version": 1}).decode()
     for after, more in ((grown(text), {"servers": servers}), (listed, {"hooks": hooks})):
         rest = iter(after)
         assert all(character in rest for character in text)

@@ -16,7 +16,7 @@ from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
 from mdmem.store.state import files as swap
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.write import apply as writing
-from mdmem.write.apply import FileTransaction, group_renames, put, writers_lock
+from mdmem.write.apply import FileTransaction, group_renames, write_changes, writers_lock
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, commit_message, subject_of
 
 Patch = pytest.MonkeyPatch
@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
 
 def applied(root: Path, *changes: Change) -> None:
     with writers_lock(root.parent / "state"):
-        put(root, changes)
+        write_changes(root, changes)
 
 
 def refused(root: Path, *changes: Change, says: str, kind: type[Exception] = LostRaceError) -> str:
@@ -95,7 +95,7 @@ def full_disk(patch: Patch, name: str) -> None:
     patch.setattr(FileTransaction, name, failing)
 
 
-@pytest.mark.parametrize("step", ["prepare", "put", "rename"])
+@pytest.mark.parametrize("step", ["prepare", "write", "rename"])
 def test_plan_that_fails_half_way_leaves_everything_as_it_was(root: Path, monkeypatch: Patch, step: str) -> None:
     before = snapshot(root)
     full_disk(monkeypatch, step)
@@ -106,7 +106,7 @@ def test_plan_that_fails_half_way_leaves_everything_as_it_was(root: Path, monkey
 
 
 def test_failed_undo_is_reported(root: Path, monkeypatch: Patch) -> None:
-    full_disk(monkeypatch, "put")
+    full_disk(monkeypatch, "write")
     monkeypatch.setattr(FileTransaction, "undo", lambda self: False)
     says = r"could not be undone; `mdmem check` says what is left to do"
     refused(root, *BOTH, says=says, kind=EnvironmentFaultError)

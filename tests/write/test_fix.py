@@ -18,7 +18,7 @@ from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import MemoryTree, Tree, TreeView, Unreadable, WorkingTree, read_one
-from mdmem.write.apply import put, writers_lock
+from mdmem.write.apply import write_changes, writers_lock
 from mdmem.write.fix import FixResult, fix_all
 
 PATH = "app/rules/a.md"
@@ -34,14 +34,14 @@ def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], Chec
 def planned(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
     """Return the result of fixing the findings of some checks (default: all)."""
     check = checker()
-    return fix_all(WorkingTree(root), checker(codes) if codes else check, with_unsafe=with_unsafe, prove=check)
+    return fix_all(WorkingTree(root), checker(codes) if codes else check, with_unsafe=with_unsafe, full_check=check)
 
 
 def mended(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
     """Fix the findings of some checks, and write the files."""
     result = planned(root, *codes, with_unsafe=with_unsafe)
     with writers_lock(root / ".state"):
-        put(root, result.plan.changes)
+        write_changes(root, result.plan.changes)
     return result
 
 

@@ -159,7 +159,7 @@ def test_text_kept_aside_is_reported_and_not_retried(
         calls.append(given)
         raise KeptAsideError("`a.md` changed while it was written; nothing was changed; `a.md.x.kept` keeps a text")
 
-    monkeypatch.setattr(writing, "put", carry_out)
+    monkeypatch.setattr(writing, "write_changes", carry_out)
     said = run_here(capsys, "doubt", OLD, "--reason", "Doubt.", cwd=root)
     assert (said.code, len(calls), "`a.md.x.kept` keeps a text" in said.err) == (4, 1, True)
 

@@ -58,21 +58,21 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
     leaves_pointer: bool = False
 
 
-class Intake:
+class ImportPlan:
     """The result of reading all sources: the future entries by address, the files of exported memories, and other rows.
 
-    `made` are the manifests of new wings. `contents` are the sources that are completely in the memory, or will be
+    `manifests` are the manifests of new wings. `contents` are the sources that are completely in the memory, or will be
     after the import. `origins` maps file and part to the address and the origin of each entry that was imported before.
-    `before` are the records of these entries, read again because they may state relations to new records.
+    `earlier` are the records of these entries, read again because they may state relations to new records.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
         """Read all sources. Raises UsageError if a place or path cannot be used, or the person may not approve."""
         self._workspace, self._request = workspace, request
         self.records: dict[str, ForeignRecord] = {}
-        self.before: dict[str, ForeignRecord] = {}
+        self.earlier: dict[str, ForeignRecord] = {}
         self.files: dict[str, bytes] = {}
-        self.made: dict[str, Change] = {}
+        self.manifests: dict[str, Change] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
         self.remarks: dict[str, None] = {}
@@ -137,7 +137,7 @@ class Intake:
                 outcome = Outcome.UNCHANGED if origin.digest == digest else Outcome.CHANGED
                 is_complete = is_complete and outcome is Outcome.UNCHANGED
                 row = ImportRow(path=record.path, outcome=outcome, part=record.part, dialect=dialect)
-                row.address, self.before[record.address] = record.address, record
+                row.address, self.earlier[record.address] = record.address, record
                 self.rows.append(row)
                 continue
             try:
@@ -182,7 +182,7 @@ class Intake:
         if home.count("/") != 1:
             raise UsageError(f"records cannot be imported to `{home}`; write WING, or WING/ROOM")
         require_names(home.split("/"))
-        self.made |= {one.path: one for one in require_wing(self._workspace, home, self._request.wing)}
+        self.manifests |= {one.path: one for one in require_wing(self._workspace, home, self._request.wing)}
         wing, room = home.split("/")
         # The folder of a client's instructions is not a subject, so it does not become a room.
         if source.room and not record.part and (place is None or place in self._workspace.catalog.wings):
