@@ -140,8 +140,6 @@ def code(text: str) -> str:
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
     """Return the lines that fit into `limit` characters, then `cut`, whose `{}` becomes the number of omitted lines."""
-    if not lines or limit <= 0:
-        return ""
     if sum(len(line) + 1 for line in lines) <= limit:
         return "\n".join(lines)
     left = limit - len(cut.format(len(lines))) - 1
