@@ -13,7 +13,19 @@ from unittest.mock import Mock
 
 import click
 import pytest
-from builders import Run, commit_all, entry_text, environment, git, memory, on_terminal, run_mdmem, write, write_entry
+from builders import (
+    Run,
+    commit_all,
+    entry_text,
+    environment,
+    git,
+    make_repository,
+    memory,
+    on_terminal,
+    run_mdmem,
+    write,
+    write_entry,
+)
 from hooked import imported
 
 from mdmem.cli.main import COMMANDS, GROUPS, PROGRAMS, load_command
@@ -66,6 +78,18 @@ def test_question_without_changed_files_imports_neither_pydantic_nor_yaml(comman
     for _ in range(2):
         found = imported(tmp_path, "--root", "memory", command, "clocks", **variables)
     assert found & {"whoosh", "pydantic", "yaml", "git", "mcp"} == {"whoosh"}
+    # The same is true after a checkout of a branch that changed one file and added another.
+    commit_all(make_repository(tmp_path))
+    git(tmp_path, "checkout", "-q", "-b", "other")
+    for name in ("clocks", "timers"):
+        write_entry(tmp_path / "memory", f"nav/timing/{name}", "Clocks show local time.\n")
+    commit_all(tmp_path)
+    for _ in range(2):
+        found = set()
+        for branch in ("main", "other"):
+            git(tmp_path, "checkout", "-q", branch)
+            found |= imported(tmp_path, "--root", "memory", command, "clocks", **variables)
+    assert found & {"pydantic", "yaml", "git", "mcp"} == set()
 
 
 def test_unknown_command_or_page_names_the_nearest(tmp_path: Path, run: Run) -> None:

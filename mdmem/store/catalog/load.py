@@ -45,6 +45,8 @@ NAME = f"snapshot-14.{VERSION}-{__version__}-{sys.version_info.major}.{sys.versi
 Increase the first number if the stored records change. VERSION changes with the fields of entries.
 """
 
+# The cache keeps this number of other versions of files, each under the path, a NUL and the hash.
+_FORMER = 200
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 
 
@@ -99,35 +101,50 @@ class EntryCache:
         # A file that changed less than two seconds ago may change again without a new time.
         if max(stat[:2]) >= time.time_ns() - RACY_NS:
             stat = _UNTRUSTED
-        row = self.rows.get(path)
-        is_same = row is not None and row.digest == digest
-        self._set(path, FileRow(digest, stat, row.loaded if row is not None and is_same else None))
+        self._set(path, FileRow(digest, stat, self._loaded(path, digest)))
 
     def loaded(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
         """Return, by path, the cached result for each file whose content still has the hash in `digests`."""
-        rows = self.rows
-        found = ((path, digest, rows.get(path)) for path, digest in digests.items())
-        return {path: row.loaded for path, digest, row in found if row and row.digest == digest and row.loaded}
+        found = ((path, self._loaded(path, digest)) for path, digest in digests.items())
+        return {path: loaded for path, loaded in found if loaded is not None}
+
+    def _loaded(self, path: str, digest: str) -> LoadedFile | None:
+        row = self.rows.get(path)
+        if row is None or row.digest != digest:
+            row = self.rows.get(f"{path}\0{digest}")
+        return row.loaded if row is not None else None
 
     def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
-        """Cache a loaded file; a file from a commit or the index never replaces a row that has other content."""
+        """Cache a loaded file; one from a commit or the index is another version of a file with other content."""
         row = self.rows.get(loaded.path)
-        if row is None or row.digest == digest or is_on_disk:
-            stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
-            self._set(loaded.path, FileRow(digest, stat, loaded))
+        is_other = row is not None and row.digest != digest and not is_on_disk
+        stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
+        self._set(f"{loaded.path}\0{digest}" if is_other else loaded.path, FileRow(digest, stat, loaded))
 
     def _set(self, path: str, row: FileRow) -> None:
         with self._turn:
-            if self.rows.get(path) != row:
+            old = self.rows.get(path)
+            if old != row:
+                if old is not None and old.digest != row.digest:
+                    self._retire(path)
                 self.rows[path] = row
                 self._is_changed = True
 
+    def _retire(self, path: str) -> None:
+        """Keep a row as another version of its file, which a checkout of a branch may bring back."""
+        row = self.rows.pop(path)
+        if row.loaded is not None:
+            self.rows[f"{path}\0{row.digest}"] = row
+
     def save(self, live: Collection[str] | None = None) -> None:
-        """Write the cache file if a row changed; if `live` is given, rows of other paths are deleted first."""
+        """Write the cache file if a row changed; if `live` is given, only rows of these paths count as files."""
         with self._turn:
-            for path in self.rows.keys() - live if live is not None else ():
-                del self.rows[path]
+            gone = self.rows.keys() - live if live is not None else ()
+            for path in [path for path in gone if "\0" not in path]:
+                self._retire(path)
                 self._is_changed = True
+            for path in [path for path in self.rows if "\0" in path][:-_FORMER]:
+                del self.rows[path]
             if self._is_changed and self.path is not None and write_packed(self.path, NAME, dict(self.rows)):
                 self._is_changed = False
 

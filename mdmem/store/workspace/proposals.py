@@ -235,11 +235,13 @@ class _Composition(Struct, frozen=True):
     def _restored(self) -> Iterator[tuple[str, bytes]]:
         """Yield the default branch's version of each file that a proposal changed or removed."""
         displaced, entries = self.comparison.displaced, self.checkout.catalog.entries
+        loaded = self.checkout.entry_cache.loaded(displaced)
         contents = dict(read_blobs(self.checkout.location.get_repository(), sorted(set(displaced.values()))))
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
             if content is not None and self.agreed.proposals != "hide" and is_entry_place(path):
-                entry, here = load_entry(parse_document(path, content)).entry, entries.get(path.removesuffix(".md"))
+                known, here = loaded.get(path), entries.get(path.removesuffix(".md"))
+                entry = (known or load_entry(parse_document(path, content))).entry
                 # If a branch changes only the links of an ended entry, the approved links count.
                 is_ended = entry is not None and here is not None and entry.status is here.status is Status.DEPRECATED
                 content = content if entry is not None and (entry.is_in_force or is_ended) else None
