@@ -38,15 +38,13 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
     made: dict[str, Change] = {}
     for name, to in names.items():
         plain = old = from_root(workspace, name)
-        is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
-        if name.endswith("/"):
-            if not is_folder or plain.count("/") > 1:
-                raise NotFoundError(f"there is no wing and no room `{name}`; `mdmem list` lists the entries")
-        elif f"{plain}.md" not in workspace.catalog.broken:
+        files = workspace.tree.files()
+        is_folder = plain.count("/") < 2 and any(file.path.startswith(f"{plain}/") for file in files)
+        if not (is_folder and name.endswith("/")) and f"{plain}.md" not in workspace.catalog.broken:
             try:
                 old = resolve_name(workspace, name)
             except NotFoundError:
-                if not is_folder or plain.count("/") > 1:
+                if not is_folder:
                     raise
         new = places[old] = _new_place(workspace, old, to)
         require_names(new.split("/"), known=old.split("/"))

@@ -233,19 +233,11 @@ def test_former_code_selects_ignores_and_is_explained(root: Path, run: Run) -> N
     assert printed.startswith("`short-address` is called `link-form` now.\n\nlink-form (warning)\n\nA link is ")
 
 
-@pytest.mark.parametrize(
-    ("settings", "found"),
-    [
-        ('[check.severity]\nunsupported-yaml = "warning"\n', ["link-form"]),
-        ('[check]\nignore = ["short-address"]\n', []),
-    ],
-)
-def test_former_code_works_in_settings(settings: str, found: list[str], root: Path, run: Run) -> None:
-    write(root, "mdmem.toml", settings)
-    assert codes(run, root, *(("--select", "link-form") if found else ())) == found
-
-
-def test_former_code_means_the_findings_alone_that_had_it(root: Path, run: Run) -> None:
+def test_former_code_works_in_settings_and_means_the_findings_alone_that_had_it(root: Path, run: Run) -> None:
+    write(root, "mdmem.toml", '[check.severity]\nunsupported-yaml = "warning"\n')
+    assert codes(run, root, "--select", "link-form") == ["link-form"]
+    write(root, "mdmem.toml", '[check]\nignore = ["short-address"]\n')
+    assert codes(run, root) == []
     write_entry(root, "app/rules/b", title="Second", see=["../rules/a.md"])
     write(root, "mdmem.toml", '[check]\nignore = ["short-address"]\n[check.severity]\nlink-by-path = "error"\n')
     (found,) = run("check", "--format", "json", cwd=root).json["findings"]

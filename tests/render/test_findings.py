@@ -189,7 +189,7 @@ def rows(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(("| error", "| warning"))]
 
 
-def test_table_has_the_worst_first_and_marks_the_new() -> None:
+def test_table_has_unread_files_then_the_worst_and_marks_the_new_and_has_help_and_fix_beside_the_message() -> None:
     found = (finding("title-missing", "m", severity=Severity.WARNING), finding("dangling-link", "m", new=True))
     text = rendered("markdown", checked(*found, base="main", shows_old=True))
     assert text.startswith("## mdmem: 1 error, 1 warning\n")
@@ -198,9 +198,6 @@ def test_table_has_the_worst_first_and_marks_the_new() -> None:
         f"| error **new** | `dangling-link` | {place} | m<br>write an address |",
         f"| warning | `title-missing` | {place} | m<br>write an address |",
     ]
-
-
-def test_unread_files_come_first_and_help_and_fix_stand_beside_the_message() -> None:
     first, second = rows(rendered("markdown", checked(finding(message="m", fix=fix()), incomplete=("x",))))
     assert first == "| error | | `memory/x` | The file could not be read, so the run is incomplete. |"
     assert second.endswith(" | m<br>write an address<br>fix: remove the link (--fix) |")
@@ -297,11 +294,6 @@ def test_lines_are_findings_then_what_was_fixed_then_sums() -> None:
     ]
 
 
-def issues(*roots: CheckedRoot) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(rendered("gitlab", *roots))
-    return found
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_utf8_and_the_same_twice_for_any_name_and_text(form: str) -> None:
     odd = "a\udcff\n::error::x\x1b\x00<![CDATA[]]>&`|%"
@@ -323,7 +315,7 @@ def test_github_annotates_ten_of_a_level_and_says_how_many_not() -> None:
 
 
 def test_gitlab_issue_has_what_gitlab_asks_for() -> None:
-    (issue,) = issues(checked(finding(message="m")))
+    (issue,) = json.loads(rendered("gitlab", checked(finding(message="m"))))
     fingerprint = issue.pop("fingerprint")
     assert (len(fingerprint), int(fingerprint, 16) > 0) == (64, True)
     assert issue == {
@@ -337,7 +329,7 @@ def test_gitlab_issue_has_what_gitlab_asks_for() -> None:
 def test_fingerprints_are_unique_know_no_line_and_are_the_same_in_gitlab_and_sarif() -> None:
     def hashes(*lines: int) -> list[str]:
         roots = [checked(*(finding(place=Place(RULE, line)) for line in lines)), checked(finding(), under="other")]
-        found = [one["fingerprint"] for one in issues(*roots)]
+        found = [one["fingerprint"] for one in json.loads(rendered("gitlab", *roots))]
         assert found == [one["partialFingerprints"]["finding/v1"] for one in run_of(*roots)["results"]]
         return found
 
