@@ -42,7 +42,7 @@ _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copi
 _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
 # The mark in a record that is a copy of one entry.
-_EXPORTED_RECORD = re.compile(rf"^{EXPORT_BEGIN} [0-9a-f]*: of ", re.MULTILINE)
+_EXPORTED_RECORD = re.compile(rf"{EXPORT_BEGIN} [0-9a-f]*: of ")
 
 # The scope of an answer if there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
@@ -133,15 +133,20 @@ def lines_outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
 
 def _exported_lines(file: Path) -> frozenset[int]:
     """Return the numbers of the lines that an export wrote, since they are a copy of entries, perhaps an old one."""
-    found, is_copy = set[int](), False
-    with suppress(OSError):
-        text = read_regular(file, follow=False).decode("utf-8", "replace")
-        is_record = _EXPORTED_RECORD.search(text) is not None
-        for number, line in enumerate(text.splitlines(), 1):
-            is_copy = is_copy or is_record or line.startswith(EXPORT_BEGIN)
-            found.update([number] if is_copy else [])
-            is_copy = is_copy and not line.startswith(EXPORT_END)
+    lines, found, is_copy = _all_lines(file), set[int](), False
+    is_record = any(map(_EXPORTED_RECORD.match, lines))
+    for number, line in enumerate(lines, 1):
+        is_copy = is_copy or is_record or line.startswith(EXPORT_BEGIN)
+        found.update([number] if is_copy else [])
+        is_copy = is_copy and not line.startswith(EXPORT_END)
     return frozenset(found)
+
+
+def _all_lines(file: Path) -> list[str]:
+    """Return the lines of a file, or none if it cannot be read. Symbolic links are not followed."""
+    with suppress(OSError):
+        return read_regular(file, follow=False).decode("utf-8", "replace").splitlines()
+    return []
 
 
 def _searchable(words: str) -> list[str]:
@@ -163,18 +168,9 @@ def _is_short(word: str) -> bool:
 
 
 def _lines_of(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
-    """Yield the lines of a file that contain any of the words, or all lines if there are no words.
-
-    Symbolic links are not followed.
-    """
-    if leads_away(base, path):
-        return
-    try:
-        text = read_regular(base / path, follow=False).decode("utf-8", "replace")
-    except OSError:
-        return
+    """Yield the lines of a file that contain any of the words, or all lines if there are no words."""
     count = _counter(words)
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate([] if leads_away(base, path) else _all_lines(base / path), 1):
         if not _NO_TEXT.match(line) and (not words or count(line)):
             yield Passage(path, number, cut_line(line, _WIDTH))
 
@@ -198,11 +194,9 @@ def _of_others(base: Path, lines: Iterable[tuple[str, int, str]]) -> Iterator[Pa
     for path, number, text in lines:
         if path.rpartition("/")[2] in _FOR_AGENTS and path not in known:
             known[path] = set()
-            with suppress(OSError):
-                lines_of_file = read_regular(base / path, follow=False).decode("utf-8", "replace").splitlines()
-                for _, paragraph in groupby(enumerate(lines_of_file, 1), key=lambda one: bool(one[1].strip())):
-                    numbered = dict(paragraph)
-                    if any(_MDMEM.search(line) for line in numbered.values()):
-                        known[path].update(numbered)
+            for _, paragraph in groupby(enumerate(_all_lines(base / path), 1), key=lambda one: bool(one[1].strip())):
+                numbered = dict(paragraph)
+                if any(_MDMEM.search(line) for line in numbered.values()):
+                    known[path].update(numbered)
         if path not in _DOCUMENTS and number not in known.get(path, ()):
             yield Passage(path, number, cut_line(text, _WIDTH))
