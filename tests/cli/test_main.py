@@ -124,18 +124,16 @@ def test_former_name_of_a_command_says_the_new_one(old: list[str], new: list[str
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "line",
     [
-        *(["list", "--nonsense"], ["show"], ["search"], ["brief"], ["list", "--format", "xml"], ["--root"]),
-        *(["list", "--color", "red"], ["status", "--audit", "--rebuild"], ["approve", "--merged", "--active"]),
-        *(["log", "--fields"], ["why", "--wing", "nav"], ["why", "a", "--wing", "nav", "--format", "svg"]),
-        *(["hygiene", "--record", "--pending-only"], ["new", "note", "A", "--shared"], ["mcp", "--hub"]),
-        *(["check", "nav/", "--update-baseline"], ["check", "--merge", "main", "--base", "HEAD"]),
-        ["check", "--baseline", "nowhere.json"],
+        *("list --nonsense", "show", "search", "brief", "list --format xml", "--root", "list --color red"),
+        *("log --fields", "status --audit --rebuild", "approve --merged --active", "why --wing nav"),
+        *("hygiene --record --pending-only", "new note A --shared", "mcp --hub", "check nav/ --update-baseline"),
+        *("why a --wing nav --format svg", "check --merge main --base HEAD", "check --baseline nowhere.json"),
     ],
 )
-def test_wrong_argument_exits_2_with_one_sentence(arguments: list[str], folder: Path, run: Run) -> None:
-    ran = run(*arguments, cwd=folder)
+def test_wrong_argument_exits_2_with_one_sentence(line: str, folder: Path, run: Run) -> None:
+    ran = run(*line.split(), cwd=folder)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
