@@ -176,7 +176,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "mdmem"
-        return _fail(shown_message(error.format_message(), arguments), error.exit_code, path)
+        # click writes each choice of a missing argument on its own line.
+        said = error.format_message().replace("Choose from:\n\t", "Choose from: ").replace(",\n\t", ", ")
+        return _fail(shown_message(said, arguments), error.exit_code, path)
     except (click.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:

@@ -89,6 +89,7 @@ REFUSED = [
     (["doubt", OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
     (["doubt", OLD, "--done"], 2, f"mdmem: {OLD} has the status `active`, so there is no review to end"),
     (["doubt", DRAFT, "-m", "x"], 2, f"mdmem: {DRAFT} is a draft; `mdmem approve {DRAFT}` makes it active"),
+    (["new"], 2, "mdmem new: Missing argument 'TYPE'. Choose from: invariant, decision, pattern, note"),
     (["verify"], 2, "mdmem verify: Missing argument 'ADDRESS...'."),
     (["verify", OLD, DRAFT], 2, f"mdmem: {DRAFT} is a draft"),
     (["verify", "nav/drafts/"], 2, "mdmem: there is nothing to verify, since none of these entries is current: nav/dr"),
