@@ -36,7 +36,7 @@ from mdmem.store.git.remote import (
 from mdmem.store.git.status import list_changed, list_revision, state_of
 from mdmem.store.settings import WingSettings, with_key
 from mdmem.store.state.files import write_lock
-from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
+from mdmem.store.state.local_records import Pin, add_pin, find_pin, store_of
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.apply import write_changes, writers_lock
@@ -261,7 +261,7 @@ def _fetch(workspace: Workspace, name: str, wing: WingSettings, *, pinned: bool)
         commit = before if pinned and before is not None else fetch_tip(store, url, wing.ref)
         paths = (blob.path.rpartition("/") for blob in list_revision(store, commit, ""))
         roots = tuple(sorted(folder for folder, _, file in paths if file == SETTINGS_NAME))
-        keep_pin(cache, url, commit, Pin(roots, workspace.today))
+        add_pin(cache, url, commit, Pin(roots, workspace.today))
     except (GitError, OSError) as error:
         return replace(found, fault=str(error) if isinstance(error, GitError) else (error.strerror or str(error)))
     fault = _not_here(workspace, name, replace(wing, commit=commit))

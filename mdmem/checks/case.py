@@ -398,7 +398,7 @@ class GitFacts(Struct, frozen=True, dict=True):
         """Return a path from the root as a path from the top of the repository."""
         return f"{self.under}/{path}" if self.under else path
 
-    def adding(self, path: str) -> str:
+    def add_hint(self, path: str) -> str:
         """Return the hint to add a file to git."""
         force = "-f " if path in self.ignored else ""
         return f"run `git add {force}-- {shell_word(self.from_top(path))}` at the repository's top"

@@ -22,7 +22,7 @@ from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
 from mdmem.hub.search import search_hub, who
 from mdmem.mcp.calls import AnswerOfRoot, ToolCall, with_remarks
 from mdmem.mcp.tools import tools_of
-from mdmem.mcp.tools.core import Widened, question_of
+from mdmem.mcp.tools.core import WideFilterArguments, question_of
 from mdmem.mcp.tools.tool import AT, REPOSITORY, Listed, Text, Tool, ToolResult, Type, optional, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.entries import entry_list
@@ -50,7 +50,7 @@ def _list(
     workspace: Workspace,
     *,
     limit: Annotated[int, optional("Maximum entries.", default=100, ge=1, le=1_000)],
-    **filters: Unpack[Widened],
+    **filters: Unpack[WideFilterArguments],
 ) -> ToolResult:
     """List entries by address, one a line: the current ones, all, or those that pass filters."""
     found = list_entries(workspace, question_of(None, filters).filters)

@@ -177,7 +177,7 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
     if wing in wings:
         return ()
     if (root / manifest).is_file():
-        refuse_unmade_wing(workspace, wing)
+        refuse_missing_wing(workspace, wing)
         # Another process created the wing in the meantime. The plan depends on the manifest but does not write it.
         there = read_regular(root / manifest)
         return (Change(manifest, manifest, there, there),)
@@ -191,7 +191,7 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
     raise UsageError(f"there is no wing `{wing}`; {hint}`--new-wing` makes one")
 
 
-def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
+def refuse_missing_wing(workspace: Workspace, wing: str) -> None:
     """Raise UsageError if a folder at the top of the repository has no manifest, so that it is not read as a wing."""
     if not _is_at_top(workspace) or wing in workspace.catalog.wings:
         return
@@ -228,7 +228,7 @@ def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind 
     refuse_taken(workspace, address)
     made = require_wing(workspace, address, wing) if wing is not None else ()
     if not made:
-        refuse_unmade_wing(workspace, name)
+        refuse_missing_wing(workspace, name)
     for folder in (name, f"{name}/{room}"):
         if (workspace.location.root / folder).is_symlink():
             raise UsageError(

@@ -160,12 +160,12 @@ class Saver:
         """Delete and return a write that `get` finds. Raises UsageError while another process tries the write."""
         record = self.get(prefix)
         if isinstance(record, Blocked):
-            self.ledger.forget_blocked(record.key)
+            self.ledger.remove_blocked(record.key)
             return record
         with self.ledger.claim(record.id) as claimed:
             if claimed is None:
                 raise UsageError(f"another process is saving {record.id[:12]} right now; try again later")
-            self.ledger.done(record.id)
+            self.ledger.complete(record.id)
         return record
 
     def _try_again(self, listed: PendingWrite, token: str | None = None) -> SaveResult | None:
@@ -188,12 +188,12 @@ class Saver:
             # Return the result even if the ledger cannot be written. The next attempt then finds the entry.
             with contextlib.suppress(EnvironmentFaultError):
                 if result.is_stored:
-                    self.ledger.done(record.id)
+                    self.ledger.complete(record.id)
                 else:
                     why = (result.message or "").removeprefix(NOT_YET)
                     # A refused save would fail again.
                     refused = not result.waits and result.status is not SaveStatus.BLOCKED_SCOPE
-                    self.ledger.give_back(record.id, why, refused=refused)
+                    self.ledger.record_failure(record.id, why, refused=refused)
             return result
 
     def _run(self, request: SaveRequest) -> SaveResult:
@@ -210,7 +210,7 @@ class Saver:
                 if request.token is not None and not request.arguments.get(GRANTED):
                     self._spend_token(request)
                 verb, arguments = request.record.verb, dict(request.arguments)
-                self.ledger.keep(PendingWrite(verb=verb, arguments=arguments, created=self._now(), error=why))
+                self.ledger.add(PendingWrite(verb=verb, arguments=arguments, created=self._now(), error=why))
         except ApprovalTokenError as refusal:
             return failed(str(refusal))
         except MdmemError as refusal:
@@ -267,7 +267,7 @@ class Saver:
         if planned.blocked_key is not None:
             # If this fails, the same decision can be saved once more.
             with contextlib.suppress(EnvironmentFaultError):
-                self.ledger.forget_blocked(planned.blocked_key)
+                self.ledger.remove_blocked(planned.blocked_key)
         return result
 
     def _remember_blocked(self, planned: PlannedSave, request: SaveRequest, now: datetime) -> SaveResult:
@@ -282,7 +282,7 @@ class Saver:
             request=request.id or "",
         )
         try:
-            self.ledger.remember_blocked(blocked)
+            self.ledger.add_blocked(blocked)
         except EnvironmentFaultError as error:
             return replace(result, message=f"{result.message}; that could not be recorded: {error}")
         return result
@@ -291,7 +291,7 @@ class Saver:
         use_token(self.workspace.state_folder, request.token or "", self._now())
         request.arguments[GRANTED] = True
         if request.id is not None:
-            self.ledger.note(request.id, {GRANTED: True})
+            self.ledger.add_results(request.id, {GRANTED: True})
 
 
 def _sessions_first(records: Iterable[PendingWrite]) -> list[PendingWrite]:
@@ -352,7 +352,7 @@ def write_new_entry(workspace: Workspace, change_set: ChangeSet, *, key: str | N
         digest = hashlib.sha256(new.after or b"").hexdigest()
         receipt = Receipt(address=new.to.removesuffix(".md"), digest=digest, at=now)
         with contextlib.suppress(EnvironmentFaultError):
-            ledger.keep_receipt(key, receipt)
+            ledger.add_receipt(key, receipt)
     try:
         write(workspace, lambda _: change_set, WriteOptions())
     except EnvironmentFaultError as error:
@@ -364,7 +364,7 @@ def write_new_entry(workspace: Workspace, change_set: ChangeSet, *, key: str | N
             raise
     if receipt is not None and key is not None:
         with contextlib.suppress(EnvironmentFaultError):
-            ledger.keep_receipt(key, replace(receipt, is_written=True))
+            ledger.add_receipt(key, replace(receipt, is_written=True))
     return remark
 
 

@@ -174,7 +174,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 def keep(workspace: Workspace, project: str, content: dict[str, Any] | None = None, **more: str) -> str:
     arguments = {"decision": content or {}, "project_id": project, **more}
     created = datetime(2026, 11, 20, tzinfo=UTC)
-    return PendingWrites(workspace.state_folder).keep(
+    return PendingWrites(workspace.state_folder).add(
         PendingWrite(verb="save_decision", arguments=arguments, created=created)
     )
 

@@ -49,7 +49,7 @@ def worn(tmp_path: Path) -> Path:
 def keep_pending(folder: Path, **arguments: object) -> str:
     created = datetime(2026, 11, 20, tzinfo=UTC)
     failed = PendingWrite(verb="save_decision", arguments=arguments, created=created, attempts=3, error="disk\nfull")
-    return PendingWrites(folder / STATE).keep(failed)
+    return PendingWrites(folder / STATE).add(failed)
 
 
 def said(run: Run, *options: str, cwd: Path) -> dict[str, object]:

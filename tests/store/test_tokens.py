@@ -211,14 +211,14 @@ def files(folder: Path) -> list[str]:
 
 
 def test_keep_reads_back_in_another_process(tmp_path: Path) -> None:
-    PendingWrites(tmp_path).keep(failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5))
+    PendingWrites(tmp_path).add(failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5))
     (found,) = PendingWrites(tmp_path).pending()
     assert found == failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5)
 
 
 def test_keep_leaves_a_token_out_of_the_file_and_the_id(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
-    assert ledger.keep(failed(governance_token="secret")) == ledger.keep(failed()) == failed().id
+    assert ledger.add(failed(governance_token="secret")) == ledger.add(failed()) == failed().id
     assert all(b"secret" not in path.read_bytes() for path in tmp_path.rglob("*.json"))
 
 
@@ -229,7 +229,7 @@ def test_pending_is_ordered_by_time_then_id_whatever_the_order_of_failing(
     ledger = PendingWrites(tmp_path_factory.mktemp("state"))
     records = [failed(name, created=NOON + timedelta(hours=hour)) for name, hour in zip(names, hours, strict=True)]
     for record in records:
-        ledger.keep(record)
+        ledger.add(record)
     assert ledger.pending() == tuple(sorted(records, key=lambda one: (one.created, one.id)))
 
 
@@ -240,7 +240,7 @@ def test_pending_is_ordered_by_time_then_id_whatever_the_order_of_failing(
 )
 def test_torn_record_is_named_and_stays_and_the_others_are_read(tmp_path: Path, content: bytes) -> None:
     ledger = PendingWrites(tmp_path)
-    ledger.keep(failed())
+    ledger.add(failed())
     torn = write(tmp_path, f"pending/{failed('b').id}.json", content)
     assert ledger.pending() == (failed(),)
     assert ledger.unreadable() == (f"pending/{torn.name}",)
@@ -250,7 +250,7 @@ def test_torn_record_is_named_and_stays_and_the_others_are_read(tmp_path: Path, 
 
 def test_foreign_files_are_named_and_never_opened(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
-    kept = tmp_path / "pending" / f"{ledger.keep(failed())}.json"
+    kept = tmp_path / "pending" / f"{ledger.add(failed())}.json"
     shutil.copy(kept, tmp_path / "pending" / "copy.json")
     (tmp_path / "pending" / "link.json").symlink_to(kept)
     (tmp_path / "pending" / "folder.json").mkdir()
@@ -263,32 +263,32 @@ def test_foreign_files_are_named_and_never_opened(tmp_path: Path) -> None:
 
 def test_claim_is_for_one_and_done_removes_the_record(tmp_path: Path) -> None:
     first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
-    id_ = first.keep(failed())
+    id_ = first.add(failed())
     with first.claim(id_) as found:
         assert found == failed()
         assert claimed(second, id_) is None
         assert claimed(first, id_) is None
         assert second.pending() == (failed(),)
-        first.done(id_)
+        first.complete(id_)
     assert (claimed(second, id_), second.pending()) == (None, ())
     assert files(tmp_path) == []
 
 
 def test_give_back_counts_the_attempt_and_lets_others_try(tmp_path: Path) -> None:
     first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
-    id_ = first.keep(failed())
+    id_ = first.add(failed())
     with first.claim(id_):
-        first.give_back(id_, "Read-only file system")
+        first.record_failure(id_, "Read-only file system")
     assert claimed(second, id_) == failed(attempts=2, error="Read-only file system")
 
 
 def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Path) -> None:
     first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
-    id_ = first.keep(failed())
+    id_ = first.add(failed())
     with first.claim(id_):
-        second.keep(failed(created=NOON + timedelta(hours=1), error="later"))
+        second.add(failed(created=NOON + timedelta(hours=1), error="later"))
         assert second.pending() == (failed(),)
-        first.done(id_)
+        first.complete(id_)
     assert second.pending() == ()
 
 
@@ -313,8 +313,8 @@ def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
 def keep_many(number: int, folder: str) -> None:
     ledger = PendingWrites(Path(folder))
     for turn in range(12):
-        ledger.keep(failed("shared"))
-        ledger.keep(failed(f"{number}-{turn}"))
+        ledger.add(failed("shared"))
+        ledger.add(failed(f"{number}-{turn}"))
 
 
 def test_processes_lose_no_record_and_count_every_attempt(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_blocked_passes_only_below_every_confidence_that_was_stopped(
 ) -> None:
     ledger = PendingWrites(tmp_path_factory.mktemp("state"))
     for value in stated:
-        ledger.remember_blocked(Blocked(key="app 1", confidence=value, candidate="app/architecture/a", at=NOON))
+        ledger.add_blocked(Blocked(key="app 1", confidence=value, candidate="app/architecture/a", at=NOON))
     found = ledger.blocked("app 1")
     assert found is not None
     assert found.lets_pass(again) == all((1.0 if again is None else again) < value for value in stated)

@@ -181,7 +181,7 @@ def test_write_for_a_person_is_kept_and_not_retried(root: Path, tmp_path: Path) 
 def killed_before_done(root: str) -> None:
     saves = Agent(open_root(Path(root)), now=lambda: NOON, wait=1)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(type(saves.pending.ledger), "done", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        patched.setattr(type(saves.pending.ledger), "complete", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
         saves.pending.retry()
 
 
@@ -353,9 +353,9 @@ def test_receipts_are_deleted_after_a_day_or_beyond_a_number(tmp_path: Path) -> 
     ledger = PendingWrites(tmp_path)
     for number in range(70):
         at = NOON + timedelta(seconds=number)
-        ledger.keep_receipt(f"{number:064}", Receipt(address="nav/context/arm", digest="", at=at))
+        ledger.add_receipt(f"{number:064}", Receipt(address="nav/context/arm", digest="", at=at))
     assert len(list((tmp_path / "intents").iterdir())) == 64
-    ledger.keep_receipt("x", Receipt(address="nav/context/arm", digest="", at=NOON + timedelta(days=2)))
+    ledger.add_receipt("x", Receipt(address="nav/context/arm", digest="", at=NOON + timedelta(days=2)))
     assert len(list((tmp_path / "intents").iterdir())) == 1
 
 

@@ -425,7 +425,7 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
     for path in ignored:
         wing = path[: path.find("/") + 1]
         if wing in shared:
-            yield at_path(path, "git ignores the file, so it exists only here", case.facts.adding(path))
+            yield at_path(path, "git ignores the file, so it exists only here", case.facts.add_hint(path))
         elif wing not in reported:
             reported.add(wing)
             message = f"git ignores all of `{wing[:-1]}`, so it exists only here"

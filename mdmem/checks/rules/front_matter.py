@@ -154,10 +154,10 @@ def missing_field(case: Case) -> Iterator[Finding]:
     """
     for document, finding in case.loaded_with_document("missing-field"):
         meant, fields = finding.cause, fields_of(document)
-        slips = [key for key in fields if key not in KNOWN_FIELDS and is_typo(key.lower(), meant)]
-        if len(slips) == 1 and meant not in fields:
-            title = f"Write `{meant}` for `{slips[0]}`"
-            finding = with_fix(finding, title, rename_key, document, slips[0], meant)
+        typos = [key for key in fields if key not in KNOWN_FIELDS and is_typo(key.lower(), meant)]
+        if len(typos) == 1 and meant not in fields:
+            title = f"Write `{meant}` for `{typos[0]}`"
+            finding = with_fix(finding, title, rename_key, document, typos[0], meant)
         yield finding
 
 
@@ -292,16 +292,16 @@ def _fence_edits(document: Document, finding: Finding) -> Sequence[Edit]:
                 edits += replace_span(document, blank.start(), blank.start(), fence)
     else:
         edits.append(_exact(document, finding))
-        mended = parse_document(document.path, apply_edits(document.data, edits))
-        again = next((one for one in mended.findings if one.former == finding.former), None)
+        fixed = parse_document(document.path, apply_edits(document.data, edits))
+        again = next((one for one in fixed.findings if one.former == finding.former), None)
         if again is not None:
             # The other fence is wrong, too. Its place is known only after the first edit.
-            second, shift = _exact(mended, again), len(edits[0].content) - (edits[0].end - edits[0].start)
+            second, shift = _exact(fixed, again), len(edits[0].content) - (edits[0].end - edits[0].start)
             if second.start < edits[0].end + shift:
                 return ()
             edits.append(replace(second, start=second.start - shift, end=second.end - shift))
-    mended = parse_document(document.path, apply_edits(document.data, edits))
-    is_certain = mended.fields is not None and not mended.findings and mended.fields.keys() >= set(REQUIRED)
+    fixed = parse_document(document.path, apply_edits(document.data, edits))
+    is_certain = fixed.fields is not None and not fixed.findings and fixed.fields.keys() >= set(REQUIRED)
     return edits if is_certain else ()
 
 
@@ -338,13 +338,13 @@ def find_rewrite(document: Document, finding: Finding) -> Fix | None:
     if rewrite is None or (rewrite.meant is not None and not ends_here):
         return None
     edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
-    mended = parse_document(document.path, apply_edits(document.data, edits))
-    left = [one for one in mended.findings if one.place.line <= finding.place.line]
-    if mended.fields is None:
+    fixed = parse_document(document.path, apply_edits(document.data, edits))
+    left = [one for one in fixed.findings if one.place.line <= finding.place.line]
+    if fixed.fields is None:
         # The fix must at least move the first YAML error to a later line, and must not make the file unreadable.
         is_better = document.fields is None and not left
     else:
-        values = (item for value in mended.fields.values() for item in (value if isinstance(value, list) else [value]))
+        values = (item for value in fixed.fields.values() for item in (value if isinstance(value, list) else [value]))
         is_better = rewrite.meant is None or rewrite.meant in values
         is_better = is_better and (finding.code, finding.former) not in [(one.code, one.former) for one in left]
     title = "Put the value in quotes" if rewrite.text[:1] == '"' else "Correct the line"

@@ -49,27 +49,27 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
         yield with_fix(finding, title, remove_item, document, name, finding.item) if is_fixable else finding
 
 
-class _Fate(Struct, frozen=True):
+class _Cause(Struct, frozen=True):
     """What happened to a missing address, as the end of a sentence, and the addresses that may be meant, best first.
 
-    `certain` is the only address that can be meant. `adding` is the hint for a file that is not in git.
+    `certain` is the only address that can be meant. `hint` is the hint for a file that is not in git.
     """
 
-    story: str
-    meant: tuple[str, ...] = ()
+    text: str
+    likely: tuple[str, ...] = ()
     certain: str | None = None
-    adding: str = ""
+    hint: str = ""
 
     def help(self, first: Sequence[str] = (), *, from_path: str = "") -> str:
         """Return the hint for a broken link: `first` and others as addresses, or relative to the file `from_path`."""
-        if self.adding:
-            return self.adding
-        meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
+        if self.hint:
+            return self.hint
+        meant = tuple(dict.fromkeys([*first, *self.likely]))[:_SHOWN]
         if not meant:
             return "correct the path, or remove the link" if from_path else "remove the link, or write that entry first"
         if from_path:
             meant = tuple(posixpath.relpath(f"{one}.md", posixpath.dirname(from_path)) for one in meant)
-        is_moved = self.story.endswith(_IN_INDEX) and not from_path
+        is_moved = self.text.endswith(_IN_INDEX) and not from_path
         moving = "; `mdmem mv` moves an entry with its links" if is_moved else ""
         return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
 
@@ -79,21 +79,21 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
     case: Case
 
-    def fate(self, written: str, source: str) -> _Fate:
+    def explain(self, written: str, source: str) -> _Cause:
         """Return what happened to a missing address that the entry at `source` links to."""
         lost = full_address(written, source, self._lost)
         if lost is not None:
             found = self._lost[lost]
-            return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, source)
+            return found if isinstance(found, _Cause) else self._explain_deleted(lost, source)
         # A number such as `ADR-0004` means the only entry of the room, or else of the wing, with this number.
         known = self.case.numbered.get(number_in(written) or "", ())
         in_room = [one for one in known if one.startswith(f"{source.rpartition('/')[0]}/")]
         numbered = in_room or [one for one in known if one.startswith(f"{source.partition('/')[0]}/")]
         if len(numbered) == 1 and numbered[0] != source:
-            return _Fate("is a number, not an address", (numbered[0],), numbered[0])
-        return _Fate(_MISSING, self._nearest(written, source))
+            return _Cause("is a number, not an address", (numbered[0],), numbered[0])
+        return _Cause(_MISSING, self._nearest(written, source))
 
-    def _fate_of_deleted(self, gone: str, source: str) -> _Fate:
+    def _explain_deleted(self, gone: str, source: str) -> _Cause:
         """Follow the moves of a file to its current address, or to the commit that deleted it."""
         present, followed, commit, to = self.case.catalog.addresses, set[str](), "", gone
         while to and to not in present and to not in followed and isinstance(step := self._lost.get(to), tuple):
@@ -101,10 +101,10 @@ class _MissingTargets(Struct, frozen=True, dict=True):
             commit, to = step[0], (step[1] or "").removesuffix(".md")
         where = f"commit `{commit}`" if commit else _IN_INDEX
         if not to:
-            return _Fate(f"was deleted in {where}", self._nearest(gone, source))
+            return _Cause(f"was deleted in {where}", self._nearest(gone, source))
         if to in present:
-            return _Fate(f"moved to `{to}` in {where}", (to,), to)
-        return _Fate(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, source))
+            return _Cause(f"moved to `{to}` in {where}", (to,), to)
+        return _Cause(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, source))
 
     def is_outside(self, written: str, source: str) -> bool:
         """Return whether a text means a web page, or a document by its number, and no entry of the memory."""
@@ -112,7 +112,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
             return "://" in written
         plain = "-".join(written.lower().split())
         series = f"{plain.rstrip('0123456789.-')}-"
-        return series not in self._series and not self.fate(plain, source).meant
+        return series not in self._series and not self.explain(plain, source).likely
 
     @cached_property
     def _series(self) -> frozenset[str]:
@@ -148,12 +148,12 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return found
 
     @cached_property
-    def _lost(self) -> dict[str, _Fate | tuple[str, str | None]]:
+    def _lost(self) -> dict[str, _Cause | tuple[str, str | None]]:
         """Return what happened to each address that git knows, or the commit that deleted it and its new path."""
-        facts, lost = self.case.facts, dict[str, _Fate | tuple[str, str | None]]()
+        facts, lost = self.case.facts, dict[str, _Cause | tuple[str, str | None]]()
         if facts is not None:
-            lost |= {path: _Fate("is on disk and not in git", adding=facts.adding(path)) for path in facts.not_added}
-            lost |= dict.fromkeys(facts.ignored, _Fate("is ignored by git"))
+            lost |= {path: _Cause("is on disk and not in git", hint=facts.add_hint(path)) for path in facts.not_added}
+            lost |= dict.fromkeys(facts.ignored, _Cause("is ignored by git"))
             lost |= facts.deleted
         return {path.removesuffix(".md"): one for path, one in lost.items()}
 
@@ -194,20 +194,20 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         is_supersession = link.field in ("supersedes", "superseded_by")
         if is_supersession and missing.is_outside(link.written, link.entry.address):
             continue
-        fate, is_url = missing.fate(link.written, link.entry.address), "://" in link.written
-        story = "is a URL and not an address" if is_url else fate.story
+        cause, is_url = missing.explain(link.written, link.entry.address), "://" in link.written
+        story = "is a URL and not an address" if is_url else cause.text
         message = f"`{link.field}` contains `{link.written}`, which {story}"
         # Suggest the entries that say they are linked with this one, but that this one does not list, first.
         ends = {"superseded_by": lineage.successors, "supersedes": lineage.predecessors}.get(link.field, {})
         named = link.entry.links(link.field)
         first = [end for end in ends.get(link.address, ()) if end not in named]
-        help_ = _URL_HELP if is_url else fate.help(first)
+        help_ = _URL_HELP if is_url else cause.help(first)
         # A broken supersession hides the current entry, so it is also an error on a deprecated entry.
         found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)
-        likely = {*first, *fate.meant}
-        if fate.certain:
-            found = _corrected(found, case, link, fate.certain)
-        elif len(likely) == 1 and fate.story == _MISSING and not is_url:
+        likely = {*first, *cause.likely}
+        if cause.certain:
+            found = _corrected(found, case, link, cause.certain)
+        elif len(likely) == 1 and cause.text == _MISSING and not is_url:
             found = _corrected(found, case, link, likely.pop(), is_safe=False)
         yield found
 
@@ -249,7 +249,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
         path = f"{link.target}.md"
         ignored = path in case.facts.ignored
         message = f"`{link.field}` contains `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
-        help_ = case.facts.adding(path)
+        help_ = case.facts.add_hint(path)
         severity = None if ignored or case.in_ci else Severity.WARNING
         yield case.on_link(link, message, help_, other=Place(path), severity=severity)
 
@@ -348,18 +348,18 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         elif not one.path.endswith(".md") or one.path.startswith(("/", ".")) or "/." in one.path:
             # Outside git, hidden files and files outside the root are unknown, so links to them are not reported.
             continue
-        fate = missing.fate(written, one.address)
-        story, help_ = fate.story, fate.help(from_path=one.address if one.path else "")
+        cause = missing.explain(written, one.address)
+        story, help_ = cause.text, cause.help(from_path=one.address if one.path else "")
         if case.facts is not None and written.startswith("../"):
             story = "is not a file that git tracks"
             help_ = "`git add` it, correct the path, or remove the link" if case.facts.is_on_disk(written) else help_
-        found, meant = case.on_link(one, f"`{one.link.target}` {story}", help_), fate.certain
-        if not meant and len(fate.meant) == 1:
+        found, meant = case.on_link(one, f"`{one.link.target}` {story}", help_), cause.certain
+        if not meant and len(cause.likely) == 1:
             # Correct the only similar address if just its folder or one letter differs, but no number, since
             # `retry-v1` and `retry-v2` are two entries.
-            wanted, close = (name.removesuffix(".md").rsplit("/", 1)[-1] for name in (written, *fate.meant))
+            wanted, close = (name.removesuffix(".md").rsplit("/", 1)[-1] for name in (written, *cause.likely))
             is_same = is_typo(wanted, close) and _NUMBER.findall(wanted) == _NUMBER.findall(close)
-            meant = fate.meant[0] if is_same else None
+            meant = cause.likely[0] if is_same else None
         yield _corrected(found, case, one, meant) if meant else found
 
 

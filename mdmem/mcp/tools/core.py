@@ -63,7 +63,7 @@ from mdmem.write.remember import Kind, remember
 _MANY = 200
 
 
-class Narrowed(TypedDict):
+class FilterArguments(TypedDict):
     """The arguments that narrow a question; `question_of` reads them."""
 
     wing: Wing
@@ -73,8 +73,8 @@ class Narrowed(TypedDict):
     focus: Focus
 
 
-class Widened(Narrowed):
-    """The arguments of `Narrowed`, and arguments that add other wings, deprecated entries and drafts."""
+class WideFilterArguments(FilterArguments):
+    """The arguments of `FilterArguments`, and arguments that add other wings, deprecated entries and drafts."""
 
     all_wings: Annotated[bool, optional("Read every wing.", default=False)]
     include_deprecated: Annotated[bool, optional("Also deprecated ones.", default=False)]
@@ -130,7 +130,7 @@ def _retrieve(
     paths: Paths,
     budget: Annotated[int | None, optional("Tokens (of 4 bytes) for all but invariants.", ge=0, le=1_000_000)],
     shown: Shown,
-    **filters: Unpack[Narrowed],
+    **filters: Unpack[FilterArguments],
 ) -> ToolResult:
     """Before editing files or deciding: returns the rules and decisions that apply to these files and this task. Give
     `query` and every file in `paths`, once; again only when the files change. Several questions go into one call, in
@@ -161,7 +161,7 @@ def _search(
     *,
     query: Annotated[Text, Field(description="Plain words.")],
     limit: Annotated[int, optional("Maximum results.", default=10, ge=1, le=100)],
-    **filters: Unpack[Widened],
+    **filters: Unpack[WideFilterArguments],
 ) -> ToolResult:
     """Find entries by words when you look for a known subject. A result is similar, not necessarily binding. In place
     of a superseded entry you get the current one.

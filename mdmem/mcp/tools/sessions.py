@@ -223,13 +223,13 @@ class _Approval(TypedDict):
     reason: str
 
 
-class _Whose(TypedDict):
+class _ProjectArguments(TypedDict):
     project_id: NeededProject
     focus: Focus
     agent: Agent
 
 
-class _Where(_Whose):
+class _PlaceArguments(_ProjectArguments):
     governance_token: Annotated[Name | None, optional("For a shared wing or global scope: from `mdmem token`.")]
     room: Room
 
@@ -240,7 +240,7 @@ def _failed(message: str, advice: str) -> Facts:
 
 
 @tool("Save a session of work", writes=True, refuse=_failed)
-def _save_session(workspace: Workspace, *, session: _Session, **where: Unpack[_Where]) -> _Saved:
+def _save_session(workspace: Workspace, *, session: _Session, **where: Unpack[_PlaceArguments]) -> _Saved:
     """At the end of a session: what it was for, what was done and decided, what is open, what comes next. It creates a
     project that does not exist yet.
     """
@@ -258,7 +258,7 @@ def _store_session_with_learnings(
     session: _Session,
     decisions: Annotated[list[_Decision] | None, Objects, optional("The decisions made, as for `save_decision`.")],
     patterns: Annotated[list[_Pattern] | None, Objects, optional("The patterns found, as for `save_pattern`.")],
-    **whose: Unpack[_Whose],
+    **whose: Unpack[_ProjectArguments],
 ) -> Annotated[Facts, _BatchResult]:
     """Instead of `save_session` where a session made decisions or found patterns: saves and links them in one call,
     each compared as by `save_decision` and `save_pattern`. A part that fails does not stop the others: `overall` is
@@ -269,7 +269,7 @@ def _store_session_with_learnings(
 
 
 @tool("Save a decision", writes=True, refuse=_failed)
-def _save_decision(workspace: Workspace, *, decision: _Decision, **where: Unpack[_Where]) -> _Saved:
+def _save_decision(workspace: Workspace, *, decision: _Decision, **where: Unpack[_PlaceArguments]) -> _Saved:
     """When an architectural or technical decision was made, outside of a session's end. The same text answers
     `duplicate_skip`; a very similar one supersedes the older; a similar one is not written: `pending_retry` with
     `manual_review` and a `candidate_id`. Then call again with `supersedes` set to it, or with `distinct_from` if
@@ -279,7 +279,7 @@ def _save_decision(workspace: Workspace, *, decision: _Decision, **where: Unpack
 
 
 @tool("Save a pattern", writes=True, refuse=_failed)
-def _save_pattern(workspace: Workspace, *, pattern: _Pattern, **where: Unpack[_Where]) -> _Saved:
+def _save_pattern(workspace: Workspace, *, pattern: _Pattern, **where: Unpack[_PlaceArguments]) -> _Saved:
     """When a workflow proved itself and should be repeated: its trigger, its steps, and when not to use it. The same
     trigger and steps answer `duplicate_skip`.
     """
@@ -287,7 +287,7 @@ def _save_pattern(workspace: Workspace, *, pattern: _Pattern, **where: Unpack[_W
 
 
 @tool("Save a piece of context", writes=True, refuse=_failed)
-def _save_context(workspace: Workspace, *, context: _Context, **where: Unpack[_Where]) -> _Saved:
+def _save_context(workspace: Workspace, *, context: _Context, **where: Unpack[_PlaceArguments]) -> _Saved:
     """For background that is neither decision nor pattern: reference material, an explanation.
 
     The same call repeated within two minutes is one entry."""
@@ -300,7 +300,7 @@ def _upsert_entity_with_deps(
     *,
     entity: _Entity,
     related_entities: Annotated[list[_Related] | None, Objects, optional("Its relations.")],
-    **where: Unpack[_Where],
+    **where: Unpack[_PlaceArguments],
 ) -> _Saved:
     """Store a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same
     name within the scope updates the same entity.

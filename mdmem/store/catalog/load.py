@@ -114,7 +114,7 @@ class EntryCache:
             row = self.rows.get(f"{path}\0{digest}")
         return row.loaded if row is not None else None
 
-    def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
+    def add(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
         """Cache a loaded file; one from a commit or the index is another version of a file with other content."""
         row = self.rows.get(loaded.path)
         is_other = row is not None and row.digest != digest and not is_on_disk
@@ -251,7 +251,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
         digests, loaded = None, {}
         for document in iter_documents(tree, [file.path for file in (*readable, *manifests)]):
             documents[document.path] = document
-            loaded[document.path] = _interpret(document)
+            loaded[document.path] = _load_document(document)
     found = [loaded.get(file.path) or unreadable(file) for file in entry_files]
     readmes = [loaded[file.path] for file in manifests]
     wings = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in entry_files}}
@@ -277,7 +277,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     )
 
 
-def _interpret(document: Document) -> LoadedFile:
+def _load_document(document: Document) -> LoadedFile:
     return load_entry(document) if is_entry_place(document.path) else load_manifest(document)
 
 
@@ -293,11 +293,11 @@ def _load_cached(
         size += len(document.data)
         if size <= _MAX_BYTES:
             documents[path] = document
-        loaded[path] = found = _interpret(document)
+        loaded[path] = found = _load_document(document)
         if not found.is_closed:
             # Compute the hash from the bytes that were read, since the file may have changed after the listing.
             digests[path] = unknown[path].digest or digest_of(document.data)
-            cache.learn(digests[path], found, is_on_disk=tree.is_on_disk)
+            cache.add(digests[path], found, is_on_disk=tree.is_on_disk)
     # Deleted files leave the cache, but only if the tree has all files. Otherwise a hidden file would look deleted.
     is_whole = tree.is_on_disk and not tree.access.is_narrow and not tree.missing_wings
     cache.save({file.path for file in tree.files()} if is_whole else None)

@@ -134,7 +134,7 @@ def find_pin(cache: Path, url: str, commit: str) -> Pin | None:
     return stored.content if stored is not None else None
 
 
-def keep_pin(cache: Path, url: str, commit: str, pin: Pin) -> None:
+def add_pin(cache: Path, url: str, commit: str, pin: Pin) -> None:
     """Record a fetched commit; errors are ignored."""
     with suppress(OSError):
         write_record(_folder(cache, url) / f"{commit}.json", Stored(pin))
@@ -365,7 +365,7 @@ class PendingWrites(Struct, frozen=True):
 
     state: Path
 
-    def keep(self, record: PendingWrite) -> str:
+    def add(self, record: PendingWrite) -> str:
         """Store a write that failed and return its id; attempts of the same request are counted together."""
         with self._changing():
             known = _read(self._path(_PENDING, record.id), PendingWrite)
@@ -402,20 +402,20 @@ class PendingWrites(Struct, frozen=True):
                     lock.unlink()
                 os.close(handle)
 
-    def note(self, id_: str, notes: Mapping[str, Any]) -> None:
+    def add_results(self, id_: str, notes: Mapping[str, Any]) -> None:
         """Store results of a request with its pending write, unless the write is done already."""
         self._change(id_, lambda known: replace(known, arguments={**known.arguments, **notes}))
 
-    def done(self, id_: str) -> None:
+    def complete(self, id_: str) -> None:
         """Remove a pending write that succeeded."""
         with self._changing():
             self._path(_PENDING, id_).unlink(missing_ok=True)
 
-    def give_back(self, id_: str, error: str, *, refused: bool = False) -> None:
+    def record_failure(self, id_: str, error: str, *, refused: bool = False) -> None:
         """Record that an attempt at a claimed write failed, so that it can be retried later."""
         self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
 
-    def remember_blocked(self, stopped: Blocked) -> None:
+    def add_blocked(self, stopped: Blocked) -> None:
         """Store a write that was stopped, with the lowest confidence of all its attempts."""
         with self._changing():
             known = self.blocked(stopped.key)
@@ -431,7 +431,7 @@ class PendingWrites(Struct, frozen=True):
         """Return the blocked write of a key, or None."""
         return _read(self._path(_BLOCKED, text_hash(key)), Blocked)
 
-    def forget_blocked(self, key: str) -> None:
+    def remove_blocked(self, key: str) -> None:
         """Remove the blocked write of a key, if there is one."""
         with folder_errors(self.state), suppress(FileNotFoundError, NotADirectoryError):
             self._path(_BLOCKED, text_hash(key)).unlink()
@@ -440,7 +440,7 @@ class PendingWrites(Struct, frozen=True):
         """Return the receipt of a request, or None."""
         return read_record(self._path(_RECEIPTS, id_), Receipt)
 
-    def keep_receipt(self, id_: str, receipt: Receipt) -> None:
+    def add_receipt(self, id_: str, receipt: Receipt) -> None:
         """Store the receipt of a request, and delete old ones: at most 64 are kept, and none longer than a day."""
         with folder_errors(self.state):
             folder = self.state / _RECEIPTS

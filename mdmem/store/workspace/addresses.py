@@ -92,7 +92,7 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         if address not in entries:
             raise _unreadable(workspace, f"{address}.md")
         return (address,)
-    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, name, plain)}")
+    raise NotFoundError(f"there is no entry `{name}`{_explain_missing(workspace, name, plain)}")
 
 
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
@@ -139,7 +139,7 @@ def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tup
                 yield path.removesuffix(".md"), origin
 
 
-def _fate(workspace: Workspace, typed: str, name: str) -> str:
+def _explain_missing(workspace: Workspace, typed: str, name: str) -> str:
     """Return a hint on a missing entry: its new address if it moved, or that it was deleted, and similar addresses."""
     moves, ends = _moves(workspace), set[str]()
     old = _files_called(workspace, name, moves)
