@@ -209,10 +209,8 @@ def _without_lists(value: Any, longest: int) -> Any:
     return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest + 1 else value
 
 
-def _invariants_in(member: Any) -> int:
+def _invariants_in(member: Facts) -> int:
     """Return the number of invariants in a list member: the member itself, and its `items`."""
-    if not isinstance(member, dict):
-        return 0
     named = (member.get("type"), str(member.get("label")).lower())
     return int("invariant" in named) or sum(map(_invariants_in, member.get("items") or ()))
 

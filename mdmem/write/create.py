@@ -43,7 +43,7 @@ from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.records import entry_text
+from mdmem.write.records import entry_text, read_back
 from mdmem.write.write import catalog_after
 
 _ID_LENGTH, _ID_BYTES = 60, 120
@@ -463,12 +463,7 @@ def plan_new(workspace: Workspace, draft: Draft, address: str, text: str) -> Cha
     values: dict[str, Value] = {"supersedes": _links_with(catalog, document, replaced)}
     if not fields_of(document).get("reason"):
         values["reason"] = why
-    document = parse_document(document.path, apply_edits(document.data, set_fields(document, values)))
-    entry = load_entry(document).entry
-    if entry is None:
-        raise UsageError(
-            f"{address} cannot be parsed once mdmem adds `supersedes`; write `supersedes` into the text yourself"
-        )
+    entry, document = read_back(address, apply_edits(document.data, set_fields(document, values)), "entry")
     links = (full_address(one, address, catalog.addresses) for one in written_links(document, "supersedes"))
     olds = [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
     for one in olds:
