@@ -1,5 +1,6 @@
 """`mdmem resolve`: what a merge left to be decided, and what each choice writes."""
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -329,6 +330,9 @@ def test_wing_that_both_sides_moved_is_kept_at_one_place_by_the_commands_that_ar
     commit_all(tmp_path)
     for wing in on_both_sides(tmp_path, "ship", "boat"):
         assert run("mv", "nav", wing, cwd=root).code == 0
+    before = run("check", "--merge", "theirs", "--format", "json", cwd=root).json["findings"]
+    stories = [re.sub(r" \(\w+\)", "", one["message"]) for one in before if one["code"] == "merge-conflict"]
+    assert stories == ["cannot be merged into HEAD: theirs moves `nav` to `ship`, and HEAD moves it to `boat`"] * 4
     git(tmp_path, "merge", "-q", "theirs", ends=1)
     twice = run("check", "--select", "merge-conflict", cwd=root).out
     # The third entry has markers.

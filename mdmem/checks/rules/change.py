@@ -8,13 +8,14 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case, at_path, written_in
+from mdmem.checks.case import Case, Merge, at_path, written_in
 from mdmem.checks.check import check
 from mdmem.checks.engine import has_ended
 from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.record import grouped
 from mdmem.store.catalog.changes import Changed, first_difference
+from mdmem.store.git.history import PathConflict
 
 
 @check("deleted-in-force", Severity.ERROR)
@@ -305,6 +306,19 @@ _STORIES = {
 }
 
 
+def _story(merge: Merge, conflict: PathConflict) -> str:
+    if not conflict.moves:
+        return _STORIES.get(conflict.kind, f"git reports `{conflict.kind}`")
+    old, *new = conflict.moves
+    new.remove(conflict.path)
+    parts = [path.split("/") for path in (old, conflict.path, *new)]
+    # If a wing or room was moved, all its files have the same story.
+    while min(map(len, parts)) > 1 and len({one[-1] for one in parts}) == 1:
+        parts = [one[:-1] for one in parts]
+    moved, here, there = map("/".join, parts)
+    return f"{merge.ours.name} moves `{moved}` to `{here}`, and {merge.theirs.name} moves it to `{there}`"
+
+
 @check("merge-conflict", Severity.ERROR)
 def merge_conflict(case: Case) -> Iterator[Finding]:
     """The merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
@@ -338,9 +352,12 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         message = f"{merge.ours.name} and {merge.theirs.name} each add another entry at this address"
         help_ = f"move one of them, as with `mdmem mv {quote(address)} {quote(address)}-2`, or withdraw it"
         yield at_path(f"{address}.md", message, help_, former="merge-address-collision")
-    kinds = grouped((conflict.path, conflict.kind) for conflict in merge.conflicts)
+    # A file that both sides moved is reported once, where the change has it.
+    mine = {file.path for file in (*here.files, *here.others)}
+    conflicts = [one for one in merge.conflicts if not one.moves or one.path in mine.intersection(one.moves[1:])]
+    kinds = grouped((one.path, _story(merge, one)) for one in conflicts)
     for path in sorted(kinds.keys() - {f"{address}.md" for address in (*forked, *collided)}):
-        stories = " and ".join(sorted({_STORIES.get(kind, f"git reports `{kind}`") for kind in kinds[path]}))
+        stories = " and ".join(sorted({*kinds[path]}))
         message = f"cannot be merged into {merge.theirs.name}: {stories}"
         help_ = f"merge {merge.theirs.name} into {merge.ours.name}, resolve the file, then check again"
         yield at_path(path, message, help_)

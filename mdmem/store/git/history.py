@@ -330,10 +330,14 @@ def committed_at(repository: Repository, commit: str) -> datetime | None:
 
 
 class PathConflict(Struct, frozen=True, order=True):
-    """A path that git cannot merge; `kind` is git's word, such as `content`, `add/add` or `modify/delete`."""
+    """A path that git cannot merge; `kind` is git's word, such as `content`, `add/add` or `modify/delete`.
+
+    If both sides moved a file, `moves` has its old path and its new path on each side.
+    """
 
     path: str
     kind: str
+    moves: tuple[str, ...] = ()
 
 
 class MergeResult(Struct, frozen=True):
@@ -407,7 +411,8 @@ def _conflicts(printed: str) -> set[PathConflict]:
         if kind and paths:
             # The newest versions of git write `contents` in one place and `content` in another.
             word = "content" if kind[1] == "contents" else kind[1]
-            found |= {PathConflict(path, word) for path in unmerged.intersection(paths) or paths[:1]}
+            moves = tuple(paths) if word == "rename/rename" and len(paths) == 3 else ()
+            found |= {PathConflict(path, word, moves) for path in unmerged.intersection(paths) or paths[:1]}
     # Also report an unmerged file without a known message, since later versions of git may have new messages.
     return found | {PathConflict(path, "content") for path in unmerged - {one.path for one in found}}
 

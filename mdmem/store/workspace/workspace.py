@@ -216,7 +216,11 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the merge conflicts in files that belong to the memory, with paths relative to the root."""
         prefix = self.location.prefix
         below = [one for one in self.merged.conflicts if one.path.startswith(prefix)]
-        found = [replace(one, path=one.path.removeprefix(prefix)) for one in below]
+        found = []
+        for one in below:
+            moves = tuple(path.removeprefix(prefix) for path in one.moves)
+            moves = moves if all(map(self.access.sees, moves)) else ()
+            found.append(replace(one, path=one.path.removeprefix(prefix), moves=moves))
         if found and not prefix:
             # At the top of a repository, a folder belongs to the memory if it is a wing on any side.
             files = (file.path for workspace in (self, *self.sides) for file in workspace.tree.files())
