@@ -1,4 +1,4 @@
-"""Chromium for the tests; whoever lacks it or the extra `browser` is told so."""
+"""Provide Chromium for the tests; skip them if Chromium or the extra `browser` is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories, repositories and runs of the command line for the tests; every value of an entry is the caller's to set."""
+"""Build memories and repositories for the tests, and run the command line; a caller can set every field of an entry."""
 
 import contextlib
 import hashlib
@@ -25,14 +25,14 @@ from mdmem.store.workspace.location import located
 from mdmem.store.workspace.workspace import Workspace
 
 TODAY = "2026-11-21"
-# What git would do for repositories that last longer than a test.
+# Turns off what git does only for repositories that last longer than a test.
 _GIT_SETTINGS = str(Path(__file__).with_name("gitconfig"))
 _FIELDS = {"type": "decision", "status": "active", "created_at": "2026-03-05"}
 
 
 def environment(**extra: str) -> dict[str, str]:
     """Return the process's variables without those of a hook or of the user, and with the tests' day."""
-    # What a CI sets is not for the tests: `check` is stricter there.
+    # In CI `check` is stricter, so remove the variables that CI sets.
     foreign = ("GIT_", "MDMEM_", "GITHUB_", "CI_")
     kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith(foreign)}
     ours = {"MDMEM_TODAY": TODAY, "GIT_CONFIG_GLOBAL": _GIT_SETTINGS, "GIT_CONFIG_NOSYSTEM": "1", "NO_COLOR": "1"}
@@ -65,7 +65,7 @@ def write_entry(root: Path, address: str, body: str | None = None, /, **fields: 
 
 
 def make_root(folder: Path, settings: str = "") -> Path:
-    """Return a folder that is a memory's root, made if need be."""
+    """Make a folder the root of a memory, and return it."""
     write(folder, "mdmem.toml", settings)
     return folder
 
@@ -78,9 +78,9 @@ def app_memory(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Template:
-    """A folder to be made again and again: its folders in order, its files with bytes and `stat`, and what is given.
+    """A folder to copy quickly: its folders in order, its files with bytes and `stat`, and the path of the result.
 
-    The files keep their times. So git, which compares only these and the sizes here, sees no change (`gitconfig`).
+    The files keep their times. Git, which compares only times and sizes here (`gitconfig`), sees no change.
     """
 
     folders: tuple[str, ...]
@@ -90,7 +90,7 @@ class _Template:
 
     @classmethod
     def of(cls, folder: Path, given: Path) -> "_Template":
-        """Read a folder, of which a path is given to whoever wants it made."""
+        """Read a folder; `given` is the path in it that `laid_out` returns."""
         found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))}
         files = {name: (path.read_bytes(), path.stat()) for name, path in found.items() if path.is_file()}
         first = os.fsencode(folder)
@@ -99,30 +99,30 @@ class _Template:
         return cls(folders, files, first, given.relative_to(folder))
 
     def laid_out(self, folder: Path) -> Path:
-        """Make all of it in a folder, which may be there, and return what is given of it."""
+        """Copy everything into a folder, which may exist, and return the path of the result in it."""
         folder.mkdir(parents=True, exist_ok=True)
         here = os.fsencode(folder)
         for name in self.folders:
-            # A path object for each would take as long as all the rest.
+            # Path objects would take as long as all the rest.
             with contextlib.suppress(FileExistsError):
                 os.mkdir(f"{folder}/{name}")  # noqa: PTH102
         for name, (content, before) in self.files.items():
             file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, before.st_mode & 0o777 | 0o200)
-            # What says where a clone is from says it of this one.
+            # Replace the path of the first folder, for example in the URL of a clone's remote.
             os.write(file, content.replace(self.first, here))
             os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
             os.close(file)
         return folder / self.given
 
 
-# Files of git in which a path may stand.
+# Files of git that may contain a path.
 _IN_WORDS = re.compile(r"(?:^|/)(?:config|FETCH_HEAD|logs/.*)$")
 
 
 def made_once(make: Callable[..., Path]) -> Callable[..., Path]:
-    """Return what makes a folder as a function does that is asked once: from its second it takes no process of git.
+    """Decorate a function that makes a folder: it runs once for each set of options, and later calls copy its result.
 
-    The function gets the folder, and options that can be told apart; it may leave no link.
+    The options must be hashable, and the function must not make links.
     """
 
     @cache
@@ -141,7 +141,7 @@ def made_once(make: Callable[..., Path]) -> Callable[..., Path]:
 @made_once
 def make_repository(folder: Path) -> Path:
     """Return a folder that is a git repository without a commit."""
-    # No template and no `git config`: git's sample hooks, and two more processes.
+    # A template would add sample hooks, and `git config` would take two more processes.
     git(folder, "init", "-q", "-b", "main", "--template=")
     with (folder / ".git/config").open("a", encoding="utf-8") as settings:
         settings.write("[user]\n\tname = Ada\n\temail = ada@example.org\n")
@@ -149,7 +149,7 @@ def make_repository(folder: Path) -> Path:
 
 
 def git(folder: Path, *arguments: str, text_in: bytes | None = None, ends: int = 0) -> str:
-    """Run git in a folder and return what it printed, the final newline left out; `ends` is the exit code expected."""
+    """Run git in a folder and return its output without the final newline; `ends` is the expected exit code."""
     command = ["git", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment(), input=text_in, capture_output=True, check=False)
     assert done.returncode == ends, done.stderr.decode()
@@ -171,7 +171,7 @@ def commit_all(folder: Path, message: str = "change") -> str:
 
 
 def head(folder: Path) -> str:
-    """Return the commit of HEAD: from git's files where they say it, without a process."""
+    """Return the commit of HEAD, from git's files if they contain it, to save a process."""
     named = _line_of(folder / ".git/HEAD") or "ref: HEAD"
     commit = _line_of(folder / ".git" / named[5:]) if named.startswith("ref: ") else named
     return commit or git(folder, "rev-parse", "HEAD")
@@ -182,7 +182,7 @@ def _line_of(file: Path) -> str:
 
 
 def entry(address: str, **values: object) -> Entry:
-    """Return an entry as the model has it: an active decision unless the values say otherwise."""
+    """Return an entry of the model, by default an active decision."""
     title = address.rsplit("/", 1)[-1]
     defaults = {"type": EntryType.DECISION, "status": Status.ACTIVE, "title": title}
     return Entry(address=address, **(defaults | values))
@@ -199,7 +199,7 @@ def run_mdmem(
 
 
 def without_rights() -> str:
-    """Return what a program begins with so that permissions hold for it, whoever runs it; skips where nothing does."""
+    """Return the first lines of a program that give up root's rights to files; skip the test if that is impossible."""
     if os.geteuid():
         return ""
     if not sys.platform.startswith("linux"):
@@ -207,7 +207,7 @@ def without_rights() -> str:
     return _WITHOUT_RIGHTS
 
 
-# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, for this process and for those that it starts.
+# Drop CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH in this process and its children.
 _WITHOUT_RIGHTS = """\
 import ctypes
 libc, of_this, held = ctypes.CDLL(None), (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
@@ -220,7 +220,7 @@ assert libc.capset(of_this, held) == 0
 
 @dataclass(frozen=True)
 class Ran:
-    """What one run in this process gave."""
+    """The result of one run in this process."""
 
     code: int
     out: str
@@ -228,7 +228,7 @@ class Ran:
 
     @property
     def json(self) -> Any:
-        """Return the output as the values of its JSON."""
+        """Return the output, parsed as JSON."""
         return json.loads(self.out)
 
 
@@ -249,7 +249,7 @@ def run_here(capsys: pytest.CaptureFixture[str], *arguments: str, cwd: Path) -> 
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """Return every path below a folder with its mode and a hash of its bytes; what git keeps for mdmem is left out."""
+    """Return every path below a folder with its mode and a hash of its bytes, without mdmem's own state and cache."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -281,7 +281,7 @@ def memory(folder: Path) -> Path:
     choice = "Navigation uses two threads.\n\nRationale: it was measured.\n"
     write_entry(root, "nav/architecture/threads", choice, title="Use two threads")
     commit_all(folder, "the memory")
-    # One file of objects is laid out sooner than seven in as many folders.
+    # Copying one pack is faster than copying seven objects in as many folders.
     git(folder, "repack", "-adq")
     return folder
 
@@ -296,7 +296,7 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
     process = subprocess.Popen(command, cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     printed = b""
-    # Linux ends a terminal that nobody holds with an error, other systems with nothing to read.
+    # At the end, reading the terminal raises an error on Linux, and returns nothing on other systems.
     with contextlib.suppress(OSError):
         while portion := os.read(ours, 65536):
             printed += portion
@@ -305,10 +305,10 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
 
 
 def open_root(root: Path) -> Workspace:
-    """Return the workspace of a root on the tests' day; its full text is read anew and never kept."""
+    """Return the workspace of a root on the tests' day, with a full-text index that is never written to disk."""
     said = environment(XDG_CACHE_HOME=str(root.parent / "cache"))
     workspace = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY))
-    # What an index keeps is the index's own matter, and building one for each test would take most of its time.
+    # Writing an index to disk would take most of the time of each test.
     return workspace.with_index(FullTextIndex(None))
 
 
@@ -334,7 +334,7 @@ def sign(top: Path) -> None:
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, name: str, end: str) -> None:
-    """Let one call of the system refuse the paths with an end, as it does for those without permission."""
+    """Let a function of `os` raise PermissionError for paths that end in `end`."""
     call: Callable[..., Any] = getattr(os, name)
 
     def refusing(path: Any, *rest: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What every test has: no variable of a hook's repository, no settings of the user's own, one day."""
+"""Set up all tests: a clean environment, no settings of the user, a fixed day, and the common fixtures."""
 
 import atexit
 import gc
@@ -16,69 +16,69 @@ from builders import Ran, Run, environment, make_repository, memory, run_here, s
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-# Once for the process and before the first test: hypothesis forbids a fixture for each function.
+# Clean the environment once, before the first test, because hypothesis forbids function-scoped fixtures.
 _CLEAN = environment()
 for _name in os.environ.keys() - _CLEAN.keys():
     del os.environ[_name]
 os.environ.update(_CLEAN)
-# A root outside git keeps its state in the user's folders: those of the tests, not those of who runs them.
+# A root outside git keeps its state in the user's folders, so give the tests folders of their own.
 _HOME = tempfile.mkdtemp(prefix="mdmem-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}/cache"})
 
-# Else a tenth of the time of all tests would go into looking for garbage, and a fifth of that of collecting them.
+# Garbage collection would take a tenth of the time of all tests, and a fifth of the time to collect the tests.
 gc.set_threshold(50_000, 20, 20)
 gc.disable()
 
-# Else each of some hundred processes would compile all that it imports, and each worker every test.
+# Write bytecode, because otherwise each process would compile everything that it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Whoever begins one of these last is waited for.
+# These files take longest, so they must start first.
 _LONG = ("test_pages.py", "test_sync.py", "test_worst_day.py", "test_many_writers.py", "test_visibility.py")
 
-# Where there is room for it, what the tests write stays in memory; a container often has 64 MB of it.
+# Write the tests' files to memory if there is enough of it; a container often has only 64 MB.
 _MEMORY = Path("/dev/shm")
 if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 * 1024**3:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
-# A server that is built takes this for the log of whoever embeds it, and leaves no handler of its own: that would write
-# to a stream that is closed by then, which is told in the output of another test.
+# With this handler, a server adds none of its own. Its own handler would write to a stream that is closed when the test
+# ends, and the error would be in the output of another test.
 logging.root.addHandler(logging.NullHandler())
 
-# How long an example takes says something about the machine, and nothing about the program.
+# The time that an example takes depends on the machine, so it is not checked.
 _NOT_OURS = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_OURS, max_examples=300)
-# Few, and the same in every run, so that a change is blamed for what it did; `--hypothesis-profile=explore` looks on.
+# Few examples, the same in every run, so that a failure is due to the change; `--hypothesis-profile=explore` runs more.
 settings.register_profile("mdmem", settings.get_profile("explore"), derandomize=True, max_examples=25)
 settings.load_profile("mdmem")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let whoever wants to look at the pages name a folder for their pictures."""
+    """Add the option `--screenshots`."""
     parser.addoption("--screenshots", metavar="DIR", help="keep the pictures of five pages of the site here")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let no example depend on what else was imported: each worker would read the whole program for its constants."""
+    """Stop hypothesis from reading constants out of the program: it is slow, and depends on what was imported."""
     if config.getoption("--hypothesis-profile", None) is None:
         providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let what takes long come first, so that no worker is left alone with it."""
+    """Run long test files first, so that no worker is left alone with one."""
     items.sort(key=lambda item: item.path.name not in _LONG)
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage among what the tests make alone: nine thousand of them wait in memory for their turn."""
+    """Exclude the nine thousand collected tests from garbage collection, and turn it on."""
     gc.freeze()
     gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Let a worker tell how a test ended, and of its other steps those that failed: else each test is six messages."""
+    """Let a worker report only the test itself and failed steps, because each test would send six messages."""
     options = item.config.option
     if not hasattr(item.config, "workerinput") or options.durations is not None or options.xmlpath is not None:
         return None

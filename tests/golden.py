@@ -1,15 +1,15 @@
-"""Cases as text files below tests/data: what goes in, what is done, what comes out.
+"""Read cases from text files below tests/data: an input, an action, and the expected result.
 
-    === name     starts a case; without a name, it is called by its input
-    > action     what is done, where a file has several
-    |line        of the input, and of the result
-    -line        of the input alone
-    +line        of the result alone
-    ! sentence   what is said, as often as something is
+    === name     starts a case; the default name is the input
+    > action     the action, if the cases of a file have several
+    |line        a line of the input and of the result
+    -line        a line of the input only
+    +line        a line of the result only
+    ! sentence   an expected message; may be repeated
 
-`read_rows` reads what fits in a line: `input => expected`. In both, `#` starts a remark, and no line ends with a blank:
-`<SP>`, `<TAB>`, `<CR>`, `<LF>`, `<BOM>`, `<U+2028>` (any character) and `<byte FF>` (no UTF-8) stand for what cannot be
-seen, and `<no newline>` ends a last line that has no line break.
+`read_rows` reads cases of one line: `input => expected`. In both, `#` starts a comment, and no line may end with a
+blank. `<SP>`, `<TAB>`, `<CR>`, `<LF>`, `<BOM>`, `<U+2028>` (any character) and `<byte FF>` (not UTF-8) stand for
+invisible characters, and `<no newline>` ends a last line without a line break.
 """
 
 import re
@@ -28,7 +28,7 @@ _Line = tuple[str, str]
 
 @dataclass(frozen=True)
 class GoldenCase:
-    """A case, with the place it is written at."""
+    """A case, with its file and line."""
 
     place: str
     name: str
@@ -39,7 +39,7 @@ class GoldenCase:
 
 
 def bytes_of(text: str) -> bytes:
-    """Return what a text of a case stands for, `<byte FF>` too."""
+    """Return the bytes of a text of a case, also for `<byte FF>`."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -50,7 +50,7 @@ def each_case(*files: str) -> pytest.MarkDecorator:
 
 
 def read_cases(path: Path) -> list[GoldenCase]:
-    """Return the cases of a file; one that expects nothing, or that cannot be read, is a ValueError."""
+    """Return the cases of a file; raises ValueError for a case that expects nothing or cannot be parsed."""
     lines = [line for line in _lines(path) if line[1]]
     starts = [at for at, (_, line) in enumerate(lines) if line == "===" or line.startswith("=== ")]
     if starts[:1] != [0]:
@@ -63,7 +63,7 @@ def read_cases(path: Path) -> list[GoldenCase]:
 
 
 def read_rows(file: str) -> list[tuple[str, str]]:
-    """Return the rows of a file below tests/data; one that expects nothing is a ValueError."""
+    """Return the rows of a file below tests/data; raises ValueError for a row that expects nothing."""
     rows = []
     for place, line in _lines(DATA / file):
         given, arrow, expected = line.partition(" => ")

@@ -1,4 +1,4 @@
-"""What the tests of the hooks share: commands run as git runs them, and what they said."""
+"""Helpers for the tests of the hooks: run commands as git runs them, and check their results."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ CITED = "memory/nav/architecture/threads.md"
 
 
 def run(folder: Path, *command: str, **variables: str) -> Done:
-    """Run a command in a folder and return how it ended."""
+    """Run a command in a folder and return the finished process."""
     env = environment(**variables)
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
@@ -25,18 +25,18 @@ def said(done: Done) -> str:
 
 
 def passes(done: Done, *, quiet: bool = False) -> None:
-    """Hold that a command succeeded, and if it has to be quiet, that it printed nothing."""
+    """Assert that a command succeeded, and with `quiet` also that it printed nothing."""
     assert done.returncode == 0, said(done)
     assert not (quiet and said(done)), said(done)
 
 
 def refused_for(done: Done, code: str) -> bool:
-    """Say whether a command failed and named a check."""
+    """Return whether a command failed with a finding of a check."""
     return done.returncode != 0 and f"[{code}]" in said(done)
 
 
 def commit(folder: Path, *arguments: str) -> Done:
-    """Commit what is staged, hooks included."""
+    """Commit the staged changes, which runs the hooks."""
     return run(folder, "git", "commit", "-q", "-m", "change", *arguments)
 
 
@@ -47,7 +47,7 @@ def guard(folder: Path) -> Path:
 
 
 def add_remote(folder: Path, remote: Path) -> Path:
-    """Make a bare repository the `origin` of another and return it."""
+    """Make a bare repository as the `origin` of another, and return it."""
     remote.mkdir()
     git(remote, "init", "-q", "--bare", "-b", "main")
     git(folder, "remote", "add", "origin", str(remote))
@@ -55,7 +55,7 @@ def add_remote(folder: Path, remote: Path) -> Path:
 
 
 def imported(cwd: Path, *arguments: str, **more: str) -> set[str]:
-    """Return the modules that a command imports; it has to succeed."""
+    """Return the modules that a command imports; the command must succeed."""
     line = [sys.executable, "-X", "importtime", "-m", "mdmem", *arguments]
     ran = subprocess.run(line, cwd=cwd, env=environment(**more), capture_output=True, text=True, check=True)
     return {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}

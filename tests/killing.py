@@ -1,4 +1,4 @@
-"""A run of the command line that is killed before each step it takes on the disk, one step later each time."""
+"""Kill runs of the command line before each of their steps on the disk, one step later in each run."""
 
 import os
 import shutil
@@ -16,9 +16,10 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 def killed_at_each_step(before: Path, scratch: Path, under: str, *arguments: str) -> tuple[Path, list[Path]]:
-    """Run one command line to its end in a copy of a folder, and in further copies until it is killed.
+    """Run a command to its end in one copy of a folder, and kill it in further copies, each time one step later.
 
-    The command runs in the folder `under` of a copy. Returns the copy that it was done in, and those it was killed in.
+    The command runs in the folder `under` of a copy. Returns the copy in which it ended, and those in which it was
+    killed.
     """
     temporary = scratch / "tmp"
     temporary.mkdir(parents=True)
@@ -45,7 +46,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _die_before(step: int) -> None:
-    """Let this process kill itself before a step; the first is 0."""
+    """Let this process kill itself before a step; the number of the first step is 0."""
     left = iter(range(step, -1, -1))
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
@@ -68,11 +69,11 @@ def _copies(before: Path, scratch: Path) -> Iterator[tuple[int, Path]]:
 
 
 def main(before: Path, scratch: Path, under: str, arguments: list[str]) -> None:
-    """Run a command line to its end once, and then again and again until no step is left to be killed at."""
+    """Run a command to its end once, then kill it at one step after the other until no step is left."""
     whole = scratch / "whole"
     shutil.copytree(before, whole, symlinks=True)
     os.chdir(whole / under)
-    # Here, so that whatever it imports is there in every process that is forked from this one.
+    # Run it in this process, so that each forked process already has the imported modules.
     code = _run(arguments)
     assert code == 0, code
     for step, copy in _copies(before, scratch):

@@ -1,4 +1,4 @@
-"""What the tests of an entry's life share: a file as people really write it, and what changed in one."""
+"""Helpers for tests that change entries: a file in the style of real users, a memory with two decisions, an editor."""
 
 import difflib
 import sys
@@ -8,7 +8,7 @@ from builders import commit_all, made_once, make_repository, make_root, write, w
 
 OLD, NEW, RULE = "nav/architecture/threads", "nav/architecture/executor", "nav/rules/callbacks"
 
-# A BOM, CRLF, comments on every kind of line, odd quotes and blanks, no final newline: all of it is somebody's.
+# A BOM, CRLF, comments on every kind of line, unusual quotes and blanks, no final newline: no change may remove them.
 LIVED_IN = (
     "\ufeff---\r\n"
     "# the rule of the winter\r\n"
@@ -30,7 +30,7 @@ LIVED_IN = (
 
 @made_once
 def two_entries(folder: Path, *, new_status: str = "active") -> Path:
-    """Return the root of a committed memory with a decision, another one that could replace it, and an invariant."""
+    """Return the root of a committed memory with a decision, a possible successor of it, and an invariant."""
     root = make_root(make_repository(folder) / "memory")
     write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# nav\n")
     write_entry(root, OLD, title="Use two threads", approved_by="Ada")
@@ -42,15 +42,15 @@ def two_entries(folder: Path, *, new_status: str = "active") -> Path:
 
 
 def changed_lines(before: bytes, after: bytes) -> list[str]:
-    """Return the lines that went (`-`) and came (`+`), with every character they have but the line break's last."""
+    """Return the removed (`-`) and added (`+`) lines, each without its final line feed."""
     lines = [content.decode().split("\n") for content in (before, after)]
     return [line for line in difflib.ndiff(*lines) if line[0] in "+-"]
 
 
 def editor(folder: Path, *lines: str) -> dict[str, str]:
-    """Return the variables that make git choose an editor which runs these lines of Python on `text`.
+    """Return the variables for git that set an editor, which runs these lines of Python to change `text`.
 
-    `turn` is 0 when it opens for the first time; what it opened is kept as `seen-0`, `seen-1` and so on.
+    `turn` counts the calls of the editor from 0. The texts before each call are saved as `seen-0`, `seen-1` and so on.
     """
     script = ["import pathlib, sys", "path = pathlib.Path(sys.argv[1])", f"kept = pathlib.Path({str(folder)!r})"]
     script += ["turn = len(list(kept.glob('seen-*')))", "odd = ('utf-8', 'surrogateescape')"]

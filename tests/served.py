@@ -1,4 +1,4 @@
-"""The server over HTTP as a process of its own, and requests to it."""
+"""Run the server over HTTP in a separate process, and send requests to it."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ INITIALIZE = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server answered to one request."""
+    """The server's answer to one request."""
 
     status: int
     headers: Mapping[str, str]
@@ -54,7 +54,7 @@ class Serving:
         return f"http://127.0.0.1:{self.port}/mcp"
 
     def ask(self, body: bytes | None = None, *, method: str = "POST", **headers: str) -> Answer:
-        """Send one request, the handshake unless a body is given, with more headers or other ones."""
+        """Send one request, by default the handshake; `headers` add or replace headers."""
         stated = HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
@@ -73,9 +73,9 @@ class Serving:
 
 @contextmanager
 def serving(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> Iterator[Serving]:
-    """Give a server that listens on a free port, and end it.
+    """Start a server on a free port for a `with` block.
 
-    `limits` are statements that set other limits, `before` is run in it first.
+    `limits` are Python statements that set other limits, and `before` runs first in the server's process.
     """
     changed = f"import mdmem.mcp.http as h; {limits or 'pass'}; {before}"
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
@@ -103,7 +103,7 @@ def _port(process: subprocess.Popen[bytes]) -> int:
 
 
 def talk(url: str, work: Callable[[Client], Awaitable[Any]], *, token: str | None = None, mode: str = "auto") -> Any:
-    """Return what some work with the SDK's own client comes to."""
+    """Run a function with the SDK's client, and return its result."""
 
     async def run() -> Any:
         with anyio.fail_after(60):
@@ -115,7 +115,7 @@ def talk(url: str, work: Callable[[Client], Awaitable[Any]], *, token: str | Non
 async def talking(
     url: str, work: Callable[[Client], Awaitable[Any]], *, token: str | None = None, mode: str = "auto"
 ) -> Any:
-    """Do some work with the SDK's own client."""
+    """Await a function with the SDK's client, and return its result."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with httpx2.AsyncClient(headers=headers, timeout=30) as http_client:
         transport = streamable_http_client(url, http_client=http_client)
@@ -124,7 +124,7 @@ async def talking(
 
 
 def two_wings(folder: Path) -> Path:
-    """Return a root of two wings that name each other, in a repository."""
+    """Return a root in a repository, with two wings that link to each other."""
     root = make_root(make_repository(folder) / "memory")
     write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
     write(root, "vault/README.md", "---\nkind: project\nproject_id: obsidian\n---\n\n# vault\n")
@@ -136,6 +136,6 @@ def two_wings(folder: Path) -> Path:
 
 
 def token_for(root: Path, name: str, *wings: str, may_write: bool = False) -> str:
-    """Return the text of a new token of the memory in a repository."""
+    """Return a new token for wings of a memory in a repository."""
     access = Access.to_wings(wings, may_write=may_write)
     return BearerTokens(root.parent / ".git/mdmem/state/memory").add(name, access, datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Trees that no file system need hold, and what one check finds in a tree."""
+"""Trees without files on disk, and the findings of one check in a tree."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class ListedTree(Tree):
 
 
 def facts_with(tracked: Iterable[str], under: str = "", **more: Any) -> GitFacts:
-    """Return what git says of a repository whose index contains some paths."""
+    """Return git's facts about a repository whose index contains some paths."""
     none = dict.fromkeys(("tracked_in_repository", "ignored", "not_added"), frozenset[str]())
     facts = GitFacts(None, under, ())
     vars(facts).update(none, deleted={}, ended={}, committed=lambda _: None, is_on_disk=lambda _: False)
@@ -57,7 +57,7 @@ def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> lis
 
 
 def meant(catalog: Catalog) -> tuple[Any, ...]:
-    """Return all that a catalog says, without the files that it came from."""
+    """Return everything in a catalog except the files that it was loaded from."""
     chains = (catalog.lineage.linked_successors, catalog.lineage.claimants, catalog.lineage.disputes)
     heads = {address: catalog.lineage.heads(address) for address in catalog.entries}
     rest = (catalog.wings, catalog.broken, catalog.findings, catalog.digests)

@@ -1,4 +1,4 @@
-"""A memory of one project wing that names one shared wing, and questions and bundles of it."""
+"""Build a memory with a project wing that reads a shared wing, and ask it questions."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +16,7 @@ from mdmem.store.workspace.scope import Filters, resolve_scope
 
 
 def make_wings(folder: Path, *, manifest: str = "kind: project\nshared_wings: [lib]") -> Path:
-    """Return a root whose active wing is `app`; `lib` is shared, `web` another project."""
+    """Return a root with the active wing `app`; `lib` is shared, and `web` is another project."""
     root = make_root(folder / "memory", 'default_wing = "app"\n')
     write(root, "app/README.md", f"---\n{manifest}\n---\n")
     write(root, "lib/README.md", "---\nkind: shared\n---\n")
@@ -29,7 +29,7 @@ def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields
 
 
 def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters: object) -> Answer:
-    """Return what a memory holds for a question, before any budget cuts it."""
+    """Return the answer to a question before it is cut to a budget."""
     question = Question(words=words, paths=paths, filters=Filters(**filters))
     reading = reading_of(open_root(root))
     scope = resolve_scope(reading.view.effective.catalog, reading.settings, question.filters)
@@ -51,7 +51,7 @@ def only(retrieval: Answer, address: str) -> Item:
 
 
 def left_out(retrieval: Answer) -> dict[str, str]:
-    """Return why each entry that is left out is."""
+    """Return the reason for each omitted entry, by address."""
     reasons = {one.address: one.why for one in retrieval.basis.omitted}
     assert len(reasons) == len(retrieval.basis.omitted)
     return reasons
@@ -70,5 +70,5 @@ def item(answer: Bundle, address: str) -> Bundle:
 
 
 def why_omitted(answer: Bundle) -> dict[str, str]:
-    """Return why each entry that is named as left out is."""
+    """Return the reason for each omitted entry of a bundle, by id."""
     return {one["id"]: one["why"] for one in answer["omitted"]}

@@ -1,4 +1,4 @@
-"""The memory that most tests of answers begin with."""
+"""Fixture: the memory with which most tests of answers start."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A memory with something in every facet, and packs of it."""
+"""Build a memory with an entry for every facet, and context packs from it."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -16,7 +16,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 def make_memory(folder: Path) -> Path:
-    """Return a root whose active wing is `app`, which names the shared wing `lib`; `web` is another project."""
+    """Return a root with the active wing `app`, which reads the shared wing `lib`; `web` is another project."""
     root = make_root(folder / "memory", 'default_wing = "app"\n')
     write(root, "app/README.md", "---\nkind: project\nproject_id: app-1\nshared_wings: [lib]\n---\n")
     write(root, "lib/README.md", "---\nkind: shared\n---\n")
@@ -38,7 +38,7 @@ def make_memory(folder: Path) -> Path:
 
 
 def workspace(root: Path, *, access: Access | None = None) -> Workspace:
-    """Return the workspace of a root, whose user's folders lie beside it."""
+    """Return the workspace of a root; the user's folders are next to it."""
     beside = root.parent
     said = environment(XDG_CACHE_HOME=str(beside / "cache"), XDG_DATA_HOME=str(beside / "data"))
     found = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
@@ -50,7 +50,7 @@ def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: 
 
 
 def again(found: Workspace) -> Workspace:
-    """Return a workspace with its files read anew."""
+    """Return a workspace that has read its files again."""
     return found.reread().with_index(FullTextIndex(None))
 
 

@@ -1,4 +1,4 @@
-"""Node with the official programs, for the tests of this folder."""
+"""Fixture: Node with the official conformance programs."""
 
 import pytest
 from node import Node, installed

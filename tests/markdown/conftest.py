@@ -1,4 +1,4 @@
-"""Both loaders of PyYAML: libyaml's, and the one in Python that stands in for it."""
+"""Run tests with both loaders of PyYAML: that of libyaml, and the one in Python that replaces it."""
 
 import pytest
 import yaml

@@ -1,4 +1,4 @@
-"""Chromium, and the sites that it is shown; whoever lacks it or the extra `browser` is told so."""
+"""Fixtures: Chromium and the sites to open; the tests are skipped without Chromium or the extra `browser`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from test_site import EXAMPLES, built, decided
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-# A violation is said on the console too, but in words that change.
+# The console also reports a violation, but its wording changes between versions.
 _TELL = "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective))"
 
 
@@ -22,9 +22,9 @@ Visiting = Callable[..., AbstractContextManager["Page"]]
 
 @pytest.fixture
 def visiting(chromium: Browser) -> Visiting:
-    """Return what opens a page of a width and a scheme, and holds at its end that it complained of nothing.
+    """Return a function that opens a page with a width and a color scheme, and asserts at the end that it has no error.
 
-    A complaint is a line of the console, a fault, or a request that left or failed.
+    An error is a line of the console, an exception, a failed request, or a request to another place than `allowed`.
     """
 
     @contextmanager
@@ -34,7 +34,7 @@ def visiting(chromium: Browser) -> Visiting:
         page.add_init_script(_TELL)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        # Whoever leaves a page no longer waits for its icon.
+        # When a page is left, the request for its icon is aborted.
         aborted = "net::ERR_ABORTED"
         page.on("requestfailed", lambda one: one.failure == aborted or complaints.append(f"{one.failure}: {one.url}"))
         page.on("request", lambda one: one.url.startswith((allowed, "data:")) or complaints.append(f"asked: {one.url}"))

@@ -1,4 +1,4 @@
-"""Documents and trees of them for the tests of the index."""
+"""Build documents and trees of documents for the tests of the index."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ WORDS = (
 
 
 def document(key: str, body: str = "", **fields: Any) -> IndexDocument:
-    """Return a document whose digest follows from what it says."""
+    """Return a document with the digest of its content."""
     title = key.rpartition("/")[2].replace("-", " ")
     stated = {"title": title, "type": "decision", "status": "active"} | fields
     texts = {name: (value,) if isinstance(value, str) else tuple(value) for name, value in stated.items()}
@@ -27,7 +27,7 @@ def document(key: str, body: str = "", **fields: Any) -> IndexDocument:
 
 
 class Tree:
-    """A tree of documents as the index sees one, which remembers what was read of it."""
+    """A tree of documents for the index, which records the keys that were read."""
 
     titles = None
 
@@ -52,12 +52,12 @@ class Tree:
 
 
 def tree(count: int) -> Tree:
-    """Return a tree of some documents, each with a few words of its own and some that it shares."""
+    """Return a tree of documents, each with a few words of its own and some shared words."""
     return Tree(*(numbered(number) for number in range(count)))
 
 
 def numbered(number: int, *, extra: str = "") -> IndexDocument:
-    """Return the document of a number."""
+    """Return the document with a number."""
     words = [WORDS[(number * step) % len(WORDS)] for step in range(1, 3 + number % 7)]
     body = f"# About {words[0]}\n\nEntry{number} says {' '.join(words)} in run_{words[-1]}.py. {extra}\n"
     return document(
@@ -70,7 +70,7 @@ def numbered(number: int, *, extra: str = "") -> IndexDocument:
 
 
 def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
-    """Return the source of an answer, which must be the right one, and whether it is degraded."""
+    """Return the source of an answer and whether it is degraded, and assert that the answer is right."""
     found = index.search(question, made)
     right = FullTextIndex(None).search(question, made)
     assert found.matches == right.matches != []
@@ -79,7 +79,7 @@ def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tu
 
 
 def kept(made: Tree, folder: Path) -> FullTextIndex:
-    """Return an index in a folder that holds a tree as it is."""
+    """Return an up-to-date index of a tree, in a folder."""
     index = FullTextIndex(folder)
     index.refresh(made)
     made.asked.clear()
@@ -87,7 +87,7 @@ def kept(made: Tree, folder: Path) -> FullTextIndex:
 
 
 class Planted:
-    """Runs code where it is unpickled."""
+    """Runs code when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""Fixtures: a memory with one project, and an agent that saves there."""
+"""Fixtures: a memory with one project, and an agent that saves records in it."""
 
 from pathlib import Path
 
