@@ -1,4 +1,4 @@
-"""The GitHub action: valid, no input in a script, and its steps run as a runner runs them; the examples for CI, too."""
+"""Test the GitHub action: valid, no input inside a script, its steps as a runner runs them; and examples for CI."""
 
 import os
 import re

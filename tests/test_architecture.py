@@ -1,4 +1,4 @@
-"""The layers and the names: imports point down and not in circles, each library has a door, a name means one thing."""
+"""Test layers and names: imports go down, without cycles; few modules import a library; a name has one meaning."""
 
 import ast
 import sys

@@ -1,11 +1,11 @@
-"""The golden cases: tests/cases/<check>/<case>/ holds a memory in `root/` and its findings in `expected.txt`.
+"""Test the golden cases: tests/cases/<check>/<case>/ has a memory in `root/` and its findings in `expected.txt`.
 
-`facts.json`, where there is one, stands for git: `tracked`, `ignored`, `not_added`, `deleted` (path to commit and new
+An optional `facts.json` replaces git's facts: `tracked`, `ignored`, `not_added`, `deleted` (path to commit and new
 path) and `ended` (path to day).
-`base/` is the tree to compare with; `ours/`, `theirs/` and `ancestor/` make `root/` the result of their merge, and
-`conflicts.json` says what git cannot merge (path to kind). `case.json` sets `in_ci`, `is_top` where the root is the
-repository's top, and `faults` by code.
-`fetched/<wing>/` stands for a wing of another repository that the settings name; without it, it is not fetched.
+`base/` is the tree to compare with. With `ours/`, `theirs/` and `ancestor/`, `root/` is the result of their merge, and
+`conflicts.json` lists what git cannot merge (path to kind). `case.json` sets `in_ci`, `is_top` (the root is the top of
+the repository), and `faults` by code.
+`fetched/<wing>/` is a fetched wing of another repository, from the settings; without this folder, it is not fetched.
 """
 
 import json

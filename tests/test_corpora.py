@@ -1,4 +1,4 @@
-"""Real records: what replaced a record answers in its stead; and a change of one field changes no other byte."""
+"""Test real records: the successor of a record answers for it, and a change of one field changes no other byte."""
 
 import gzip
 import json

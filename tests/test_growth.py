@@ -1,4 +1,4 @@
-"""What a command does once for each entry or finding, and not for each pair of them."""
+"""Test that a command works once for each entry or finding, and not for each pair of them."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A repository that was only cloned is data: nothing of it is run, and no folder of it counts as git's or as ours."""
+"""Test that a cloned repository is only data: nothing in it is run, and none of its folders counts as git's."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Bodies, names and addresses that are made to cost time or memory, or to stop a command."""
+"""Test bodies, names and addresses that are made to cost time or memory, or to stop a command."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Supersession as a graph, against a naive reading of the rules of supersession."""
+"""Test the graph of supersession against a naive implementation of its rules."""
 
 from collections.abc import Mapping
 

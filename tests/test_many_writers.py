@@ -1,4 +1,4 @@
-"""Many processes that write at once: each write is there once, or waits and comes later."""
+"""Test many processes that write at the same time: each write is done once, or waits and is done later."""
 
 import contextlib
 import io

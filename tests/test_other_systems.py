@@ -1,4 +1,4 @@
-"""Systems that lack what Linux has: the same work gives the same files and answers there."""
+"""Test systems that lack features of Linux: the same commands give the same files and answers."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""This project's own memory is clean and applies to what exists; the examples show what they are there for."""
+"""Test that this project's own memory is clean and applies to existing files, and the example memories."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is released: wheel and sdist; and what an older commit set up works with this version."""
+"""Test the wheel and the sdist, and that set-ups of older commits work with this version."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The pages: whole, the same in each build, nothing from outside, nothing that runs, nothing that is hidden."""
+"""Test the pages: complete, the same in each build, no external request, no script from files, nothing hidden."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The worst day of a writer: killed at any step, a full disk, folders that cannot be written, locks of the dead."""
+"""Test interrupted writes: killed at any step, a full disk, read-only folders, locks of dead processes."""
 
 import errno
 import json

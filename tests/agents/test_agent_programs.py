@@ -1,4 +1,4 @@
-"""Real agent programs, as `init --client --hooks` sets them up, with a model on loopback: what reaches the model."""
+"""Test real agent programs, set up by `init --client --hooks`, with a fake model: what the model receives."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""`show --about`: what entries say about some words."""
+"""Test `show --about`: the passages of entries that are relevant to some words."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Several questions in one call: a short answer each, and no passage twice without need."""
+"""Test several questions in one call: a short answer for each, and no passage twice without need."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What binds the files at hand: which rules, in which order, how often, and quoted so that they stay data."""
+"""Test the brief for some files: which rules it has, their order, how often they are shown, and quoting."""
 
 from pathlib import Path
 

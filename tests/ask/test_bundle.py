@@ -1,4 +1,4 @@
-"""What a bundle says besides its items: states, doubts, failures, and the shape of the contract."""
+"""Test the parts of a bundle other than its items: states, doubts, failures, and the shape of the contract."""
 
 from datetime import date
 from itertools import count

@@ -1,4 +1,4 @@
-"""The context pack: which entries come, under which facet, in which order, and with what."""
+"""Test the context pack: which entries it has, their facets, order and fields."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Where the answer comes from when the memory cannot be read: docs, README, then a search of the workspace."""
+"""Test the answer when the memory cannot be read: from docs, README, then a search of the workspace."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What an answer shows within its budget: the table of slots, by type and by rank."""
+"""Test what an answer shows within its budget: the slots by type and rank."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Long bodies that are made to take long: an answer takes about as long as for other bodies of this size."""
+"""Test long hostile bodies: an answer takes about as long as for other bodies of this size."""
 
 from pathlib import Path
 from time import process_time

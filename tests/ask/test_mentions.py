@@ -1,4 +1,4 @@
-"""The lines under an entry: those that it replaced, that amend or mention it; and claims and ends in answers."""
+"""Test the lines below an entry: replaced, amending and mentioning entries; and claims and ends in answers."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which entries get into a bundle: the scopes, their room, and the order."""
+"""Test which entries a bundle contains: the scopes, their shares of the limit, and the order."""
 
 from datetime import date, timedelta
 from pathlib import Path

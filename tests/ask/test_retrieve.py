@@ -1,4 +1,4 @@
-"""What stands beside the items: contradictions, files that cannot be read and may bind, the same answer each time."""
+"""Test the answer without its items: contradictions, unreadable files, and that it is the same each time."""
 
 import json
 from itertools import combinations, permutations

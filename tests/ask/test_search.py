@@ -1,4 +1,4 @@
-"""Full text with lineage: what is found, in what order, and in whose stead."""
+"""Test full-text search with lineage: the matches, their order, and the entries that replace them."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which entries answer a question, in what order, and for what reason."""
+"""Test which entries answer a question, their order, and the reasons."""
 
 from pathlib import Path
 

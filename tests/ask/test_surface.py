@@ -1,4 +1,4 @@
-"""The quick look-up, and the state of a scope."""
+"""Test the quick search and the state of a scope."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The synthesis plan: where its sources come from, what it lacks, and how it stands."""
+"""Test the synthesis plan: its sources, its gaps, and its state."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The baseline: what it records, what it keeps out of the report, and which of its records are too much."""
+"""Test the baseline: its records, the findings that it hides, and superfluous records."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A run with a cache finds what a run without one does, whatever changes in between."""
+"""Test that a run with a cache has the same findings as a run without one, after any change."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which checks a run has, what its findings weigh, which are new or excused, and what a crash leaves."""
+"""Test a run: its checks, the severity of findings, new and excused findings, and a check that crashes."""
 
 import time
 from collections import Counter

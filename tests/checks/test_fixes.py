@@ -1,4 +1,4 @@
-"""Every fix of every golden case (`fixed.diff`), where a fix would be a guess, and what helps say."""
+"""Test every fix of every golden case (`fixed.diff`), findings without a certain fix, and the helps."""
 
 import difflib
 import json

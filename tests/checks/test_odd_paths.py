@@ -1,4 +1,4 @@
-"""What no golden case can have: odd names and kinds of files, entries in no wing, and secrets, put together here."""
+"""Test what a golden case cannot contain: odd names and kinds of files, entries in no wing, and secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mdmem show`, and the names of entries: one entry or none has a name, and records are found as people call them."""
+"""Test `mdmem show` and the names of entries: a name means at most one entry, and records are found by number."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`mdmem approve`: who may, what is said, and what ends with it."""
+"""Test `mdmem approve`: who may approve, the messages, and the entries that an approval ends."""
 
 from pathlib import Path
 

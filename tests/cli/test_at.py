@@ -1,4 +1,4 @@
-"""`--at REV` and `--at DATE` (what was binding then, on the default branch) in every command that reads files."""
+"""Test `--at REV` and `--at DATE` (what was binding then, on the default branch) in every reading command."""
 
 import subprocess
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Bad input, of files and of arguments: a finding or one short sentence, nothing lost, no byte changed."""
+"""Test bad files and arguments: a finding or one short sentence, and no byte changed."""
 
 import json
 import os

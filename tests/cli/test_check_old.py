@@ -1,4 +1,4 @@
-"""What was there before a change does not stop it: a memory with true errors, its baseline, and commits on top."""
+"""Test a memory with old errors: its baseline, and that they do not stop later commits."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""`mdmem check`: trees, paths, choices, formats, exit codes, fixes that bring no finding, CI, and former codes."""
+"""Test `mdmem check`: trees, paths, choices, formats, exit codes, fixes, CI, and former codes."""
 
 import json
 import os

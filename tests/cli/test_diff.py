@@ -1,4 +1,4 @@
-"""`mdmem diff` on real repositories."""
+"""Test `mdmem diff` in real repositories."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""`mdmem hygiene`: what needs maintenance, and when it was last looked for."""
+"""Test `mdmem hygiene`: the entries that need maintenance, and the day of the last run."""
 
 import re
 from datetime import UTC, date, datetime

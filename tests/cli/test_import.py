@@ -1,4 +1,4 @@
-"""`mdmem import` through the command line: what moves, what is said, and what each kind of bad record leads to."""
+"""Test `mdmem import` on the command line: moved files, messages, and each kind of bad record."""
 
 import re
 import subprocess

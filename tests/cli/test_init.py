@@ -1,4 +1,4 @@
-"""`mdmem init`: what it founds, a client's server and lines for agents, and that it changes nothing that exists."""
+"""Test `mdmem init`: the new files, a client's server, lines for agents, and that existing files stay as they are."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`mdmem list`: entries by filter; `mdmem search`: full text with lineage, in its formats."""
+"""Test `mdmem list` with filters, and `mdmem search` with lineage and in all formats."""
 
 from pathlib import Path
 from typing import Any

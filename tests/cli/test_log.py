@@ -1,4 +1,4 @@
-"""`mdmem log` and `mdmem why`: an entry's history, the commit that set each field, how it came to apply or ended."""
+"""Test `mdmem log` and `mdmem why`: the history of an entry, of each field, and the reasons for its state."""
 
 from pathlib import Path
 from typing import Any

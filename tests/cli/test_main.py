@@ -1,4 +1,4 @@
-"""The one boundary: commands, global options, streams, exit codes, no traceback; and no text acts on a terminal."""
+"""Test the program itself: commands, global options, streams, exit codes, no traceback, no terminal escapes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`mdmem mv`: every link follows what moves, and nothing else changes."""
+"""Test `mdmem mv`: every link to a moved entry is updated, and nothing else changes."""
 
 import json
 import posixpath

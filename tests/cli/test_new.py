@@ -1,4 +1,4 @@
-"""`mdmem new` and `mdmem edit`: what is written, from where, what is refused, and that no typed text is lost."""
+"""Test `mdmem new` and `mdmem edit`: written files, refusals, and that no typed text is lost."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`mdmem resolve`: what a merge left to be decided, and what each choice writes."""
+"""Test `mdmem resolve`: the decisions that a merge left open, and the result of each choice."""
 
 import re
 import sys

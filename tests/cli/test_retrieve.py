@@ -1,4 +1,4 @@
-"""`mdmem retrieve`: the main job, its formats and its exit codes."""
+"""Test `mdmem retrieve`: answers, formats and exit codes."""
 
 from errno import ENOSPC
 from pathlib import Path

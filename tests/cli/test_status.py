@@ -1,4 +1,4 @@
-"""`mdmem status`: which root a command works on, how the memory is, `--rebuild`, `--audit`, places of the index."""
+"""Test `mdmem status`: the root, the state of the memory, `--rebuild`, `--audit`, and the index folder."""
 
 from pathlib import Path
 

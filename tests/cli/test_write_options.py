@@ -1,4 +1,4 @@
-"""What commands that change entries write and print: `--dry-run`, `--commit`, `--format json`, and refusals."""
+"""Test the output of writing commands: `--dry-run`, `--commit`, `--format json`, and refusals."""
 
 import json
 from pathlib import Path

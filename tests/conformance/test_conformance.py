@@ -1,6 +1,6 @@
-"""The protocol's official conformance suite, in the version that is out and in the next one.
+"""Run the protocol's official conformance suite, in the current and the next version.
 
-Whatever needs no fixture runs against the server itself; the rest tests what the SDK alone does.
+Tests without fixtures run against the server itself; the other ones only test the SDK.
 """
 
 import json

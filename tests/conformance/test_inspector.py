@@ -1,4 +1,4 @@
-"""The protocol's official Inspector, over standard input and output, as somebody types it who looks at the server."""
+"""Run the protocol's official Inspector over standard input and output, as a user would."""
 
 import json
 import subprocess

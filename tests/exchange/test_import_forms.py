@@ -1,4 +1,4 @@
-"""Decision records as houses write them: how each stands, and what it supersedes; and records that are slow to read."""
+"""Test decision records in many styles: status, supersession, and records that are slow to read."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""`mdmem export`: what other tools read, never over what somebody wrote; and what is exported comes back."""
+"""Test `mdmem export`: files for other tools, files of others that it keeps, and re-import of an export."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Answers as they were recorded; `python -m frozen compare`, in `tests`, shows what differs."""
+"""Compare recorded answers; `python -m frozen compare`, in `tests`, shows the differences."""
 
 import shlex
 from pathlib import Path

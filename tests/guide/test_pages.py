@@ -1,4 +1,4 @@
-"""The README and the guide hold: transcripts give what they show, tables name what there is, links lead somewhere."""
+"""Test the README and the guide: the output of transcripts, the tables, and the links."""
 
 import re
 import shutil

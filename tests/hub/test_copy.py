@@ -1,4 +1,4 @@
-"""A repository's copy answers as the clone does; and what files may hold and be called stops no push."""
+"""Test that a repository's copy gives the answers of its clone, and that odd files and names stop no push."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What a role or a token sees of a hub, and by which ways it comes to know of nothing else."""
+"""Test what a role or a token sees of a hub, and that it learns nothing else in any way."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a push sends, whole and then what changed; never an older commit; pinned wings once; and who may push."""
+"""Test pushes: the first and later ones, older commits, pinned wings, and permissions."""
 
 import json
 import shutil

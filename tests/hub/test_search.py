@@ -1,4 +1,4 @@
-"""`mdmem hub search` finds the repository, `hub who` its owners, and `--repository` asks it."""
+"""Test `mdmem hub search`, `hub who` for owners, and `--repository` for questions to one repository."""
 
 import json
 import shutil

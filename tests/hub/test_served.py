@@ -1,4 +1,4 @@
-"""`mdmem mcp --hub`: a tool for all repositories, and one argument that asks another repository's copy."""
+"""Test `mdmem mcp --hub`: a tool for all repositories, and the argument that asks another repository's copy."""
 
 import sys
 from collections.abc import Awaitable, Callable

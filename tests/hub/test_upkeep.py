@@ -1,4 +1,4 @@
-"""What an operator types, the tables of a hub and the guide; and a server that fails: nothing is lost or half there."""
+"""Test the commands of an operator, the tables of a hub, the guide, and a failing server: nothing is lost."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Three-way merge of an entry: what is joined, what is torn, in whose words, and that nothing is lost."""
+"""Test the three-way merge of an entry: joined parts, conflicts, their style, and that nothing is lost."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Near texts: the same pairs and groups as a comparison of each with each."""
+"""Test near-duplicates: the same pairs and groups as a comparison of all texts with each other."""
 
 from collections.abc import Iterator
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""From bytes to a document with fields, links and sections: what is read or refused, where, and that nothing raises."""
+"""Test parsing: fields, links and sections, refused input and its place, and that nothing raises."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Patches and scalars of front matter: exactly the change, every other byte the same, and text that reads back."""
+"""Test patches and scalars of front matter: only the wanted change, and texts that are read back the same."""
 
 import json
 from collections.abc import Callable

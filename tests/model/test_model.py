@@ -1,4 +1,4 @@
-"""The types of entries and wings, what each field accepts and a fault leaves readable; and globs compared with git."""
+"""Test entries and wings: the values of each field, invalid values; and globs compared with git."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Findings in every format: complete, in order, valid for who reads it, and no text of a file acts or is markup."""
+"""Test findings in every format: complete, sorted, valid, and without active text or markup from files."""
 
 import json
 import re

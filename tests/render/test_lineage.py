@@ -1,4 +1,4 @@
-"""The lineage as a picture and as a flowchart: complete, legible, and no text of an entry is read as markup."""
+"""Test the lineage as a picture and a flowchart: complete, legible, and without markup from entries."""
 
 import re
 from itertools import combinations

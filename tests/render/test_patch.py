@@ -1,4 +1,4 @@
-"""Patches: `git apply` takes each and makes from the old files exactly the new ones."""
+"""Test patches: `git apply` accepts each and makes exactly the new files from the old ones."""
 
 from pathlib import Path
 

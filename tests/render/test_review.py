@@ -1,4 +1,4 @@
-"""A review as text, Markdown and JSON: complete, within its limit, and nothing quoted is read as markup."""
+"""Test a review as text, Markdown and JSON: complete, within its limit, and without markup from files."""
 
 import json
 import re

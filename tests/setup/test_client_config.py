@@ -1,4 +1,4 @@
-"""One server added to a client's file: what is inserted where, what is refused, and what to type for an extra."""
+"""Test adding a server to a client's file: the inserted text, refusals, and how to install an extra."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""`mdmem hook-event` and `mdmem brief`: what clients hand over, what their model is told and how often, and in time."""
+"""Test `mdmem hook-event` and `mdmem brief`: input of clients, answers for the model, repetition and time."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Our own hooks, called by git in every way that git has: what is checked is what the commit or the push will hold."""
+"""Test mdmem's hooks in all commands of git: they check what the commit or the push will contain."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`mdmem hooks`: what is written and removed, a hook without its mdmem; and as prek and pre-commit run them."""
+"""Test `mdmem hooks`: written and removed files, a hook without its mdmem, and prek and pre-commit."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is drawn: boxes that lie apart within the picture, words for who cannot see them, and pictures to keep."""
+"""Test pictures of lineage: separate boxes inside the picture, texts for screen readers, and screenshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page in Chromium: nothing from outside, no complaint, no fault for axe, on a phone too; and the two boxes."""
+"""Test every page in Chromium: no external request, no error, accessible, also on a phone; and both searches."""
 
 import json
 import random

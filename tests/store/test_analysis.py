@@ -1,4 +1,4 @@
-"""The terms of a text, and the snippet around them."""
+"""Test the terms of a text, and the snippet around them."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Loading a tree: bad files, the cache, links between entries; and what a change did to its base."""
+"""Test loading a tree: bad files, the cache, links between entries, and the changes since a base."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The limit to how long an answer may take: who reads past it is stopped, and nothing is lost."""
+"""Test the time limit of an answer: reading stops at the limit, and nothing is lost."""
 
 from collections.abc import Callable
 from itertools import count

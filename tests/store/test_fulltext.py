@@ -1,4 +1,4 @@
-"""The full-text index: fresh, usable after a crash, of one answer in every way, and its query language."""
+"""Test the full-text index: up to date, usable after a crash, the same answers in each way, query language."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What git is asked, which branch is the default one, and what a repository is by git's own files."""
+"""Test calls of git, the default branch, and repositories that are read from git's own files."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Commits of just what was written, in real repositories with real hooks, locks and other people's work."""
+"""Test commits of only the written files, in real repositories with hooks, locks and other people's changes."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What history and the index tell of files, and the result of a merge that has not happened."""
+"""Test what git's history and index say about files, and the result of a future merge."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""The next question sees the files as they are, whatever became of the index or was planted in its folder."""
+"""Test that a question sees the current files, whatever happened to the index or was planted in its folder."""
 
 import contextlib
 import json

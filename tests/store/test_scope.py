@@ -1,4 +1,4 @@
-"""Which wing is active, which shared ones it reads, and the gate of the writes for projects and focuses."""
+"""Test the active wing, the shared wings that it reads, and permission to write for projects and focuses."""
 
 import re
 from pathlib import Path

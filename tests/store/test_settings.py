@@ -1,4 +1,4 @@
-"""The settings: each key, each wrong value with a sentence that names it, and the keys of wings from elsewhere."""
+"""Test the settings: each key, the message for each wrong value, and the keys of wings from elsewhere."""
 
 import pytest
 from golden import GoldenCase, bytes_of, each_case

@@ -1,4 +1,4 @@
-"""The cache of loaded entries: what it remembers is compared with what a reader of every byte finds."""
+"""Test the cache of loaded entries against a reader that reads every byte."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Binding, proposed, merged, uncommitted, outdated: what every reading command says of an entry, and what answers."""
+"""Test the marks of entries in reading commands: proposed, merged, uncommitted, outdated."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The folders of what is derived, safe writing, the logs and sessions, and when hygiene is due."""
+"""Test folders of derived files, safe writing, logs, sessions, and when hygiene is due."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""The state and the cache that earlier versions left are read or built anew through the commands: nothing is lost."""
+"""Test state and caches of earlier versions: commands read or rebuild them, and nothing is lost."""
 
 import json
 import pickle

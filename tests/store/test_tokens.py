@@ -1,4 +1,4 @@
-"""Tokens, kept as a hash; and the ledger: a write that failed is one record, tried by one process, and never lost."""
+"""Test tokens, which are stored as hashes, and pending writes: one record each, tried by one process, never lost."""
 
 import hashlib
 import json

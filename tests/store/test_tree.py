@@ -1,4 +1,4 @@
-"""Where files come from: the three trees give the same for the same commit, and nothing is absent that is there."""
+"""Test the three trees: they have the same files for the same commit, and no existing file is missing."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an access opens, and that a caller without it is shown the same whether a wing is there or not."""
+"""Test the limits of access: a caller gets the same answers whether a hidden wing exists or not."""
 
 import shutil
 import tempfile
