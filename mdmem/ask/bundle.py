@@ -387,7 +387,6 @@ def memory_surface(
 
 
 def _match(workspace: Workspace, hit: Item, found: SearchResult) -> dict[str, Any]:
-    """Return one match in the contract's shape, with its best matching passage."""
     entry, wing = hit.entry, workspace.catalog.wings[hit.entry.wing]
     tier = Tier.SHARED if wing.is_shared else Tier.FOCUS if entry.focus else Tier.PROJECT
     try:

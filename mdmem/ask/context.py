@@ -107,7 +107,6 @@ class _Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def entry(self) -> Entry:
-        """Return the candidate's entry."""
         return self.item.entry
 
     @property
@@ -441,7 +440,6 @@ def _metadata(one: _Candidate, form: Form, stated: Mapping[str, Any] | None) -> 
 def _item(
     one: _Candidate, content: str, *, metadata: Mapping[str, Any], related: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return an item in the contract's shape."""
     item, entry, is_private, wing = one.item, one.entry, one.memory.is_private, one.catalog.wings[one.entry.wing]
     reasons = [*filter(None, [one.always]), *(["of the domain"] if one.in_domain else [])]
     if item.reason != "in scope" or not reasons:

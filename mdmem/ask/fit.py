@@ -50,8 +50,10 @@ def fit(
     says that the call has several questions, so that each gets a short answer.
     """
     is_uncovered = bool(found.weights) and found.basis.coverage is Coverage.NONE
-    usual = limits.UNCOVERED_SLOTS if is_uncovered else limits.SLOTS
-    slots = limits.SHORT_SLOTS if is_short else limits.SMALL_SLOTS if budget <= limits.SMALL_BUDGET else usual
+    slots = limits.UNCOVERED_SLOTS if is_uncovered else limits.SLOTS
+    is_small = is_short or budget <= limits.SMALL_BUDGET
+    if is_small:
+        slots = limits.SHORT_SLOTS if is_short else limits.SMALL_SLOTS
     fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, view.effective, shown)
     fitting.place_invariants()
     fitting.place_on_path()
@@ -66,7 +68,7 @@ def fit(
 
     # There may be thousands of weak matches, so they are only counted.
     best = (one for one in omitted if one.why in (Reason.OVER_BUDGET, Reason.WEAK))
-    next_best = list(islice(best, limits.NEXT_BEST if found.weights and slots is usual else 0))
+    next_best = list(islice(best, limits.NEXT_BEST if found.weights and not is_small else 0))
     rest = [one for one in omitted if one not in next_best]
     named = sorted((one for one in rest if one.why not in _COUNTED), key=lambda one: one.why != Reason.OVER_BUDGET)
     named[:0] = next_best
@@ -107,7 +109,6 @@ class _Fitting(Struct, dict=True):
 
     @cached_property
     def best(self) -> float:
-        """Return the best score of all items."""
         return max((one.score for one in self.found.items), default=0.0)
 
     @property
@@ -242,7 +243,8 @@ class _Fitting(Struct, dict=True):
         for item in sorted(self._by_fit(), key=lambda one: not one.on_path):
             if item.address not in self.placed:
                 is_weak = self._is_weak(item) or (self.has_selected_lines and not self._is_near(item))
-                why = Reason.NOT_CURRENT if not item.current else Reason.WEAK if is_weak else Reason.OVER_BUDGET
+                why = Reason.WEAK if is_weak else Reason.OVER_BUDGET
+                why = why if item.current else Reason.NOT_CURRENT
                 yield item.omission(f"proposed, {why}" if item.is_proposal else why)
         for item in self.found.unmatched:
             if item.address not in self.placed:

@@ -331,5 +331,4 @@ class Selection(Struct, frozen=True, dict=True):
 
 
 def _applies_to(entry: Entry, paths: Collection[str]) -> bool:
-    """Return whether an entry has no `applies_to`, or its `applies_to` matches one of the paths."""
     return not entry.applies_to or any_match(entry.applies_to, paths) is not None

@@ -185,7 +185,6 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
 
 
 def _stated_codes(settings: Settings) -> Iterator[tuple[str, str, int]]:
-    """Yield each code in the settings with its key and its line."""
     tables: dict[str, Settings | WingSettings] = {"check": settings}
     tables |= {f"wings.{name}.check": wing for name, wing in settings.wings.items()}
     for table, stated in tables.items():

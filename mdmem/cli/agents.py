@@ -89,7 +89,9 @@ def save_command(
     # 1 if a person has to decide, 3 if the save is kept for another try.
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
-    return 0 if result.is_stored else 1 if result.is_for_a_person else 3 if result.waits else 2
+    if result.is_stored or result.is_for_a_person:
+        return 0 if result.is_stored else 1
+    return 3 if result.waits else 2
 
 
 def _manage_waiting(app: App, retried: str | None, dropped: str | None, *, is_sure: bool) -> int:

@@ -45,7 +45,6 @@ _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in
 
 
 def _write_and_print(app: App, plan: Plan, mode: WriteOptions) -> None:
-    """Plan, check and write a change, and print what was written."""
     workspace = app.open()
     app.print_written(workspace, write(workspace, plan, mode))
 

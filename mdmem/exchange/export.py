@@ -103,7 +103,6 @@ def _record_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
 
 
 def _record_file(records: Mapping[str, _Record], relations: Sequence[str], shown: ShownEntry) -> ExportedFile:
-    """Return the record of an entry, with the lines about its relations to other records."""
     entry, record = shown.entry, records[shown.entry.address]
     status = {Status.DRAFT: "proposed", Status.DEPRECATED: "deprecated"}.get(entry.status, "accepted")
     by = on = ""

@@ -328,7 +328,6 @@ _FILES = (
 
 
 def _compare(cursor: Any, repository: int, contents: Contents) -> Iterator[Finding]:
-    """Yield a finding for every difference between the rows of a repository and a commit."""
     place = remote_place(contents.remote)
     sql = "SELECT root, url, tracked, narrow_settings, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
     root, url, tracked, narrow, is_whole, settings = one_row(cursor.execute(sql, (repository,)))

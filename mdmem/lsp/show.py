@@ -64,7 +64,8 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
         yield ""
         for one in chain:
             member, state = memory.catalog.entries[one], state_in(memory, one)
-            reason = member.reason if member.supersedes else member.why_ended if state.is_ended else None
+            end = member.why_ended if state.is_ended else None
+            reason = member.reason if member.supersedes else end
             why = f": {plain(reason, _LINE)}" if reason else ""
             yield f"{'>' if one == address else ' '} {one} ({state}){why}"
     try:

@@ -216,7 +216,6 @@ def _invariants_in(member: Facts) -> int:
 
 
 def _listed(facts: Facts, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each list member with the path of its list."""
     for name, value in facts.items():
         if isinstance(value, dict):
             yield from _listed(value, (*path, name))

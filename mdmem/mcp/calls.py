@@ -223,7 +223,6 @@ class Calls:
             return call.page(tool.fall_back("failed", _message_of(error), call.arguments))
 
     def _answer_of_root(self, call: ToolCall) -> ToolResult:
-        """Return a tool's answer from the local memory."""
         tool = call.tool
         try:
             workspace = self._provider.workspace(call.access).as_of(call.arguments.get(AT))

@@ -204,7 +204,6 @@ class _Uvicorn(uvicorn.Server):
     """A server that stops on a signal and does not raise it again, so that the process exits normally."""
 
     def handle_exit(self, sig: int, frame: Any) -> None:  # noqa: ARG002  # the library passes both
-        """Stop the server."""
         self.should_exit = True
 
 

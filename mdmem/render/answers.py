@@ -207,7 +207,7 @@ def _marks(item: Item) -> str:
     marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
     status = item.status.value.replace("_", " ")
     marks += [status] if item.status is not Status.ACTIVE and not any(status in one for one in reasons) else []
-    marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.ALREADY_SHOWN else []
+    marks += {Form.SUMMARY: ["excerpt"], Form.ALREADY_SHOWN: ["already shown"]}.get(item.form, [])
     marks += ["shown above in part"] if item.is_continued else []
     marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
     if item.form is not Form.ALREADY_SHOWN:

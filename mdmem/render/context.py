@@ -65,7 +65,6 @@ def _short_item(item: Facts) -> str:
 
 
 def _item(item: Facts) -> str:
-    """Return an item with its content, reason and relations."""
     metadata, bearings = item.get("metadata", {}), item.get("bearings", ())
     marks = [metadata["scope"]] if "scope" in metadata else []
     marks += ["shortened"] if metadata.get("form") == "summary" else []

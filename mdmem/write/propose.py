@@ -55,7 +55,8 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
         old = catalog.entries[resolve_full(workspace, proposal.supersedes, field="supersedes")]
         if not reason.strip():
             raise UsageError("`reason` is missing: say why the new entry replaces the old one")
-    type_ = EntryType(proposal.type) if proposal.type is not None else old.type if old else EntryType.DECISION
+    default = old.type if old is not None else EntryType.DECISION
+    type_ = EntryType(proposal.type) if proposal.type is not None else default
     place = _place(workspace, proposal, type_, old)
     if (known := _find_equal(workspace, proposal, type_, place)) is not None:
         said = f"{known} says the same already; nothing was written"

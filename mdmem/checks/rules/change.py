@@ -76,7 +76,6 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
 
 
 def _first_reworded(case: Case, one: Changed) -> Place:
-    """Return the place of the first line in an entry's body that changed."""
     line, text = first_difference(one.body_before, one.body_after)
     return Place(one.after.path, case.catalog.document(one.after.path).body_line + line, 1, len(text))
 

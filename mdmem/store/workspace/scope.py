@@ -130,7 +130,8 @@ def unknown_name(kind: str, name: str, known: Collection[str], where: str = "") 
     """Return the error message for an unknown name, which suggests similar known names."""
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     listed = first_of([f"`{one}`" for one in close or sorted(known)], 12, " or " if close else ", ")
-    hint = f"did you mean {listed}?" if close else f"choose from {listed}" if known else f"there is no {kind} yet"
+    choice = f"choose from {listed}" if known else f"there is no {kind} yet"
+    hint = f"did you mean {listed}?" if close else choice
     return f"there is no {kind} `{name}`{where}; {hint}"
 
 

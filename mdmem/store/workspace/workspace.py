@@ -254,7 +254,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             raise SettingsError(str(error), readable=readable, line=error.line) from None
 
     def _visible(self, settings: Settings) -> Settings:
-        """Return the settings without the hidden wings."""
         if not self.access.is_narrow:
             return settings
         tables, default = settings.wings, settings.default_wing
