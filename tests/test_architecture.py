@@ -137,7 +137,7 @@ def test_every_module_is_on_a_layer_and_every_layer_exists() -> None:
 
 
 def test_imports_point_to_lower_layers() -> None:
-    # The package itself holds nothing but its version, which anybody may read.
+    # Every module may import the package itself, which has only constants.
     upward = [
         f"{module} imports {name}"
         for module in modules()

@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here"),
 ]
 
-# One broken edge is one finding, so another code may stand for what the independent reader sees at that edge.
+# A broken edge gives only one finding, so its code may differ from that of the independent reader.
 EDGE_CODES = {"supersession-one-sided", "two-successors", "superseded-but-active"}
 
 # The statuses of PEPs under which a record binds, and those under which it is only proposed.
@@ -200,7 +200,7 @@ def test_check_finds_every_fault_that_a_reader_of_its_own_finds(judged: Judged) 
 
 
 def test_every_error_of_check_is_a_fault_for_a_reader_of_its_own(judged: Judged) -> None:
-    # A record that ended for a reason of its own may never have taken over from the one it names.
+    # A record with its own reason for its end may never have replaced the record that it lists.
     doubtful = {("supersession-one-sided", path) for code, path, _ in judged.faults if code == "turned-down"}
     assert judged.errors - {(code, path) for code, path, _ in judged.faults} - doubtful == set()
     assert len(judged.errors) >= 30

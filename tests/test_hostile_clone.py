@@ -244,7 +244,7 @@ def test_user_folder_that_a_clone_brought_along_is_not_used(tmp_path: Path) -> N
     top = make_repository(tmp_path / "clone")
     said = {"XDG_CACHE_HOME": str(top / ".cache"), "XDG_DATA_HOME": str(top / ".data"), "HOME": str(tmp_path)}
     before = state_folders(Path("/w"), None, said)
-    # Of a repository in somebody's home, which does not track it, it is the user's all the same.
+    # In a repository of the home folder that does not track it, the cache folder is still the user's own.
     assert before.shared.is_relative_to(top / ".cache")
     write(before.shared, "index/index.json", "{}")
     write(before.state, "times.json", "{}")
@@ -420,7 +420,7 @@ def test_baseline_is_not_read_through_a_link(tmp_path: Path, capsys: Capture) ->
     ran = run_here(capsys, "check", cwd=top)
     said = "mdmem.toml: the path of the baseline sub/known.json contains a symbolic link; choose another path"
     assert (ran.code, said in ran.err) == (2, True)
-    # Whoever names the file himself may do so.
+    # A file that is named on the command line may be outside.
     ran = run_here(capsys, "check", "--update-baseline", "--baseline", str(outside / "new.json"), cwd=top)
     assert (ran.code, (outside / "new.json").is_file()) == (0, True)
 

@@ -182,7 +182,7 @@ OLD = ("w/r/old",)
         # The old entry names its successor, alone or as the successor names it.
         ([entry("w/r/old", superseded_by=("w/r/new",)), entry("w/r/new")], ("w/r/new",), (), {}),
         ([entry("w/r/old", superseded_by=("w/r/new",)), entry("w/r/new", supersedes=OLD)], ("w/r/new",), (), {}),
-        # Where the successor alone names one in force, it only claims to supersede it.
+        # If only the successor lists a current entry, it only claims to supersede it.
         ([entry("w/r/old"), entry("w/r/new", supersedes=OLD)], OLD, ("w/r/new",), {}),
         (
             [entry("w/r/old", superseded_by=("w/r/z",)), entry("w/r/z"), entry("w/r/n", supersedes=OLD)],

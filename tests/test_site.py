@@ -112,7 +112,7 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert 'class="lineage"' in new
     assert "1 tracked file" in new
     assert "decisions" in new[new.index("History") :]
-    # One line an event, also where its reason stands in what ended.
+    # There is one line for each event, also if its reason is in the deprecated entry.
     assert re.findall('class="what (.*?)"', site["timeline.html"])[-2:] == ["replaces", "new"]
     line = next(one for one in site["timeline.html"].split("<li>") if "It stalled." in one)
     assert re.search('Use two threads<.*>in place of <a class="name ended".*Use one thread<', line, re.DOTALL)
@@ -314,7 +314,7 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, run: Run) -> None:
     assert (refused.code, "docs/index.html may be your own file" in refused.err) == (2, True), refused.err
     assert (folder / "docs/index.html").read_text() == "mine"
     assert run("site", "build", cwd=folder).code == 0
-    # Whoever names a folder may track it; the usual one is no part of the repository.
+    # A folder that the user named may be tracked; the default folder is ignored.
     assert (git(folder, "status", "--porcelain", "site"), (folder / "out/.gitignore").exists()) == ("", False)
     shutil.rmtree(folder / "site")
     (folder / "site").symlink_to(tmp_path / "elsewhere")
@@ -405,7 +405,7 @@ def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
         status, text = got(f"{server.address}entries/{NEW}.html")
         assert status == 200
         assert "connect-src 'self'" in text
-        # An open page knows its state, and reloads where that is another one.
+        # An open page knows its state, and reloads when the state changes.
         assert f'data-state="{got(f"{server.address}state")[1]}"' in text
         path = folder / f"memory/{NEW}.md"
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))

@@ -151,7 +151,7 @@ def complete(case: Case, copy: Path, *, old: dict[str, bytes], new: dict[str, by
     root = copy / "memory"
     found = files(root)
     said = run_here(capsys, "check", "--format", "json", cwd=root)
-    # What is said of any change before its commit.
+    # Findings about every uncommitted change.
     said_of_changes = {"link-not-tracked", "approved-by-nobody", "frozen-text-changed"}
     codes = {one["code"] for one in json.loads(said.out)["findings"]} - said_of_changes
     assert codes <= case.half_done
@@ -197,7 +197,7 @@ def test_retry_that_is_killed_at_any_step_writes_once_in_the_end(tmp_path: Path,
         assert run_here(capsys, "save", "--waiting", cwd=copy / "memory").out == ""
 
 
-# What stands on a small disk is the memory's files or git's folder; the other one is where there is room.
+# Either the memory's files or git's folder is on a small disk, and the other has enough space.
 _ON_A_SMALL_DISK = """
 import ctypes, json, os, shutil, subprocess, sys
 from pathlib import Path

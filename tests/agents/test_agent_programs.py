@@ -94,7 +94,7 @@ PROGRAMS = {
 }
 
 
-# What these would do when they are installed, which npm is told not to: they put the program for this machine in place.
+# The install scripts of these packages, which npm does not run here. They install the program for this machine.
 _FINISHING = ("@anthropic-ai/claude-code/install.cjs", "opencode-ai/postinstall.mjs")
 
 
@@ -158,7 +158,7 @@ def run_program(program: Program, model: FakeModel, node: Node, folder: Path, *,
 
 
 ALWAYS = "Nobody guesses"
-# What reaches the model is asked here, not how fast: where much else runs, two seconds may not do.
+# This test is about content, not speed. On a busy machine, two seconds may not be enough.
 PATIENT = f"""#!{sys.executable}
 import sys
 from mdmem.cli import main, programs
@@ -229,7 +229,7 @@ def test_rules_reach_the_model_at_the_start_and_when_it_edits_and_once(client: s
     model, ran = edit(client, folder, node, "docs/pay.md", "src/pay.py", "src/pay2.py")
     held = [json.dumps(asked, ensure_ascii=False) for asked in model.made()]
     assert [text.count(RULE) for text in held] == [0, 0, 1, 1], ran
-    # What always holds is there from the start.
+    # A rule that always applies is there from the start.
     assert held[0].count(ALWAYS) == 1, ran
     assert (folder / "src/pay2.py").exists()
 

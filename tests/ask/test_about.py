@@ -138,7 +138,7 @@ def test_newer_entries_that_mention_it_are_below(folder: Path, run: Run) -> None
     assert out.splitlines()[1:] == ["  Orders are sent once.", f"  {line}"]
     stated = run("show", "adr-0007", "--about", "orders", "--format", "json").out
     assert json.loads(stated)["entries"][0]["beneath"][0]["address"] == "nav/architecture/later"
-    # Of several entries, what changes nothing is named by its id.
+    # With several entries, an entry that changes nothing is listed by its id only.
     write_entry(root, "nav/architecture/other", "We keep ADR 7 in mind.\n", title="Pagers", created_at="2026-04-02")
     run("retrieve", "orders")
     several = run("show", "adr-0007", "queue", "--about", "orders").out

@@ -477,7 +477,7 @@ OPEN = {"type": NOTE, "label": "session", "open_items": ("the rest",)}
         ("app/incident-log/x", {"type": NOTE, "label": "Migration_Note"}, [], Facet.PLANNING),
         ("app/context/x", {"type": NOTE, "label": "episode"}, [], Facet.RECENT_MEMORY),
         ("app/anything/x", {"type": NOTE}, [], Facet.DOMAIN),
-        # The newest session is active work where something is open.
+        # The newest session is active work if it has open items.
         ("app/sessions/x", OPEN, ["app/sessions/x"], Facet.ACTIVE_WORK),
         ("app/sessions/x", OPEN, [], Facet.RECENT_MEMORY),
         ("app/sessions/x", {"type": NOTE, "label": "session"}, ["app/sessions/x"], Facet.RECENT_MEMORY),

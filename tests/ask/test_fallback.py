@@ -44,7 +44,7 @@ def repository(tmp_path: Path) -> Path:
     return made
 
 
-# What the three sources say of a queue.
+# The lines of the three sources about a queue.
 OF_A_QUEUE = [
     ("docs/architecture.md", 3, "The queue retries."),
     ("README.md", 3, "A queue for everybody."),

@@ -33,7 +33,7 @@ def make_rule(folder: Path) -> Path:
 def test_replaced_entries_are_named_with_their_dates_and_the_rest_counted(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     ended = {"status": "deprecated", "superseded_by": RULE, "deprecated_at": "2026-02-01"}
-    # Of one day: by address, whatever order a set has in this process.
+    # On the same day, sort by address, since the order of a set differs between processes.
     olds = [f"app/rules/{name}" for name in "abcdefgh"]
     for old in olds:
         put(root, old, "Retry once", created_at="2026-01-02", **ended)

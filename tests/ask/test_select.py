@@ -183,7 +183,7 @@ def test_invariants_are_left_out_and_counted_for_three_reasons(root: Path) -> No
     answer = found(root, types=(DECISION,))
     assert names(answer.items) == []
     assert left_out(answer) == dict.fromkeys(("app/a/always", "app/a/elsewhere", "app/a/other"), "type filter")
-    # Where no focus is given, those of a focus apply.
+    # Without a given focus, entries with any focus apply.
     assert "app/a/other" in names(found(root, "unrelated").items)
 
 
@@ -494,7 +494,7 @@ def test_override_of_a_narrower_place_or_focus_leaves_the_rule_to_the_rest(
 @pytest.mark.parametrize(
     ("old", "new", "asked", "shown"),
     [
-        # A question about shared knowledge keeps its rules.
+        # A question about a shared wing has that wing's rules.
         ("lib/a/default", "app/a/local", {"wings": ("lib", "app")}, ["lib/a/default", "app/a/local"]),
         ("lib/a/default", "web/a/local", {"all_wings": True}, ["web/a/local", "lib/a/default"]),
         ("app/a/local", "lib/a/default", {}, ["app/a/local", "lib/a/default"]),
@@ -527,9 +527,9 @@ def test_override_that_is_not_in_force_here_replaces_nothing(fields: dict[str, o
         ("retry the queue", "full", ()),
         ("queue", "full", ()),
         ("explain general queue behavior", "none", ()),
-        # The rarest word is one that nothing holds.
+        # No entry contains the rarest word.
         ("retry the queue timeout", "partial", ("timeout",)),
-        # No word of the title, but one passage holds all.
+        # The title has none of the words, but one passage has all.
         ("lane crowded", "full", ()),
         ("lane horn zebra timeout", "none", ()),
         ("zebra", "none", ()),

@@ -11,7 +11,7 @@ from builders import Run, environment, git, head, made_once, make_repository, ma
 from mdmem.store.index.fulltext import FOLDER
 
 ADDRESS = "nav/architecture/threads"
-# What each command is asked; `retrieve` and the others read a revision in one way.
+# The arguments of each command; `retrieve` and the others read a revision in the same way.
 COMMANDS = (
     ["list"],
     ["show", ADDRESS],

@@ -110,7 +110,7 @@ KINDS: dict[str, tuple[Spoil, str, str]] = {
     "empty wing": (lambda top: (top / "memory/empty").mkdir(), "", ""),
     "submodule": (lambda top: make_repository(top / "memory/nav/sub"), "symlink-or-submodule", "nav/sub"),
 }  # fmt: skip
-# What lies where no entry is read, and may be one all the same.
+# Files at places where no entry is read, but that may be entries.
 MISPLACED = {"room named like a file": ["nav/rules.md"], "folder named like an entry": ["nav/rules/bad.md/deep.md"]}
 
 

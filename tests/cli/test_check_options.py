@@ -259,7 +259,7 @@ def test_former_code_works_in_a_file_and_in_a_baseline_and_is_written_anew(root:
 
 
 FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
-# What keeps a file, or a value of it, from being read: once it is mended, the rest of what is wrong can be told.
+# Faults that make a file or a value unreadable. Fixing one may reveal other faults of the file.
 UNREAD = {"yaml-syntax", "front-matter-fence", "unknown-field", "missing-field", "invalid-value", "date-form"}
 
 
@@ -271,7 +271,7 @@ def findings(root: Path, run: Run) -> Counter[tuple[str, str]]:
 
 def assert_none_is_new(before: Counter[tuple[str, str]], after: Counter[tuple[str, str]]) -> None:
     if {path for _, path in before} != {path for _, path in after | before}:
-        # Files were renamed: what was found of them is found under their new names.
+        # Files were renamed, so their findings now have the new names.
         before, after = (Counter({(code, ""): n for (code, _), n in one.items()}) for one in (before, after))
     revealed = {path for code, path in before if code in UNREAD}
     assert [one for one in after - before if one[1] not in revealed] == []
@@ -282,7 +282,7 @@ def mend(root: Path, flags: tuple[str, ...], run: Run) -> Counter[str]:
     before = findings(root, run)
     ran = run("check", *flags, "--format", "json", cwd=root)
     if (root.parent / ".git").exists():
-        # A renamed file is not in git until it is added, whatever was mended.
+        # A renamed file is not in git until it is added.
         git(root.parent, "add", "-A")
     assert_none_is_new(before, findings(root, run))
     return Counter(one["code"] for one in ran.json["fixed"])

@@ -117,7 +117,7 @@ def test_markdown_can_be_found_again(top: Path, run: Run) -> None:
     settings = write(top, "memory/mdmem.toml", '[site]\ndiff_url = "https://pages.example/diff.html"\n')
     commit_all(top)
     edit(top, RULE, "must not", "may not")
-    # What the change itself says of that leads nobody astray.
+    # A URL that the change itself sets is not used.
     settings.write_text('[site]\ndiff_url = "https://elsewhere.example/"\n')
     shown = run("diff", "--no-check", "--format", "markdown").out
     assert shown.startswith("<!-- mdmem diff -->\n\n## mdmem diff: 1 changed;")

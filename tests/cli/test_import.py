@@ -171,7 +171,7 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
     assert any(one.startswith(sentence) for one in said_of(ran.out, path)), ran.out
     assert "superseded_by:\n  - nav/architecture/0002-database\n" in entry(folder, "0001-files")
     git(folder, "add", "-A")
-    # What cannot be carried over stays in the text, and what is imported is no error.
+    # Unknown parts stay in the text, and an imported entry causes no error.
     assert run("check", cwd=folder).code == 0
     if (folder / PLACE / f"{name}.md").exists() and "upersede" in sentence:
         _, _, kept = entry(folder, name).partition("## Status\n\n")

@@ -95,7 +95,7 @@ def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None
     assert run("init", "--no-hook", cwd=folder).out.splitlines() == ["wrote memory/mdmem.toml", "wrote AGENTS.md"]
     assert (folder / "memory/mdmem.toml").read_text() == "# default_wing: one of web, äpp\n"
     assert "--all-wings" in (folder / "AGENTS.md").read_text()
-    # Whoever stands in a memory means that one.
+    # In the folder of a memory, `init` means that memory.
     assert run("init", "--no-hook", cwd=folder / "memory").out.count("stays as it is") == 2
     assert not (folder / "memory/memory").exists()
 
@@ -283,7 +283,7 @@ def test_link_within_the_project_is_followed_and_stays_one(repo: Path, run: Run)
 
 
 OUT = "was not changed: it is a link that leads out of the project, to "
-# What lies where a client has its file, and what is said of it.
+# Unusual files at the place of a client's file, and the messages about them.
 LEFT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "link out": (lambda file, out: file.symlink_to(out / "mcp.json"), OUT),
     "folder out": (lambda file, out: (file.parent.rmdir(), file.parent.symlink_to(out)), OUT),

@@ -139,7 +139,7 @@ def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, run: Run
     folder = varied(tmp_path)
     rest = "and 1 draft, shown by --include-drafts; 1 entry that is not current, shown by --include-deprecated\n"
     assert run("list", cwd=folder).err == rest
-    # A draft in the place of what is listed is one that is not listed.
+    # A listed entry that becomes a draft is no longer listed.
     rule = folder / "memory/nav/rules/callbacks.md"
     commit_all(folder)
     rule.write_text(rule.read_text().replace("status: active", "status: draft"))

@@ -205,7 +205,7 @@ def test_day_that_is_none_is_refused(folder: Path) -> None:
 
 
 def test_closed_stream_is_no_fault(folder: Path) -> None:
-    # A process that is forked has streams of its own.
+    # A separate process, because this one's streams must stay open.
     line = f"'{sys.executable}' -m mdmem list >&-"
     ran = subprocess.run(line, shell=True, cwd=folder, env=environment(), capture_output=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
@@ -302,7 +302,7 @@ ENDS = {"\n": "000A", "\r\n": "000D", "\u2028": "2028", "\u2029": "2029", "\x85"
 OURS = re.compile(r"\x1b\[(?:0|1|2|31|32|33|36|1;31)m")
 ADDRESS = "nav/rules/evil"
 BRANCH = "odd\u202ename"
-# What each command is given; none of it may be missing from `COMMANDS`.
+# The arguments of each command. Every command must be in this table.
 CALLS: dict[str, list[list[str]]] = {
     "init": [["--wing", EVIL], [EVIL]],
     "guide": [["writing"], [EVIL]],
@@ -383,7 +383,7 @@ def calls(name: str) -> Iterator[list[str]]:
 
 
 def test_every_command_is_called() -> None:
-    # A client's hook prints JSON for a program, what `brief` says; a hub's names are hostile where its server is.
+    # `hook-event` prints the text of `brief` as JSON, and the tests of the hub use hostile names.
     assert sorted([*CALLS, "hook-event", "hub"]) == sorted(COMMANDS)
 
 

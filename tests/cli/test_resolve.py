@@ -118,7 +118,7 @@ def test_taken_successor_stays_alone(choice: str, stays: str, goes: str, tmp_pat
     assert field(root, goes, "deprecated_reason") == ["deprecated_reason: four cores"]
     assert field(root, goes, "status") == ["status: deprecated"]
     assert is_clean(root, run)
-    # The deprecated one keeps its link, which is history and no mistake.
+    # The deprecated entry keeps its link, because the link is history.
     assert "no findings" in run("check", "--select", "supersedes-superseded", "--unsafe-fixes").out
     git(tmp_path, "add", FILE)
     left = run("resolve").err.splitlines()
@@ -281,7 +281,7 @@ def test_commands_for_a_file_moved_to_an_odd_name_are_one_line_each_and_work(
     assert hooked.run(tmp_path, "git", "merge", "-q", "theirs").returncode != 0
     shown = run("resolve", cwd=tmp_path).out
     assert f"keep it at {folder}it's<U+000A>" in shown
-    # The name brings no line of its own.
+    # A line feed in the name does not start a new line.
     typed(tmp_path, [line.strip() for line in shown.splitlines() if line.startswith("      ")][taken])
     assert [(root / name).exists() for name in (odd, "nav/rules/threads.md")] == [taken == 0, taken == 1]
 

@@ -68,7 +68,7 @@ def test_session_is_shown_an_entry_once_until_it_changes_or_a_fresh_start(folder
     assert forms("--session", "one") == ["given", "given"]
     assert forms("--session", "two") == ["full", "full"]
     assert forms("--session", "one", "--fresh", "--type", "decision") == ["full"]
-    # All of it is forgotten, not only what is told anew.
+    # `--fresh` forgets all entries, not only those that are shown again.
     assert forms("--session", "one") == ["full", "given"]
     write_entry(folder / "memory", CHOICE, "Navigation uses three threads.\n", title="Use three threads")
     commit_all(folder)

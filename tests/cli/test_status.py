@@ -215,7 +215,7 @@ def test_nearest_of_several_roots_is_the_one_beside_or_above(repo: Path, run: Ru
     assert shown(run, cwd=repo / "apps/a/src/deep") == (str(repo / "apps/a/memory"), why)
     assert shown(run, cwd=repo / "apps")[0] == str(repo / "memory")
     assert run("check").out.count("1 entry checked") == 4
-    # Two lie beside that folder: neither is nearer.
+    # Two memories are next to that folder, and none is nearer.
     assert run("list", cwd=repo / "apps/b").code == 2
 
 

@@ -32,7 +32,7 @@ _INSTALL = (
     "--maxsockets=50",
     "--loglevel=error",
 )
-# What npm says where no registry can be reached; whatever else goes wrong is a fault of ours.
+# npm's errors if it cannot reach a registry; any other error fails the test.
 _UNREACHED = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "EHOSTUNREACH")
 
 

@@ -27,7 +27,7 @@ _NEED_NO_FIXTURE = (
     "sep-2164-resource-not-found",
     "server-stateless",
 )
-# What `server-stateless` finds out by tools of its own.
+# Checks of `server-stateless` that need the suite's own tools.
 _WITHOUT_FIXTURE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"}
 _FINE = ("SUCCESS", "INFO", "SKIPPED")
 

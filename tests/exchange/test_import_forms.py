@@ -16,7 +16,7 @@ from mdmem.exchange.dialects import DIALECTS
 from mdmem.markdown.parse import parse_document
 
 PLACE = "app/architecture"
-# A text, and the fields that its entry must have; None stands for a field that it must not have.
+# A text, and the fields that its entry must have; None means that the entry must not have the field.
 Form = tuple[str, dict[str, Any]]
 
 
@@ -86,7 +86,7 @@ FORCE: dict[str, Form] = {
         {"created_at": "2024-02-02", "deprecated_at": "2025-03-03", **ENDED},
     ),
 }
-# Where a status stands, and how it is dressed up.
+# Places and markup of a status.
 PLACES: dict[str, Form] = {
     "bold-before-colon": (above("__Status__: Rejected  \n**Date**: 3 May 2024"), {"created_at": "2024-05-03", **ENDED}),
     "list": (above("* Status: draft\n* Date: 2024-02-03"), {"created_at": "2024-02-03", **DRAFT}),
@@ -134,7 +134,7 @@ PLACES: dict[str, Form] = {
         {"title": 'Caches: the so-called "hot"', "owner": "it", **ACTIVE},
     ),
 }
-# What took its place, and what is said of it.
+# Links to successors in different forms.
 LINKS: dict[str, Form] = {
     "by-link-over-two-lines": (plain("Superseded by [90. Ninety\nand more](0090-ninety.md)"), BY_90),
     "by-number": (plain("Superseded by ADR-0090"), BY_90),

@@ -318,7 +318,7 @@ def test_what_was_exported_is_kept_up_to_date(form: str, tmp_path: Path, capsys:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
     behind = run_here(capsys, "export", form, "--check", cwd=folder)
     assert behind.code == 1
-    # What was amended is told anew, too.
+    # The lines of amended rules change, too.
     assert behind.out.count("\n") == (1 if form == "agents-md" else 2)
     assert {path: path.read_bytes() for path in before} == before
     run_here(capsys, "export", form, cwd=folder)

@@ -28,7 +28,7 @@ class Program:
         self.path = path.absolute()
         self.env = fixed_environment(home)
         self.env["PATH"] = f"{self.path.parent}:{os.environ['PATH']}"
-        # The driver's folder would be on the module path, and with it the modules beside it.
+        # Without `-P`, the driver's folder and its modules would be on the module path.
         command = [str(self.path.with_name("python")), "-P", str(HERE / "driver.py")]
         self._process = subprocess.Popen(
             command, env=self.env, cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

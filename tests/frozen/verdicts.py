@@ -64,7 +64,7 @@ def _judge_merge(program: Program, top: Path, fill: Callable[[str, Path], None])
         fill(side, root)
         program.git(top, "add", "-A")
         yield f"commit {side}", f"exit {program.run(top, 'git', 'commit', '-qm', side).code}"
-        # What the hook refused is merged all the same, as from a clone without hooks.
+        # Commit without the hook what it refused, as a clone without hooks does.
         program.git(top, "commit", "-q", "--no-verify", "--allow-empty", "-m", side)
     for onto, other in (("ours", "theirs"), ("theirs", "ours")):
         program.git(top, "checkout", "-q", "-B", "merged", other)

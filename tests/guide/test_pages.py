@@ -22,7 +22,7 @@ FOLDER = Path(mdmem.guide.__file__).parent
 PAGES = {"README": TOP / "README.md", "example-wings": TOP / "example-wings/README.md"}
 PAGES |= {path.stem: path for path in sorted(FOLDER.glob("*.md"))}
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
-# Where a page needs a server of databases, its transcripts run beside that server's tests.
+# The transcripts of `hub` need a database server, so they run with its tests.
 WITH_COMMANDS = [name for name, text in TEXTS.items() if "```console" in text and name != "hub"]
 
 
@@ -52,7 +52,7 @@ def test_transcripts_give_what_they_show(
         monkeypatch.setenv(variable, value)
     commands = list(transcripts(TEXTS[name]))
     if commands[0][0].startswith("mkdir ../") and "cd ../mdmem" not in TEXTS[name]:
-        # It makes a memory of its own beside the clone, which it never looks at.
+        # The page makes a memory next to the clone, and does not use the clone.
         (tmp_path / "mdmem").mkdir()
     else:
         git(tmp_path, "clone", "-q", "--shared", str(origin), "mdmem")
@@ -88,7 +88,7 @@ def test_links_lead_to_files(name: str) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", TEXTS[name])
     there = [PAGES[name].parent / link for link in links if "://" not in link]
     assert [str(path) for path in there if not path.exists()] == []
-    # A page is printed where there is no repository: it leads to other pages alone.
+    # A page may be printed without a repository, so it links only to other pages.
     assert PAGES[name].parent != FOLDER or {path.parent for path in there} <= {FOLDER}
 
 
@@ -113,7 +113,7 @@ def test_ci_runs_the_test_command() -> None:
     command = next(line for line in TEXTS["README"].splitlines() if line.startswith(".venv/bin/pip install"))
     install, test = command.split(" && ")
     script = (TOP / ".ci" / "run").read_text(encoding="utf-8")
-    # CI adds options of its own that save time.
+    # CI adds options that save time.
     assert install.partition(" install -q ")[2] in script
     assert f"\n{test}\n" in script
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mdmem.cli.main import run
 
-# What only a shell can do; anything else is run in this process, which is ten times as fast.
+# Only a shell can run these; anything else runs in this process, which is ten times as fast.
 _SHELL = re.compile(r"[|<>;$()*?`]|(?<!&)&(?!&)|\b(for|echo)\b")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"`$]*\"")
 

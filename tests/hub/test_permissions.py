@@ -177,7 +177,7 @@ def test_a_token_is_made_granted_rotated_revoked_and_dropped(typed: Typed) -> No
     assert typed("grant", "robot", f"acme/{SECRET}", "--push").out == (
         f"robot (token): pushes acme/{SECRET}; reads acme/shop/pay\n"
     )
-    # The whole holds the wing, and a wing that was granted beside it changes nothing.
+    # A permission for the repository includes the wing, so a permission for the wing changes nothing.
     assert typed("grant", "robot", "acme/shop").out == f"robot (token): pushes acme/{SECRET}; reads acme/shop\n"
     assert typed("grant", "robot", "acme/shop/pay", f"acme/{SECRET}").out == typed("grants").out
     other = typed("token", "robot", "--rotate").out.splitlines()[0]
@@ -254,7 +254,7 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
     assert "so the token has no effect: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
 
 
-# By the SQL state: what is not granted, what is not there or taken, which tells of the caller's own rows alone.
+# SQL states for missing permissions, and for missing and existing rows; the last two reveal only the caller's own rows.
 DENIED, MISSING, TAKEN = "42501", "23503", "23505"
 WRITES = (
     ("INSERT INTO wing (repository_id, name) VALUES (1, 'x')", DENIED),
@@ -283,7 +283,7 @@ WRITES = (
     ("TRUNCATE file", DENIED),
     ("DELETE FROM repository", DENIED),
     ("UPDATE file SET title = 'x'", DENIED),
-    # What is not seen is not changed, and nothing says so.
+    # Hidden rows are not changed, without an error.
     ("DELETE FROM file WHERE wing_id IN (1, 2, 4)", None),
     ("DELETE FROM wing WHERE id IN (1, 2, 4)", None),
     ("UPDATE repository SET commit = 'x' WHERE id = 1", None),

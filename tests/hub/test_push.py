@@ -62,7 +62,7 @@ def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp
     write(root, ".hidden/rules/one.md", "hidden")
     write(root, "nav/rules/notes.txt", "hidden, of which the name alone is sent")
     commit = commit_all(tmp_path / "shop")
-    # Neither what is not committed, nor anybody's own memory, nor state, nor what lies elsewhere in the repository.
+    # These files are not pushed: uncommitted and private ones, state, and files outside the memory.
     write_entry(root, "nav/rules/uncommitted", "hidden\n")
     write_entry(root, "nav/rules/see", "hidden\n")
     git(tmp_path / "shop", "add", "-A")
@@ -132,7 +132,7 @@ def test_the_difference_leaves_what_a_first_push_leaves(dsn: str, tmp_path: Path
     after = state(dsn)
     again = pushed(dsn, root)
     assert (again.is_unchanged, rows(dsn, "SELECT serial FROM repository")) == (True, [(2,)])
-    # Where the repository is has nothing to do with its commits.
+    # The URL may change without a new commit.
     git(folder, "config", "remote.origin.url", "git@git.example.org:acme/shop.git")
     assert pushed(dsn, root, repository="shop").is_unchanged
     assert rows(dsn, "SELECT url, serial FROM repository") == [("git.example.org/acme/shop", 3)]
@@ -423,7 +423,7 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
     assert (again.is_unchanged, rows_changed[0][0] > 0) == (False, True)
     assert state(dsn) == before
     assert rows(dsn, "SELECT count(DISTINCT format) FROM wing") == [(1,)]
-    # One that was not at hand then is written when it is, and whoever keeps a copy is told by the number.
+    # An outdated pinned wing is written again, and the new serial number makes cached copies stale.
     rows(dsn, "UPDATE wing SET format = 'older' WHERE source IS NOT NULL RETURNING 1")
     assert (pushed(dsn, two.root).pins, rows(dsn, "SELECT serial FROM repository")) == (1, [(3,)])
     assert state(dsn) == before
@@ -457,7 +457,7 @@ def test_a_token_pushes_what_its_owner_would(dsn: str, two: Two) -> None:
     result = pushed_by(tokens[0], dsn, two.root)
     assert (result.added, result.pins) == (1, 1)
     after = in_order(dsn)
-    # The same, made anew by the owner.
+    # The owner gets the same rows from a new push.
     with psycopg.connect(dsn) as raw:
         raw.execute("DELETE FROM mdmem_hub.repository")
     pushed(dsn, two.root)
@@ -493,7 +493,7 @@ def test_a_damaged_pinned_wing_is_written_anew_by_whom_it_is_for_alone(dsn: str,
     rows(dsn, damage)
     assert pushed_by(token, dsn, two.root, is_whole=True).kept == ()
     assert in_order(dsn) == before
-    # And not where another repository reads it, whose it is as much.
+    # A wing that another repository also pins is not sent again.
     pushed(dsn, two.root, repository="other")
     rows(dsn, damage)
     result = pushed_by(token, dsn, two.root, is_whole=True)

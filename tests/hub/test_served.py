@@ -238,7 +238,7 @@ def test_a_caller_of_some_wings_is_told_nothing_by_the_hub(clone: Path, dsn: str
         ("who", {"query": "here:vault/rules/onyx"}),
         ("context", {"goal": "threads", "repository": "org/other"}),
     ]
-    # Whatever somebody else's questions left loaded.
+    # Both callers use one hub, which has loaded the copies for the other's questions.
     hub = answers_of(dsn, clone)
 
     def said(access: Access) -> str:

@@ -282,7 +282,7 @@ def test_a_fault_in_the_middle_leaves_the_hub_as_it_was(dsn: str, changed: Path)
 
 
 def test_words_of_the_server_do_not_act_on_a_terminal(dsn: str, changed: Path, typed: Typed) -> None:
-    # The server's answer comes while more is sent: a library would print what it says of that.
+    # The server answers while rows are still sent, and the library would log its message.
     for number in range(20, 60):
         write_entry(changed, f"nav/rules/number{number}")
     commit_all(changed)

@@ -363,7 +363,7 @@ def test_sides_may_change_places(drawn: tuple[bytes, bytes, bytes]) -> None:
     ancestor, ours, theirs = drawn
     one, other = merge_bytes(ancestor, ours, theirs), merge_bytes(ancestor, theirs, ours)
     if one.is_plain or other.is_plain:
-        # Keys of one side may be indented, and then not every key can stand in its words.
+        # If one side has indented keys, not every key can keep its text.
         return
     assert sorted(one.conflicts) == sorted(other.conflicts)
     if one.conflicts:

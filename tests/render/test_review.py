@@ -146,7 +146,7 @@ _PIECES = (
 )
 HOSTILE = st.lists(st.sampled_from(_PIECES.split("  ")), min_size=1, max_size=12).map(" ".join)
 _OURS = re.compile(r"</?(?:code|ins|del)>|\*\*")
-# A marked character, then code: a mark stands in no code.
+# An escaped character, or code: there is no escape inside code.
 _SHOWN = re.compile(r"<code>.*?</code>|\\[!-/:-@\[-`{-~]|`[^`\n]*`")
 
 

@@ -85,7 +85,7 @@ def test_merge_that_keeps_two_successors_is_refused(folder: Path) -> None:
         replace_threads(folder, branch)
         passes(commit(folder))
     assert run(folder, "git", "merge", "-q", "one").returncode == 1
-    # Whoever keeps both lines of the conflict has two successors, and no word about it.
+    # If both lines of the conflict are kept, there are two successors without a reason.
     text = git(folder, "show", f"one:{CITED}").replace("architecture/one]", "architecture/one, nav/architecture/two]")
     write(folder, CITED, text + "\n")
     git(folder, "add", "-A")

@@ -49,7 +49,7 @@ def test_each_member_has_a_box_and_no_two_overlap(chain: Path, visiting: Visitin
             assert a is not None
             assert b is not None
             assert abs(a["x"] - b["x"]) >= a["width"] or abs(a["y"] - b["y"]) >= a["height"]
-        # No word leaves its box, whatever font there is.
+        # No text leaves its box, with any font.
         assert all(any(within(text, box) for box in boxes) for text in texts)
         # The entry that was opened is in sight; the rest is to its left and right.
         asked = picture.locator(".asked rect:not(.bar)").bounding_box()

@@ -202,7 +202,7 @@ FOUND = (
     ("threading", "Use two threads"),
     # A result has the text around the words.
     ("multithreaded", "Holds MultiThreadedExecutor back."),
-    # What ended is found, and leads to what replaced it.
+    # A deprecated entry is found, and links to its successor.
     ("one thread", "Use two threads"),
     ("one thread", "supersedes Use one thread"),
     ("zebra", "No entry contains zebra"),
@@ -258,7 +258,7 @@ def test_ten_thousand_entries_are_searched_within_a_second(searched: Path, visit
     taken = []
     with visiting() as visit:
         for word in words[:3]:
-            # Each time as whoever comes first: nothing is loaded yet.
+            # Load the page again each time, so that nothing is cached.
             visit.goto((tmp_path / "site/index.html").as_uri())
             milliseconds, told = visit.evaluate(TIMED, word)
             assert "Choose the" in told

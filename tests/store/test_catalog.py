@@ -189,7 +189,7 @@ GRAPH: dict[str, dict[str, object]] = {
     [
         ("one", ["conflicts_with > three", "overrides < two", "produced < three", "see > two"]),
         ("two", ["overrides > one", "see < one"]),
-        # Either end of a supersession states it once, and the new entry stands for the old one.
+        # Each end lists a supersession once, and the new entry replaces the old one.
         ("old", ["supersedes < new", "see < reader"]),
         ("new", ["supersedes > old"]),
         ("reader", ["see > new"]),
@@ -284,7 +284,7 @@ def same(before: str, after: str, moves: dict[str, str] | None = None, now: froz
         ("[see: app/rules/gone]", "[see: app/rules/lost]", False),
         ("[see: app/rules/b]", "[see: app/rules/gone]", False),
         ("See [[b]].", "See [[app/rules/b]].", True),
-        # The words beside a link count.
+        # A change of the words next to a link counts.
         ("Use [[b]].", "Avoid [[app/rules/b]].", False),
         ("Use [[b]].", "Use [[b]] and [[c]].", False),
     ],

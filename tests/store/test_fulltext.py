@@ -293,7 +293,7 @@ NEAR = f"{'lock ' * 100}queue {'lock ' * 40}retry {'lock ' * 158}"
         ("lock", [document(f"w/r/{name}", "lock", title="x") for name in "cab"], "abc"),
         # Words of a subject tell more than those that occur with any.
         ("build queue", [document("w/r/a", "They build it."), document("w/r/b", "They queue it.")], "ba"),
-        # Two words in one passage tell more, wherever it begins.
+        # Two words in one passage score higher, wherever the passage begins.
         ("queue retry", [document("w/r/a", FAR), document("w/r/b", NEAR)], "ba"),
     ],
     ids=["title", "key", "subject", "passage"],

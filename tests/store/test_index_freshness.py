@@ -52,7 +52,7 @@ def write_crane(folder: Path, title: str, address: str = ADDRESS) -> Path:
 @made_once
 def lifting(folder: Path) -> Path:
     memory(folder)
-    # What is read is the question here, not what of it binds.
+    # This test is about reading files, not about approval.
     write(folder, "memory/mdmem.toml", 'proposals = "count"\n')
     write_crane(folder, "Lifts")
     commit_all(folder, "Lifts")
@@ -266,7 +266,7 @@ def test_pickles_planted_inside_a_file_run_nothing(tmp_path: Path, held: str) ->
     [file] = folder.glob({"segments": "*.toc", "block": "*.pst", "extras": "*.trm"}[held])
     content, planted = file.read_bytes()[:-4], pickle.dumps(Planted(tmp_path / "RAN"), 2)
     starts = [at for at in range(len(content)) if content[at : at + 2] in (b"\x80\x02", b"\x80\x04", b"\x80\x05")]
-    # Where there is room before the next one: in the postings, the words that most documents hold.
+    # Plant it in each gap with enough room; in the postings, these are the words of most documents.
     gaps = zip(starts, [*starts[1:], len(content) + len(planted)], strict=True)
     changed = content
     for at in [at for at, after in gaps if after - at > len(planted)]:

@@ -45,7 +45,7 @@ NOW = 1000 * SECOND
 @pytest.mark.parametrize(
     ("mtime", "ctime", "written", "found"),
     [
-        # A long build may lie between the reading and the writing.
+        # A long build may take place between reading and writing.
         (-5, -5, 60, "digest"),
         (-1, -1, 60, None),
         (-500, -1, 60, None),
@@ -136,7 +136,7 @@ def test_two_versions_do_not_undo_each_others_cache(tmp_path: Path, monkeypatch:
     assert first.read_bytes() == kept
 
 
-# Answers from the table are those of a load that reads every file, whatever happens to the files.
+# The cache gives the same answers as a load that reads every file, after any change of the files.
 
 CONTENTS = [
     *(entry_text(type="note", see=link) for link in ("e1", "w/r/e2", "r/e3", "w/s/e2", "./e1.md", "../s/e1.md")),
