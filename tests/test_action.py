@@ -33,7 +33,7 @@ class Runner:
     summary: str = ""
 
     def value(self, expression: str) -> str:
-        """Return what an expression gives; one that is not known here fails the test."""
+        """Return the value of an expression; an unknown expression fails the test."""
         known = {f"inputs.{name}": str(given["default"]) for name, given in CONTENT["inputs"].items()}
         known |= {f"inputs.{name}": value for name, value in self.inputs.items()}
         known |= {"github.action_path": str(ACTION.parent), "runner.temp": str(self.temp)}
@@ -222,7 +222,7 @@ def test_review_is_in_the_summary_beside_the_findings_and_pages_beside_the_repos
 
 
 def test_installation_makes_an_environment_and_names_its_program(tmp_path: Path) -> None:
-    """Run the step for real but for the installer, which would need the package index: it notes what it is given."""
+    """Run the real step with a fake installer, which needs no package index and records its arguments."""
     (tmp_path / "runner").mkdir()
     write(tmp_path, "work/venv.py", "raise SystemExit('run from the repository')\n")
     runner = Runner(tmp_path / "work", tmp_path / "runner", inputs={"pages": "true"})

@@ -49,7 +49,7 @@ def records() -> dict[str, dict[str, object]]:
 
 
 def claims() -> dict[str, set[str]]:
-    """Return, by id, the PEPs that say of each that they replace it."""
+    """Return, by id, the PEPs that state that they replace a PEP."""
     peps = records()
     found: dict[str, set[str]] = {}
     for name, record in peps.items():
@@ -60,9 +60,9 @@ def claims() -> dict[str, set[str]]:
 
 
 def replaced() -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Yield id, title and current successors of each PEP whose links lead to a PEP in force.
+    """Yield id, title and current successors of each PEP with a chain to a PEP in force.
 
-    Those that it names itself count; where it names none, and is not in force, those that name it.
+    The successors are those that the PEP lists. If it lists none and is not in force, they are the PEPs that list it.
     """
     peps = records()
     edges = {name: set(record["superseded_by"]) for name, record in peps.items()}
@@ -244,7 +244,7 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 def without(content: bytes, *lines: str) -> bytes:
-    """Return a content without lines, each of which must stand in it just once."""
+    """Return a content without some lines, and assert that it has each of them once."""
     for line in lines:
         whole = line.encode() + (b"\r\n" if b"\r\n" in content else b"\n")
         assert content.count(whole) == 1

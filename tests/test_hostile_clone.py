@@ -56,7 +56,7 @@ def like_git(folder: Path, *, runs: Path | None = None) -> Path:
 
 @pytest.fixture(scope="module")
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository whose `memory/` looks like a git directory, with a second memory beside it."""
+    """Return a repository whose `memory/` looks like a git directory, with a second memory next to it."""
     folder = tmp_path_factory.mktemp("evil")
     top = memory(folder / "repo")
     like_git(top / "memory", runs=folder / "RAN")

@@ -24,7 +24,7 @@ def ended(address: str, **values: object) -> Entry:
 
 
 def naive_said(entries: Mapping[str, Entry]) -> Edges:
-    """What either end says, unless the successor is a draft."""
+    """Return the edges that either end states, unless the successor is a draft."""
     named = [(old, new) for new, one in entries.items() for old in one.supersedes]
     named += [(old, new) for old, one in entries.items() for new in one.superseded_by]
     edges: dict[str, set[str]] = {address: set() for address in entries}
@@ -35,14 +35,14 @@ def naive_said(entries: Mapping[str, Entry]) -> Edges:
 
 
 def naive_edges(entries: Mapping[str, Entry]) -> Edges:
-    """The successors that the old entry names; where it names none and is not in force, those that name it."""
+    """Return the successors that an old entry lists; if it lists none and is not current, those that list it."""
     said = naive_said(entries)
     named = {old: new & set(entries[old].superseded_by) for old, new in said.items()}
     return {old: named[old] or (set() if entries[old].is_in_force else new) for old, new in said.items()}
 
 
 def naive_reach(edges: Edges, start: str) -> set[str]:
-    """Everything that a chain of at least one edge leads to."""
+    """Return every entry that a chain of at least one edge leads to."""
     found: set[str] = set()
     while more := {new for old in found | {start} for new in edges[old]} - found:
         found |= more
@@ -50,7 +50,7 @@ def naive_reach(edges: Edges, start: str) -> set[str]:
 
 
 def naive_current(entries: Mapping[str, Entry], address: str) -> bool:
-    """In force, and no chain leads to another that is, unless both are said to supersede one another."""
+    """Return whether an entry is in force, and no chain leads to another such entry, except in a cycle with it."""
     edges, said = naive_edges(entries), naive_said(entries)
     round_ = {one for one in naive_reach(said, address) if address in naive_reach(said, one)}
     beyond = naive_reach(edges, address) - round_ - {address}

@@ -50,7 +50,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def create_many(number: int, root: str, writes: int) -> list[str]:
-    """Write as `mdmem new --commit` does, from files read anew each time, and return what was answered."""
+    """Write like `mdmem new --commit`, with files that are read again each time, and return the answers."""
     answers = []
     for turn in range(writes):
         text = entry_text(title=title_of(number, turn), status="draft")
@@ -69,7 +69,7 @@ def save_many(number: int, root: str, writes: int, wait: float | None) -> list[s
 
 
 def titles(root: Path) -> Counter[str]:
-    """Return how often each title stands in a file."""
+    """Return the number of files with each title."""
     files = (root / "nav").glob("*/*.md")
     return Counter(found[1] for file in files if (found := re.search(r"^title: (Choice .*)$", file.read_text(), re.M)))
 
@@ -79,13 +79,13 @@ def each_once(processes: int, writes: int) -> Counter[str]:
 
 
 def assert_clean(root: Path) -> None:
-    """Hold that the checks find no error and nothing that was meant to be temporary is left."""
+    """Assert that the checks find no error, and that no temporary file is left."""
     assert run_mdmem("check", cwd=root).returncode == 0
     assert [path for path in snapshot(root) if "/." in path] == []
 
 
 def commits(folder: Path, since: str) -> list[tuple[str, ...]]:
-    """Return of each commit since another what its trailers name and what it did to which files."""
+    """Return for each commit since another the entries in its trailers and its changed files."""
     form = "--format=%x00%(trailers:key=Mdmem-Entry,valueonly)"
     listed = git(folder, "log", form, "--name-status", f"{since}..HEAD").split("\0")[1:]
     return [tuple(line for line in one.splitlines() if line) for one in listed]
@@ -172,7 +172,7 @@ def two_successors(folder: Path, status: str, **fields: Any) -> Path:
 
 
 def winner(root: Path, commands: list[list[str]]) -> tuple[str, str, str]:
-    """Run two commands at once, and return the entry-ids of who came first and second, and what the second was told."""
+    """Run two commands at once, and return the entry-ids of the first and the second, and the message of the second."""
     results = run_at_once(run_one, str(root), commands, count=2)
     (won, code, _, _), (lost, lost_code, out, said) = sorted(results, key=lambda one: one[1])
     assert (code, lost_code, out, said.count("\n")) == (0, 4, "", 1)

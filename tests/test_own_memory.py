@@ -41,7 +41,7 @@ def texts() -> dict[str, str]:
 
 
 def exists(pattern: str) -> bool:
-    """Say whether a path or glob meets a file; `<name>` stands for any name."""
+    """Return whether a path or glob matches a file; `<name>` matches any name."""
     return next(TOP.glob(re.sub("<[a-z]+>", "*", pattern).rstrip("/")), None) is not None
 
 

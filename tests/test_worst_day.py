@@ -61,7 +61,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def files(root: Path) -> dict[str, bytes]:
-    """Return what stands in a root; what a killed writer had only prepared is left out, as every reader does."""
+    """Return the files of a root without the prepared files of a killed writer, which every reader ignores."""
     found = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*")) if path.is_file()}
     return {
         name: path.read_bytes()
@@ -101,7 +101,7 @@ CASES = {
 
 
 def distinct(killed: list[Path]) -> Iterator[Path]:
-    """Yield the first of all copies in which a run has got equally far, by what stands in root, state and index."""
+    """Yield one copy for each different state of the root, the state folder and the index."""
     seen = set()
     for copy in killed:
         names = {re.sub(r"\.\w+\.mdmem-tmp$", "", name) for name in snapshot(copy / "memory")}
@@ -147,7 +147,7 @@ def test_killed_at_any_step_leaves_whole_files_and_can_be_completed(name: str, t
 
 
 def complete(case: Case, copy: Path, *, old: dict[str, bytes], new: dict[str, bytes], capsys: Capture) -> None:
-    """Hold that the checks name what is half done, that it can be completed, and that nobody is locked out."""
+    """Assert that the checks report a half-done write, that it can be completed, and that no lock is left."""
     root = copy / "memory"
     found = files(root)
     said = run_here(capsys, "check", "--format", "json", cwd=root)
@@ -333,7 +333,7 @@ def test_answer_that_cannot_be_printed_and_wrote_nothing_is_a_fault_of_the_syste
 
 
 def run_limited(root: Path, *line: str, size: int) -> subprocess.CompletedProcess[str]:
-    """Run a command line that can write no file beyond a size: what a full quota is like, wherever it runs."""
+    """Run a command that cannot write a file over a size, as with a full quota."""
     limit = f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"
     # Started over pipes: what the process prints must not come under the limit.
     command = [sys.executable, "-c", f"{limit} runpy.run_module('mdmem', run_name='__main__')", *line]

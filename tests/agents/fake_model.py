@@ -34,7 +34,7 @@ class FakeModel:
     called: list[str] = field(default_factory=list)
 
     def tools(self) -> set[str]:
-        """Return the tools of the first request that holds any."""
+        """Return the tools of the first request that contains any."""
         return next((set(found) for asked in self.requests if (found := _tools(asked))), set())
 
     @property
@@ -43,7 +43,7 @@ class FakeModel:
         return not set(_SEARCHES).isdisjoint(self.called)
 
     def said(self) -> str:
-        """Return all that the last request holds, as text."""
+        """Return the content of the last request as text."""
         return json.dumps(self.requests[-1], ensure_ascii=False) if self.requests else ""
 
     def call_for(self, asked: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:

@@ -185,7 +185,7 @@ OLD, NEW = "app/a/old", "app/a/new"
 
 
 def claimed(root: Path, **new: object) -> Path:
-    """Write an entry in force, about queues, and one that alone says that it replaced it."""
+    """Write a current entry about queues, and a newer entry with a one-sided supersession of it."""
     put(root, OLD, "Queue")
     put(root, NEW, "Replaced", supersedes=[OLD], **new)
     return root

@@ -126,7 +126,7 @@ def process(
 
 
 def settle(folder: Path) -> None:
-    """Let the index and the snapshot see the files as they are, long enough after their last change."""
+    """Update the index and the snapshot, long enough after the last change of the files."""
     time.sleep(2.1)
     for _ in range(2):
         subprocess.run([*MDMEM, "search", *WORDS], cwd=folder, check=False, capture_output=True)

@@ -87,7 +87,7 @@ class Memory:
 
 
 def address(number: int) -> str:
-    """Return where an entry lies; it and what it supersedes are of one wing."""
+    """Return the path of an entry; the entry that it supersedes is in the same wing."""
     wing = WINGS[(0, 0, 0, 1, 1, 2)[number // 10 % 6]]
     return f"{wing}/{ROOMS[number % 4]}/entry-{number}"
 

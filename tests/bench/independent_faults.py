@@ -121,7 +121,7 @@ def of_date(value: str) -> Iterator[str]:
 
 
 def of_link(path: str, address: str, link: str, files: dict[str, File]) -> Fault:
-    """Return what is wrong with a link that is not an address of the root."""
+    """Return the fault of a link that is not an address of the root."""
     wing, room, _ = address.split("/")
     if PLACEHOLDER.match(link):
         return Fault("link-placeholder", path, link)
@@ -176,7 +176,7 @@ def has_reason(file: File) -> bool:
 
 
 def ended_alone(file: File) -> bool:
-    """Say whether a record ended for a reason of its own: what does not name it, it may never have replaced."""
+    """Return whether a record ended for its own reason, so that it may never have replaced another record."""
     return status(file) == "deprecated" and has_reason(file) and "superseded_by" not in file.fields
 
 

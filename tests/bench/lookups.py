@@ -54,7 +54,7 @@ class Row:
 
 
 def mrr(ranks: list[int]) -> float:
-    """Return the mean reciprocal rank; 0 stands for what was not found."""
+    """Return the mean reciprocal rank; a rank of 0 means that the record was not found."""
     return statistics.mean(1 / rank if rank else 0 for rank in ranks)
 
 
@@ -86,7 +86,7 @@ def first_sentence(body: str) -> str:
 
 
 def rank(found: list[dict[str, Any]], governing: list[str]) -> int:
-    """Return at which place a governing record is first; 0 where none is found."""
+    """Return the rank of the first governing record, or 0 if none is found."""
     entry_ids = {re.sub(r"[^a-z0-9]+", "-", one) for one in governing}
     return next((at for at, one in enumerate(found, 1) if one["address"].rsplit("/", 1)[1] in entry_ids), 0)
 

@@ -25,7 +25,7 @@ def applied(
     settings: Settings = Settings(),  # noqa: B008  # frozen
     codes: tuple[str, ...] = tuple(get_checks()),
 ) -> tuple[list[int], list[Finding]]:
-    """Return the lines of what is still reported, and the findings about what is too much."""
+    """Return the lines of the findings that are still reported, and the findings about superfluous records."""
     kept, stale = apply_baseline(findings, counts, path=".known.json", settings=settings, codes=codes)
     return [one.place.line for one in kept], stale
 

@@ -126,7 +126,7 @@ def test_there_is_no_fix_where_the_meaning_is_not_certain(tmp_path: Path, code: 
 
 
 def fixing(root: Path, code: str, *, base: Path | None = None) -> list[bool]:
-    """Say of each fix of a code whether it is safe; `base` is what the change started from."""
+    """Return for each fix of a code whether it is safe; `base` is the memory before the change."""
     before = Base("main", load(WorkingTree(base)), Settings()) if base else None
     found = run_checks(case_of(root, base=before), [code])
     return [one.fix.is_safe for one in found if one.fix is not None]

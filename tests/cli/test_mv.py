@@ -24,7 +24,7 @@ OLD, NEW = "nav/rules/callbacks", "nav/habits/blocking"
 
 
 def linked(folder: Path, settings: str = "") -> Path:
-    """Return a root with a rule in `nav/rules`, a neighbour of it, and an entry that names it in every way."""
+    """Return a root with two rules in `nav/rules`, and an entry with every kind of link to the first."""
     root = make_root(folder, settings)
     write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n[rule](rules/callbacks.md#why)\n")
     write_entry(root, OLD, "A callback must not block. Rationale: tried.\n", type="invariant", title="Callbacks")
@@ -300,7 +300,7 @@ class Memory:
         return HeldTree(self.files)
 
     def now(self, path: str) -> str:
-        """Return where a path is after the move, of what is not there, too."""
+        """Return the path of a file or folder after the move, even if there is no such file."""
         is_moved = path.removesuffix(".md") == self.old or path.startswith(f"{self.old}/")
         return self.new + path.removeprefix(self.old) if is_moved else path
 
@@ -330,7 +330,7 @@ def memories(draw: st.DrawFn) -> Memory:
 
 
 def edges(case: Case) -> Iterator[tuple[str, str, str]]:
-    """Yield every link as where it is, its kind, and the address or path that it leads to."""
+    """Yield every link with its place, its kind, and its target."""
     for link in case.links:
         yield link.entry.address, link.field, link.target or f"?{link.written}"
     for entry in case.catalog.entries.values():

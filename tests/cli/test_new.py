@@ -32,7 +32,7 @@ HOSTILE += ["🚀 off", "é", "\u2028line", "<<", "x" * 300]
 
 @pytest.fixture
 def beside(tmp_path: Path) -> Path:
-    """Return a repository beside which there is room for an editor."""
+    """Return a repository in its own folder, so that an editor can be next to it."""
     return memory(tmp_path / "p")
 
 

@@ -57,7 +57,7 @@ def field(root: Path, address: str, name: str) -> list[str]:
 
 
 def on_both_sides(folder: Path, theirs: str, ours: str) -> Iterator[str]:
-    """Yield what each branch gets while it is checked out, and then commit what was made of it."""
+    """Yield each branch while it is checked out, and commit the changes afterwards."""
     git(folder, "branch", "theirs")
     for branch, one in (("theirs", theirs), ("main", ours)):
         git(folder, "checkout", "-q", branch)

@@ -44,7 +44,7 @@ class Node:
     modules: Path
 
     def run(self, program: str, *arguments: str, cwd: Path, seconds: float = 120) -> subprocess.CompletedProcess[str]:
-        """Run a program with a home folder of its own."""
+        """Run a program with a separate home folder."""
         command = [str(self.binary), str(self.modules / program), *arguments]
         said = {**os.environ, "HOME": str(cwd), "NO_COLOR": "1"}
         return subprocess.run(

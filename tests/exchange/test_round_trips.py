@@ -84,7 +84,7 @@ def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(tmp_path: Path, 
 
 
 def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:
-    """Return what decision records hold, by title: an id may get a number, and nobody is doubted in MADR."""
+    """Return the content of decision records by title: an id may get a number, and MADR has no `under_review`."""
     titles = {address: one.title for address, one in entries.items() if one.type is EntryType.DECISION}
 
     def linked(links: tuple[str, ...]) -> set[str]:

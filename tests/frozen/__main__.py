@@ -57,7 +57,7 @@ def compare(names: list[str], path: Path) -> int:
 
 
 def record(names: list[str], path: Path) -> int:
-    """Write the recordings anew, unless a commit that was refused would pass."""
+    """Record all answers again, unless a commit that was refused would now pass."""
     before = {name: read_recordings(name) for name in names}
     now = all_answers(names, path)
     if passed := [one for name in ("cases", "merges") if name in now for one in passes_now(before[name], now[name])]:

@@ -1,4 +1,4 @@
-"""A memory full of bad files beside good ones, the same each time."""
+"""Make a memory with many bad files next to good ones, always the same."""
 
 import contextlib
 import os

@@ -50,7 +50,7 @@ class Program:
         return Answer(*json.loads(self._process.stdout.readline()))
 
     def run(self, folder: Path, *command: str, day: int = 1) -> Answer:
-        """Run any command, such as git with our hooks, as a process of its own."""
+        """Run any command, such as git with mdmem's hooks, in a separate process."""
         env = self.env | dated(day)
         done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
         return Answer(done.returncode, done.stdout, done.stderr)

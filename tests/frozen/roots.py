@@ -27,7 +27,7 @@ def available() -> tuple[str, ...]:
 
 
 def pack_inputs() -> None:
-    """Keep the example wings and the golden cases as they are, so that later edits of them change no answer."""
+    """Save copies of the example wings and the golden cases, so that later edits change no answer."""
     with tarfile.open(INPUTS, "w:xz", preset=9) as archive:
         for name, folder in (("example", TESTS.parent / "example-wings"), ("cases", TESTS / "cases")):
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):

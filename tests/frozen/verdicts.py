@@ -90,7 +90,7 @@ def _read(path: Path) -> dict[str, list[str]]:
 
 
 def _fill(root: Path, source: Path, without: Iterable[str] = ()) -> None:
-    """Make a folder a copy of another, with an empty mdmem.toml where there is none."""
+    """Copy a folder, and add an empty mdmem.toml if there is none."""
     if root.exists():
         for path in root.iterdir():
             if path.name != ".git":

@@ -28,7 +28,7 @@ WITH_COMMANDS = [name for name, text in TEXTS.items() if "```console" in text an
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository that holds every file of this one as it is now, of the golden cases the settings alone."""
+    """Return a repository with the current files of this one, but only with the settings of the golden cases."""
     folder = tmp_path_factory.mktemp("guide") / "mdmem"
     listed = git(TOP, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in filter(None, listed.split("\0")):

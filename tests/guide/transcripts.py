@@ -38,7 +38,7 @@ def pattern_of(shown: list[str]) -> str:
 
 
 class Reader:
-    """Somebody who types what a page says; `said` is what the last command wrote for errors."""
+    """Types the commands of a page; `said` is the error output of the last command."""
 
     def __init__(self, folder: Path) -> None:
         """Open a shell in a folder."""

@@ -280,7 +280,7 @@ def test_a_memory_without_entries_and_none_at_all(dsn: str, tmp_path: Path) -> N
 
 @pytest.fixture
 def hub(dsn: str, tmp_path: Path) -> str:
-    """Return where a hub is with a repository, and one whose pusher means harm."""
+    """Return the DSN of a hub with a good and a hostile repository."""
     forge(dsn, "ALTER TABLE repository ALTER id RESTART", "ALTER TABLE wing ALTER id RESTART")
     shop = memory(tmp_path / "shop") / "memory"
     pushed(dsn, shop, repository="acme/shop")

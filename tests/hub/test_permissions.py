@@ -54,7 +54,7 @@ def filled(where: str) -> str:
 
 @pytest.fixture(scope="module")
 def hub(new_hub: Callable[[], str], roles: None) -> str:
-    """Return where a hub is whose rows no test changes."""
+    """Return the DSN of a hub whose rows no test changes."""
     return filled(new_hub())
 
 
@@ -149,7 +149,7 @@ def plan_of(connection: psycopg.Connection[Any], question: str, value: str) -> s
 
 @pytest.fixture(scope="module")
 def other(new_hub: Callable[[], str], roles: None) -> str:
-    """Return where a hub with the same rows is, for tests that change who sees what."""
+    """Return the DSN of a hub with the same rows, for tests that change permissions."""
     return filled(new_hub())
 
 
@@ -424,7 +424,7 @@ def test_a_search_uses_the_index_of_words(other: str) -> None:
 
 
 def test_figures_of_a_search_follow_from_what_is_visible(hub: str, new_hub: Callable[[], str], roles: None) -> None:
-    """The score of a word must not tell how many hidden entries have it."""
+    """The score of a word must not reveal how many hidden entries have it."""
     alone = filled(new_hub())
     with as_role(alone, "postgres") as owner:
         owner.execute("DELETE FROM repository WHERE id = 2; DELETE FROM wing WHERE id = 2")

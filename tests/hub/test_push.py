@@ -435,7 +435,7 @@ def pushed_by(token: str, dsn: str, root: Path, **asked: object) -> PushResult:
 
 
 def in_order(dsn: str) -> dict[str, list[str]]:
-    """Return what a hub holds, whichever repository came first."""
+    """Return the rows of a hub, in an order that does not depend on the order of pushes."""
     return {name: sorted(map(repr, held)) for name, held in state(dsn).items()}
 
 

@@ -24,7 +24,7 @@ from mdmem.model.access import Access
 
 @pytest.fixture
 def clone(tmp_path: Path, dsn: str) -> Path:
-    """Return a clone of which the hub has the first commit, beside another repository."""
+    """Return a clone; the hub has its first commit, and another repository."""
     other = memory(tmp_path / "other") / "memory"
     write_entry(other, "nav/architecture/ferry", "A ferry carries the threads.\n", title="Ferry")
     commit_all(other.parent)
@@ -37,7 +37,7 @@ def clone(tmp_path: Path, dsn: str) -> Path:
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no hub be given up because the machine has much to do."""
+    """Set a long time limit for the hub, because the machine may be busy."""
     monkeypatch.setattr(served, "_LIMITS", Limits(60, 60, 60))
 
 
@@ -63,7 +63,7 @@ def in_memory(folder: Path, dsn: str, remembers: bool = False, token: str | None
 
 
 def asking(server: MemoryServer | StdioServerParameters, work: Callable[[Client], Awaitable[Any]]) -> Any:
-    """Return what some work with a client of a server comes to."""
+    """Run a function with a client of a server, and return its result."""
 
     async def run() -> Any:
         with anyio.fail_after(60):

@@ -232,7 +232,7 @@ def test_the_workflow_fetches_the_commits_that_are_pinned_and_no_newer_ones() ->
 
 @pytest.fixture
 def changed(dsn: str, tmp_path: Path) -> Iterator[Path]:
-    """Yield a memory that was pushed, and changed since. Afterwards, let no test find the faults of another."""
+    """Yield a memory that changed since its push. Remove the damage of the test afterwards."""
     root = memory(tmp_path / "shop") / "memory"
     pushed(dsn, root)
     for number in range(3):

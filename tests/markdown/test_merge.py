@@ -23,7 +23,7 @@ def text_of(front: str, body: str = "\nWe decided.\n") -> str:
 
 
 def as_text(sides: Sides[bytes]) -> tuple[bytes, bool]:
-    """Stand in for git's merge of text: a conflict of the whole, and known by its mark."""
+    """Replace git's merge of text by one marked conflict of the whole text."""
     one = sides.agreed()
     return (one[0], False) if one is not None else (b"<as text>", True)
 
@@ -249,7 +249,7 @@ NAMES = (*KEYS, "verified_at")
 
 
 def by_line(sides: Sides[bytes]) -> tuple[bytes, bool]:
-    """Stand in for git, which is a process: one whole text, or a conflict of the whole."""
+    """Replace git to save a process: return one whole text, or a conflict of both."""
     one = sides.agreed()
     if one is not None:
         return one[0], False

@@ -22,7 +22,7 @@ PATH = "w/r/e.md"
 
 
 def entry(front: str, *, body: str = "\nBody.\n") -> Document:
-    """Return the document of a front matter, its line breaks as they are."""
+    """Return the document of a front matter, with its line breaks."""
     line_break = "\r\n" if "\r\n" in front else "\n"
     return parse_document(PATH, f"---{line_break}{front}---{line_break}{body}".encode())
 
@@ -301,7 +301,7 @@ def assert_edits_lie_in_the_lines(drawn: Drawn, name: str, edits: tuple[Edit, ..
 
 
 def edits_of(drawn: Drawn, make: Callable[[], tuple[Edit, ...]]) -> tuple[Edit, ...] | None:
-    """Return the edits of a patch, or None where it is refused because a comment would be lost."""
+    """Return the edits of a patch, or None if it is refused because a comment would be lost."""
     try:
         return make()
     except UnpatchableError as refusal:

@@ -163,7 +163,7 @@ def read(stated: str, *, kind: str = "note", heading: str | None = None) -> tupl
 
 
 def value_of(name: str, stated: str, *, kind: str = "note") -> Any:
-    """Return what a field is read as; it must be without a flaw."""
+    """Return the parsed value of a field, and assert that it is valid."""
     one, flaws = read(stated, kind=kind)
     assert one is not None
     assert flaws == ()

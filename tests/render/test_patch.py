@@ -17,7 +17,7 @@ def change_of(path: str, before: bytes | None, after: bytes | None, *, was: str 
 
 
 def applied(folder: Path, *changes: Change) -> dict[str, bytes]:
-    """Return what a repository holds after `git apply` took the patch."""
+    """Return the files of a repository after `git apply` of the patch."""
     make_repository(folder)
     for change in changes:
         if change.before is not None:

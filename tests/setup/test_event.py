@@ -89,7 +89,7 @@ def with_rule(folder: Path) -> Path:
 
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
-    """Return a repository whose memory has a rule on its code, and one that always holds."""
+    """Return a repository whose memory has a rule for its code, and a rule that always applies."""
     top = with_rule(tmp_path)
     write(top, "memory/mdmem.toml", 'default_wing = "shop"\n')
     write_entry(top / "memory", ALWAYS, "Ask.\n", type="invariant", title="Nobody guesses")

@@ -233,7 +233,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # prek reads the same file and runs the same commands, so it has its turn in the long tests.
 @pytest.fixture(params=[pytest.param("prek", marks=[needs_prek, pytest.mark.long]), "pre-commit"])
 def framework(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the command of a framework, which keeps its store in the test's folder."""
+    """Return the command of a framework, with its store in the test's folder."""
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "store"))
     monkeypatch.setenv("PREK_HOME", str(tmp_path / "store"))
     return COMMANDS[request.param]

@@ -183,7 +183,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(visit: Any, words: str) -> list[str]:
-    """Type words into the search and return what is told below it."""
+    """Type words into the search, and return the texts of its matches."""
     visit.fill("#q", "")
     visit.locator("#hits > *").first.wait_for(state="detached")
     visit.fill("#q", words)

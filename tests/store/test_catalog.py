@@ -301,7 +301,7 @@ def test_link_that_follows_a_move_is_the_same() -> None:
 
 
 def memory(stated: Mapping[str, dict[str, object] | str]) -> Catalog:
-    """Load entries by their address, beside a shared wing; a text stands as it is."""
+    """Load entries by their address, with a shared wing; a text is the whole file."""
     texts = {f"{address}.md": one if isinstance(one, str) else entry_text(**one) for address, one in stated.items()}
     shared = {"lib/README.md": "---\nkind: shared\n---\n"}
     return load(HeldTree({path: text.encode() for path, text in (texts | shared).items()}))

@@ -237,7 +237,7 @@ def read_anew(_made: Tree, _folder: Path) -> FullTextIndex:
 
 
 def index(made: Tree, folder: Path) -> FullTextIndex:
-    """Hold the tree as it is."""
+    """Update the index of the tree."""
     kept = FullTextIndex(folder)
     kept.refresh(made)
     return kept

@@ -58,7 +58,7 @@ def held(folder: Path, commit: str = "HEAD") -> list[str]:
 
 
 def index_of(folder: Path) -> str:
-    """Return all that the index says of files, intentions to add included."""
+    """Return all entries of the index, also intentions to add."""
     return git(folder, "ls-files", "--stage", "--debug").partition("ctime")[0] + git(folder, "ls-files", "-s", "-t")
 
 

@@ -25,7 +25,7 @@ INDEX = f"{CACHE}/{FOLDER}"
 
 
 class Asked:
-    """Asks `search` and `retrieve` from one folder and holds both to the same answer."""
+    """Asks `search` and `retrieve` in one folder, and asserts that both have the same answer."""
 
     def __init__(self, capsys: Capture, folder: Path) -> None:
         self.capsys = capsys
@@ -241,7 +241,7 @@ def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:
 
 
 def test_planted_pickles_run_nothing(tmp_path: Path) -> None:
-    """Each file of the index gives way to a pickle, as it is and with the checksum that a file of ours has."""
+    """Replace each file of the index by a pickle, without and with a valid checksum."""
     made = tree(30)
     kept(tree(3), tmp_path / "index")
     for end in sorted(path.name[path.name.index(".") :] for path in (tmp_path / "index").glob("*.*")):
@@ -260,7 +260,7 @@ def test_planted_pickles_run_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("held", ["segments", "block", "extras"])
 def test_pickles_planted_inside_a_file_run_nothing(tmp_path: Path, held: str) -> None:
-    """Whoever knows the format puts the pickle where Whoosh reads one, and sums the file anew."""
+    """Put the pickle where Whoosh reads one, and write a valid checksum."""
     made, folder = tree(30), tmp_path / "index"
     kept(made, folder)
     [file] = folder.glob({"segments": "*.toc", "block": "*.pst", "extras": "*.trm"}[held])

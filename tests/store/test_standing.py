@@ -13,7 +13,7 @@ RULE, OLD, NEW = "nav/rules/callbacks", "nav/architecture/threads", "nav/archite
 
 
 def on_branch(folder: Path) -> Path:
-    """Return the first memory with the branch `feature` checked out, which has no commit of its own."""
+    """Return the first memory with a new branch `feature` checked out."""
     memory(folder)
     git(folder, "checkout", "-q", "-b", "feature")
     return folder

@@ -40,7 +40,7 @@ EVERYTHING = Filters(include_deprecated=True, include_drafts=True, all_wings=Tru
 
 
 def seen_by(workspace: Workspace, access: Access) -> Workspace:
-    """Return the workspace as a caller gets it; its full text is read anew and never kept."""
+    """Return the workspace of a caller, with an index that is never written to disk."""
     return replace(workspace.reread(), access=access).with_index(FullTextIndex(None))
 
 
