@@ -21,6 +21,10 @@ from mdmem.markdown.front_matter import (
 from mdmem.model.finding import Finding, Place
 
 _KEY = re.compile(r"\s*(?:- +)?(?:[\w.-]+:[ \t]+|- +)\Z")
+_KEY_LINE = re.compile(r"[\w-]+:(?:\s|$)")
+# Further syntax errors are only found after the first ones are corrected.
+_MOST_FAULTS = 10
+_UNKNOWN = "the YAML parser says"
 _NO_BLANK = re.compile(r"([\w-]+):(\S.*)")
 # Parts of the parser's messages about a value whose first character has a meaning in YAML.
 _FIRST_CHARACTER = re.compile(
@@ -107,7 +111,32 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Finding:
     lines = [line.rstrip("\r") for line in text.split("\n")] + [""]
     help_ = "put quotes around the value, or fix the indentation"
     explained = _explained(lines, words, error.context_mark or at, at)
-    return explained or _fault(at, f"the YAML parser says: {problem}", help_)
+    return explained or _fault(at, f"{_UNKNOWN}: {problem}", help_)
+
+
+def _syntax_faults(text: str, error: yaml.MarkedYAMLError) -> list[Finding]:
+    """Return the first syntax error, and then those that are left without the keys that have an error."""
+    whole, found = text.split("\n"), list[Finding]()
+    lines = whole.copy()
+    for _ in range(_MOST_FAULTS):
+        fault = _syntax_fault("\n".join(lines), error)
+        if found and _UNKNOWN in fault.message:
+            break
+        at = fault.place.line - 2
+        # An open quote ends at a later quote, after which the parser found the errors before. Look for them again.
+        found = [*(one for one in found if one.place.line < fault.place.line), fault]
+        lines[at:] = whole[at:]
+        starts = [number for number, line in enumerate(lines) if _KEY_LINE.match(line)]
+        start = max((number for number in starts if number <= at), default=at)
+        end = min((number for number in starts if number > start), default=len(lines))
+        lines[start:end] = [""] * (end - start)
+        try:
+            yaml.compose("\n".join(lines), Loader=_Loader)
+        except yaml.MarkedYAMLError as other:
+            error = other
+        else:
+            break
+    return found
 
 
 class StrictHandler(BaseHandler):
@@ -139,7 +168,7 @@ class StrictHandler(BaseHandler):
         try:
             root = yaml.compose(fm, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
-            raise FrontMatterError(_syntax_fault(fm, error)) from error
+            raise FrontMatterError(*_syntax_faults(fm, error)) from error
         if root is None:
             return Fields({}, {})
         if not isinstance(root, yaml.MappingNode):

@@ -340,8 +340,9 @@ def find_rewrite(document: Document, finding: Finding) -> Fix | None:
     edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
     fixed = parse_document(document.path, apply_edits(document.data, edits))
     left = [one for one in fixed.findings if one.place.line <= finding.place.line]
+    left = [one for one in left if one.place.line == finding.place.line or one not in document.findings]
     if fixed.fields is None:
-        # The fix must at least move the first YAML error to a later line, and must not make the file unreadable.
+        # The fix must at least correct this YAML error, and must not make the file unreadable.
         is_better = document.fields is None and not left
     else:
         values = (item for value in fixed.fields.values() for item in (value if isinstance(value, list) else [value]))

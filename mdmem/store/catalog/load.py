@@ -39,7 +39,7 @@ from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import FileKind, GitTree, Stat, Tree, TreeFile, TreeView, digest_of, settings_of
 
-NAME = f"snapshot-14.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
+NAME = f"snapshot-15.{VERSION}-{__version__}-{sys.version_info.major}.{sys.version_info.minor}"
 """The name of the cache file, by which two versions on one machine do not overwrite each other's file.
 
 Increase the first number if the stored records change. VERSION changes with the fields of entries.
