@@ -210,7 +210,6 @@ def _without_lists(value: Any, longest: int) -> Any:
 
 
 def _invariants_in(member: Facts) -> int:
-    """Return the number of invariants in a list member: the member itself, and its `items`."""
     named = (member.get("type"), str(member.get("label")).lower())
     return int("invariant" in named) or sum(map(_invariants_in, member.get("items") or ()))
 

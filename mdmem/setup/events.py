@@ -98,7 +98,6 @@ def _text(sent: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _paths(sent: Mapping[str, Any]) -> list[str]:
-    """Return the files that a tool call changes."""
     arguments = next((sent[name] for name in _INPUTS if name in sent), None)
     if isinstance(arguments, str):
         try:

@@ -27,7 +27,7 @@ _UNTIL_ADDED = "link-not-tracked"
 _Check = Callable[[Tree], CheckReport]
 _Renames = Sequence[tuple[str, str]]
 # Code, path and title, which identify the same fix in each round.
-_Name = tuple[str, str, str]
+_Key = tuple[str, str, str]
 
 
 class RefusedFix(Struct, frozen=True):
@@ -93,20 +93,20 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, full_check:
     `check` finds the findings to fix, and is called again after each round. `full_check` runs every check on the whole
     tree, if `check` does not. A fix that would cause a new finding is left out.
     """
-    fixing = _Fixing(tree, check, full_check or check, with_unsafe=with_unsafe)
-    first = set(map(_name, fixing.state.report.findings))
+    run = _FixRun(tree, check, full_check or check, with_unsafe=with_unsafe)
+    first = set(map(_key, run.state.report.findings))
     for _ in range(_ROUNDS):
-        if not fixing.make({_name(one) for one in fixing.state.report.findings} - fixing.barred):
+        if not run.apply({_key(one) for one in run.state.report.findings} - run.excluded):
             break
-    state = fixing.state
+    state = run.state
     left = {(one.code, one.place.path, one.message) for one in state.report.findings}
     ended = {one for one in state.fixed if (one.code, one.place.path, one.message) not in left}
     fixed = tuple(sorted(ended, key=lambda one: one.sort_key))
     # The report must not offer a fix that was left out.
-    rest = (replace(one, fix=None) if _name(one) in fixing.barred else one for one in state.report.findings)
-    later = sum(_name(one) not in first for one in fixed)
+    rest = (replace(one, fix=None) if _key(one) in run.excluded else one for one in state.report.findings)
+    later = sum(_key(one) not in first for one in fixed)
     report = replace(state.report, findings=tuple(rest), later=later)
-    return replace(state, report=report, fixed=fixed, refused=tuple(fixing.refused))
+    return replace(state, report=report, fixed=fixed, refused=tuple(run.refused))
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
@@ -140,7 +140,7 @@ class FixChoice(Struct):
     _edits: dict[str, list[Edit]] = field(default_factory=dict)
     _fixes: set[Fix] = field(default_factory=set)
 
-    def offer(self, finding: Finding, fix: Fix) -> None:
+    def add(self, finding: Finding, fix: Fix) -> None:
         """Add a fix, unless it overlaps a fix that was added before, or does not fit the file as it is now."""
         if fix in self._fixes:
             self.findings.append(finding)
@@ -184,12 +184,12 @@ class FixChoice(Struct):
 def choose(tree: TreeView, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
     """Return fixes for one round, safe ones first. Renames wait, since other fixes need the old paths."""
     chosen = FixChoice(tree)
-    offered = [(finding, finding.fix) for finding in findings if finding.fix is not None]
-    for finding, fix in sorted(offered, key=lambda pair: (bool(pair[1].renames), not pair[1].is_safe)):
+    offers = [(finding, finding.fix) for finding in findings if finding.fix is not None]
+    for finding, fix in sorted(offers, key=lambda pair: (bool(pair[1].renames), not pair[1].is_safe)):
         if fix.renames and chosen.contents and not chosen.renames:
             break
         if fix.is_safe or with_unsafe:
-            chosen.offer(finding, fix)
+            chosen.add(finding, fix)
     return chosen
 
 
@@ -205,20 +205,20 @@ def _level(path: str, content: bytes) -> int:
     return 1 if entry is None else 2 if entry.unread else _WHOLE
 
 
-class _Fixing:
-    """The rounds of one run: the `state` after the fixes so far, the `refused` ones, and their names (`barred`)."""
+class _FixRun:
+    """The rounds of one run: the `state` after the fixes so far, the `refused` ones, and their keys (`excluded`)."""
 
     def __init__(self, tree: Tree, check: _Check, full_check: _Check, *, with_unsafe: bool) -> None:
         self._check, self._full_check, self._with_unsafe = check, full_check, with_unsafe
         overlaid = TreeView(tree, changed={})
         self.state = FixResult(overlaid, *self._checked(overlaid))
         self.refused: list[RefusedFix] = []
-        self.barred: set[_Name] = set()
+        self.excluded: set[_Key] = set()
 
-    def make(self, names: Collection[_Name]) -> bool:
-        """Apply fixes by name, except those that cause a new finding. Return whether there is any fix to apply."""
+    def apply(self, keys: Collection[_Key]) -> bool:
+        """Apply fixes by key, except those that cause a new finding. Return whether there is any fix to apply."""
         # The files may have changed since, so use the fixes in the last report.
-        chosen = self._choose(self.state, names)
+        chosen = self._choose(self.state, keys)
         if not chosen.findings:
             return False
         state, revealed, first, tried = self.state, set[str](), list[Finding](), chosen.findings
@@ -240,22 +240,22 @@ class _Fixing:
                 self.state = state
                 return True
             first = first or new
-            chosen = self._choose(state, {_name(one) for one in new} - self.barred)
-            fixes = [one.fix for one in new if one.fix is not None and _name(one) not in self.barred]
+            chosen = self._choose(state, {_key(one) for one in new} - self.excluded)
+            fixes = [one.fix for one in new if one.fix is not None and _key(one) not in self.excluded]
             can_fix = len(fixes) == len(new) and all(one.is_safe or self._with_unsafe for one in fixes)
             if not (can_fix and chosen.findings):
                 break
-        apart = list(dict.fromkeys(map(_name, tried)))
-        if len(apart) == 1:
-            self.barred.update(apart)
+        tried_keys = list(dict.fromkeys(map(_key, tried)))
+        if len(tried_keys) == 1:
+            self.excluded.update(tried_keys)
             self.refused.append(RefusedFix(tried[0], first[0]))
         else:
-            for half in (apart[: len(apart) // 2], apart[len(apart) // 2 :]):
-                self.make(half)
+            for half in (tried_keys[: len(tried_keys) // 2], tried_keys[len(tried_keys) // 2 :]):
+                self.apply(half)
         return True
 
-    def _choose(self, state: FixResult, names: Collection[_Name]) -> FixChoice:
-        found = (one for one in state.report.findings if _name(one) in names)
+    def _choose(self, state: FixResult, keys: Collection[_Key]) -> FixChoice:
+        found = (one for one in state.report.findings if _key(one) in keys)
         return choose(state.tree, found, with_unsafe=self._with_unsafe)
 
     def _checked(self, tree: TreeView) -> tuple[CheckReport, tuple[Finding, ...]]:
@@ -263,7 +263,7 @@ class _Fixing:
         return report, (report if self._full_check is self._check else self._full_check(tree)).findings
 
 
-def _name(finding: Finding) -> _Name:
+def _key(finding: Finding) -> _Key:
     return finding.code, finding.place.path, finding.fix.title if finding.fix is not None else ""
 
 
@@ -287,12 +287,12 @@ def find_new(
         # A finding about a folder is reported at one of its files, and after a rename maybe at another one.
         return one.code, path.rpartition("/")[0] if renames else path
 
-    ours = _surplus((one for one in after if one.code != _UNTIL_ADDED), text, before)
-    theirs = _surplus((one for one in before if one not in to_end), text, after)
-    return _surplus(ours, place, theirs)
+    added = _unmatched((one for one in after if one.code != _UNTIL_ADDED), text, before)
+    removed = _unmatched((one for one in before if one not in to_end), text, after)
+    return _unmatched(added, place, removed)
 
 
-def _surplus(
+def _unmatched(
     findings: Iterable[Finding], key: Callable[[Finding], Hashable], others: Iterable[Finding]
 ) -> list[Finding]:
     """Return the findings that have no counterpart with the same key among the others."""

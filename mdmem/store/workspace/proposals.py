@@ -78,7 +78,7 @@ def _compare_with_branch(workspace: Workspace) -> BranchComparison | None:
         return {file.path: file.digest or "" for file in listed if file.kind is FileKind.FILE}
 
     binding, committed, before = map(files_at, (branch.commit, commit, base or branch.commit))
-    here = {path for path in {*before, *committed} if before.get(path) != committed.get(path)}
+    changed_here = {path for path in {*before, *committed} if before.get(path) != committed.get(path)}
     # An unreadable file has an empty hash. Wings of other repositories are left out, since they were approved there.
     read = (dict.fromkeys(map(path_of, catalog.files), "") if catalog.broken else {}) | catalog.file_digests
     read = {path: one for path, one in read.items() if path.partition("/")[0] not in catalog.fetched_wings}
@@ -93,7 +93,7 @@ def _compare_with_branch(workspace: Workspace) -> BranchComparison | None:
     for path in [path for path, digest in read.items() if binding.get(path) != digest]:
         if is_disk and (path not in committed or (path in on_disk and committed[path] != read[path])):
             found[path] = Standing.UNCOMMITTED
-        elif path in here:
+        elif path in changed_here:
             found[path] = Standing.PROPOSED
         # If the default branch moved a file without a change, the file here is not older.
         elif committed.get(path) != binding.get(path) and (path in binding or committed.get(path) not in agreed):
@@ -102,10 +102,16 @@ def _compare_with_branch(workspace: Workspace) -> BranchComparison | None:
     folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
     closed = (path for path, one in catalog.broken.items() if one.is_closed)
     unreadable = (*("" if path == "." else f"{path}/" for path in folders), *closed)
+
+    def is_displaced(path: str) -> bool:
+        if path not in read:
+            return path in changed_here or path in committed
+        return path in found and found[path].is_proposal
+
     displaced = {
         path: digest
         for path, digest in binding.items()
-        if (path in found and found[path].is_proposal if path in read else path in here or path in committed)
+        if is_displaced(path)
         and (is_entry_place(path) or MANIFEST_PATH.fullmatch(path))
         and workspace.access.sees(path)
         and not path.startswith(unreadable)
@@ -135,18 +141,18 @@ class View(Struct, frozen=True):
 
     def over(self, workspace: Workspace) -> View:
         """Return this view over another workspace with the same files, for example one with a time limit."""
-        checkout = _laid_over(self.checkout, workspace)
+        checkout = _with_overlay(self.checkout, workspace)
         if self.effective is self.checkout:
             return replace(self, effective=checkout, checkout=checkout)
-        effective = _laid_over(self.effective, workspace)
+        effective = _with_overlay(self.effective, workspace)
         source = checkout if self.effective.index_source is not None else None
         return replace(self, effective=replace(effective, index_source=source), checkout=checkout)
 
 
-def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
-    tree, made = workspace.whole_tree, kept.whole_tree
-    if isinstance(made, TreeView) and made.changed is not None:
-        tree = TreeView(tree, changed=made.changed, gone=made.gone)
+def _with_overlay(kept: Workspace, workspace: Workspace) -> Workspace:
+    tree, overlay = workspace.whole_tree, kept.whole_tree
+    if isinstance(overlay, TreeView) and overlay.changed is not None:
+        tree = TreeView(tree, changed=overlay.changed, gone=overlay.gone)
     return workspace.over(tree).with_catalog(kept.catalog.over(restrict(tree, workspace.access)))
 
 
@@ -192,24 +198,24 @@ def _view_of(workspace: Workspace) -> View:
             content = dict(read_blobs(workspace.location.get_repository(), [digest]))[digest] or b""
         agreed = readable_settings(content)
         if agreed.proposals != "count":
-            return _Composition(checkout, comparison, agreed).view()
+            return _ViewBuilder(checkout, comparison, agreed).build()
     return View(checkout, checkout)
 
 
-class _Composition(Struct, frozen=True):
+class _ViewBuilder(Struct, frozen=True):
     """Combines the approved entries of the default branch with proposals for one answer."""
 
     checkout: Workspace
     comparison: BranchComparison
     agreed: Settings
 
-    def view(self) -> View:
+    def build(self) -> View:
         is_hiding = self.agreed.proposals == "hide"
         restored = dict(self._restored())
         hidden = {path for path, one in self.comparison.found.items() if one.is_proposal and is_entry_place(path)}
         hidden = hidden - restored.keys() if is_hiding else set()
         if not restored and not hidden:
-            catalog = self._as_answer(self.checkout.catalog, {})
+            catalog = self._answer_catalog(self.checkout.catalog, {})
             return View(self.checkout.with_catalog(catalog), self.checkout)
         tree = TreeView(self.checkout.whole_tree, changed=restored, gone=frozenset(hidden))
         effective = replace(self.checkout.over(tree), index_source=self.checkout)
@@ -219,7 +225,7 @@ class _Composition(Struct, frozen=True):
         findings = [*catalog.findings, *(one for one in files.findings if one.place.path in restored)]
         ordered = tuple(sorted(findings, key=lambda one: one.sort_key))
         catalog = replace(catalog, broken={**catalog.broken, **broken}, findings=ordered)
-        effective = effective.with_catalog(self._as_answer(catalog, restored))
+        effective = effective.with_catalog(self._answer_catalog(catalog, restored))
         overridden = frozenset(path.removesuffix(".md") for path in restored)
         alternatives, answer = set[str](), effective.catalog
         for address in overridden & files.entries.keys() if not is_hiding else ():
@@ -248,7 +254,7 @@ class _Composition(Struct, frozen=True):
             if content is not None:
                 yield path, content
 
-    def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
+    def _answer_catalog(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
         states = dict(self.checkout.catalog.branch_states or {})
         changed = {path.removesuffix(".md") for path in restored}
         entries = catalog.entries
