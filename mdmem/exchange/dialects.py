@@ -22,7 +22,6 @@ from mdmem.exchange.record import (
     ForeignRecord,
     Guess,
     SourceFile,
-    number_of,
     read_date,
     without_comments,
 )
@@ -42,11 +41,14 @@ _EMPTY_VALUES = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
 class ParsedKeys(Struct, frozen=True):
-    """The parsed keys of a record: the basic fields, which the importer handles itself, other fields, and relations."""
+    """The parsed keys of a record: the basic fields, which the importer handles itself, other fields, and relations.
+
+    With each relation are the key and the value that keep it if it becomes no link.
+    """
 
     basic: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
-    claims: list[Claim] = field(default_factory=list)
+    claims: dict[Claim, tuple[str, str]] = field(default_factory=dict)
 
 
 def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) -> ParsedKeys:
@@ -59,13 +61,15 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
         name, kind = synonym(key), _OWN_KINDS.get(key)
         items = [text for item in (value if isinstance(value, list) else [value]) if (text := _plain(item))]
         text = ", ".join(items)
+        foreign = key if key.startswith("x-") else f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"
         if name in _BASIC and name not in keys.basic:
             keys.basic[name] = text
         elif (relation := kind_of_key(key)) is not None or name == "see":
             for item in items:
                 # Without a path or number, take each name as a claim.
                 names = filter(None, (one.strip(" []\"'") for one in item.split(",")))
-                keys.claims.extend(claims_of(key, item) or [Claim(relation or ClaimKind.SEE, one) for one in names])
+                found = claims_of(key, item) or [Claim(relation or ClaimKind.SEE, one) for one in names]
+                keys.claims.update(dict.fromkeys(found, (foreign, item)))
         elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
             keys.fields[name if name == "owner" else key] = text
         elif name in ("tags", "applies_to"):
@@ -76,9 +80,8 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
         elif kind is Kind.MOMENT and (day := read_date(text)) is not None:
             keys.fields[key] = day[0]
         else:
-            foreign = f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"
             # A list stays a list. Other values that are no text become JSON.
-            keys.fields[key if key.startswith("x-") else foreign] = tuple(items) if isinstance(value, list) else text
+            keys.fields[foreign] = tuple(items) if isinstance(value, list) else text
     return keys
 
 
@@ -272,7 +275,8 @@ def decision_record(
         body=source.body,
         fields={**below.fields, **front.fields, **kept},
         claims=tuple(dict.fromkeys((*parsed.claims, *front.claims, *linked, *more))),
-        number=number_of(source.stem) or (int(digits[0]) if digits is not None else None),
+        number=int(digits[0]) if digits is not None else None,
+        stated=front.claims,
         parsed_status=parsed,
         messages=[f"`{one[:100]}` is not understood, and stays in the text" for one in parsed.doubts],
     )

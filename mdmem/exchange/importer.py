@@ -20,15 +20,16 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError, reason_of
 from mdmem.exchange.record import (
     IMPORTED_STATUS,
+    RECORD_KINDS,
     STEM_NUMBER,
     WHOLE,
-    WORDS_BEFORE_NUMBER,
     Claim,
     ClaimKind,
     Cut,
     ForeignRecord,
     Guess,
     Outcome,
+    kind_of,
     number_of,
     with_whole_labels,
 )
@@ -172,7 +173,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[ImportPla
             references.add(address, record.path, names, record.number)
     for (path, part), (address, _) in plan.origins.items():
         if not part and address in entries:
-            references.add(address, path, (entries[address].title,), number_of(path.rpartition("/")[2]))
+            references.add(address, path, (entries[address].title,))
     link_records({**plan.earlier, **records}, references, entries)
     moments = {one: entries[one].created_at for one in plan.earlier if one in entries}
     _set_dates(workspace, records, {one: day.isoformat() for one, day in moments.items() if day is not None})
@@ -185,8 +186,11 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[ImportPla
         # If nothing is left, the body had only a title. Keep it.
         body, messages = (body, messages) if body.strip() else write(cuts=())
         record.messages += messages
+        # Relations that a front matter states stay there if they become no links.
+        kept = grouped(record.stated[claim] for claim in record.lost if claim in record.stated)
         fields = {
             **record.fields,
+            **{key: ", ".join(dict.fromkeys(values)) for key, values in kept.items()},
             "type": record.type.value,
             "status": record.status.value,
             **{name: tuple(links) for name, links in record.links.items()},
@@ -196,9 +200,11 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[ImportPla
         }
         if record.reasons:
             fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *record.reasons)))
-        # A reason shows that several successors are intended.
-        if record.status is Status.DEPRECATED and len(record.successors) != 1:
-            stated = record.parsed_status.text or record.status.value
+        # A reason shows that several successors are intended, and mentions one that is not accepted.
+        drafts = [one for one in record.successors if (entries.get(one) or records[one]).status is Status.DRAFT]
+        if record.status is Status.DEPRECATED and (drafts or len(record.successors) != 1):
+            by = [claim.target for claim in record.stated if claim.kind is ClaimKind.SUPERSEDED_BY]
+            stated = f"superseded by {', '.join(by)}" if by else record.parsed_status.text or record.status.value
             fields.setdefault("deprecated_reason", f"{IMPORTED_STATUS}{stated}")
         if request.approved_by and record.status is Status.ACTIVE and record.type.is_rule:
             fields["approved_by"] = request.approved_by
@@ -219,7 +225,7 @@ def link_records(records: Mapping[str, ForeignRecord], references: References, e
     in_part: list[tuple[str, str]] = []
     for address, record in records.items():
         for claim in record.claims:
-            found = references.resolve(claim, record.source.folder)
+            found = references.resolve(claim, record.path)
             if claim.kind is ClaimKind.AMENDED_BY:
                 in_part += ((address, newer) for newer in found)
             if len(found) != 1 or found[0] == address:
@@ -291,7 +297,12 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
         record.guesses |= {"deprecated_at": Guess(reason)} if reason else {}
 
 
-_NUMBER = re.compile(rf"(?:(?:{WORDS_BEFORE_NUMBER}|no|nr|number)[\s_#:.-]*){{0,4}}#?0*(\d{{1,6}})\Z", re.IGNORECASE)
+# A number, and before it the kind of the record. Words such as `decision` say no kind.
+_NUMBER = re.compile(
+    r"(?:(?P<kind>(?!(?:no|nr|number|decisions?|records?)(?![a-z]))[a-z]{2,10})[\s_#:.-]*)?"
+    r"(?:(?:no|nr|number|decisions?|records?)[\s_#:.-]*){0,4}#?0*(?P<number>\d{1,6})\Z",
+    re.IGNORECASE,
+)
 
 
 class References:
@@ -302,47 +313,68 @@ class References:
         self.by_path: dict[str, str] = {}
         # Each value is the address of a record and the folder of its source.
         self._by_name: dict[str, list[tuple[str, str]]] = {}
-        self._by_number: dict[int, list[tuple[str, str]]] = {}
+        self._by_number: dict[tuple[str, int], list[tuple[str, str]]] = {}
         self._by_slug: dict[str, list[tuple[str, str]]] = {}
 
-    def add(self, address: str, path: str, names: Iterable[str], number: int | None) -> None:
-        """Add a record with the path of its source, the names that other records may use for it, and its number."""
+    def add(self, address: str, path: str, names: Iterable[str], number: int | None = None) -> None:
+        """Add a record by its source, the names that other records may use for it, and the number of its title."""
         one = (address, posixpath.dirname(path))
         self.by_path.setdefault(path, address)
         if slug := _slug(PurePosixPath(path).stem):
             self._by_slug.setdefault(slug, []).append(one)
         for name in {_normalized(name) for name in (*names, PurePosixPath(path).stem) if name}:
             self._by_name.setdefault(name, []).append(one)
+        kind, in_name = number_of(PurePosixPath(path).stem) or ("", number)
+        if in_name is not None:
+            for each in {kind} if kind else _kinds_in(one[1]):
+                self._by_number.setdefault((each, in_name), []).append(one)
+
+    def find(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the addresses that a name, slug or number in the file `path` may mean.
+
+        Records in the same folder take precedence. A number without a kind means only those.
+        """
+        folder, number = posixpath.dirname(path), _NUMBER.match(name.strip())
+        groups = [self._by_name.get(_normalized(name), [])]
         if number is not None:
-            self._by_number.setdefault(number, []).append(one)
+            own, _ = number_of(PurePosixPath(path).stem) or ("", 0)
+            value = int(number["number"])
+            kinds = ({kind_of(number["kind"])},) if number["kind"] else ({own}, _kinds_in(folder))
+            groups += [[one for kind in each for one in self._by_number.get((kind, value), ())] for each in kinds]
+            if not number["kind"]:
+                groups = [[one for one in group if one[1] == folder] for group in groups]
+        found = next(filter(None, groups), [])
+        near = [one for one in found if one[1] == folder]
+        return tuple(dict.fromkeys(address for address, _ in near or found))
 
-    def find(self, name: str, folder: str) -> tuple[str, ...]:
-        """Return the addresses that a name, slug or number may mean. Records in the same folder take precedence."""
-        plain, number = _normalized(name), _NUMBER.match(name.strip())
-        found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else [])
-        near = [address for address, place in found if place == folder]
-        return tuple(dict.fromkeys(near or (address for address, _ in found)))
-
-    def resolve(self, claim: Claim, folder: str) -> tuple[str, ...]:
-        """Return the addresses that a claim in `folder` may mean as its target. If there is only one, it is certain."""
+    def resolve(self, claim: Claim, path: str) -> tuple[str, ...]:
+        """Return the addresses that a claim in the file `path` may mean. If there is only one, it is certain."""
+        folder, target = posixpath.dirname(path), claim.target
         if not claim.is_path:
-            return self.find(claim.target, folder)
-        path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))
-        address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(claim.target.lstrip("/"))
+            return self.find(target, path)
+        path = posixpath.normpath(posixpath.join(folder, target.lstrip("/") if folder == "" else target))
+        address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(target.lstrip("/"))
         if address:
             return (address,)
         stem, place = PurePosixPath(path).stem, posixpath.dirname(path)
         # A record may get another number, or another title and with it another name, but seldom both.
-        number = number_of(stem)
         renumbered = self._by_slug.get(_slug(stem), ())
-        renamed = self._by_number.get(number, ()) if number is not None else ()
-        found = self.find(stem, folder) or tuple(address for address, there in renumbered if there == place)
-        return found or tuple(address for address, there in renamed if there == place)
+        number = number_of(stem)
+        found = self.find(stem, path) or tuple(address for address, there in renumbered if there == place)
+        return found or (self.find(str(number[1]), path) if number is not None else ())
+
+
+def _kinds_in(folder: str) -> set[str]:
+    """Return the kinds of the records in a folder whose names have only a number. Its name may say the kind."""
+    kind = kind_of(re.split(r"[\W_]+", folder)[-1])
+    return {kind} if kind in RECORD_KINDS else {kind, *RECORD_KINDS}
 
 
 def _slug(stem: str) -> str:
     """Return the letters of a file's name without its number: tools put different marks into one title."""
-    return re.sub(r"[\W_]+", "", stem[len(numbered[0]) :] if (numbered := STEM_NUMBER.match(stem)) else stem).casefold()
+    numbered = STEM_NUMBER.match(stem)
+    is_known = numbered is not None and kind_of(numbered["kind"] or "adr") in RECORD_KINDS
+    return re.sub(r"[\W_]+", "", stem[len(numbered[0]) :] if numbered and is_known else stem).casefold()
 
 
 def _normalized(name: str) -> str:
@@ -382,7 +414,7 @@ def write_body(
                 text = relative(new, f"{prefix}{record.address}.md", written)
         # Without `[[` directly before it, the text is a list inside a list, or a footnote.
         elif not link.is_path and record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[["):
-            found = references.find(link.target, folder)
+            found = references.find(link.target, record.path)
             if len(found) == 1:
                 # The old text stays as the words to show.
                 text = found[0] if _SHOWN_WORDS.match(record.body, end) else f"{found[0]}|{link.target}"

@@ -105,6 +105,13 @@ class SourceFile(Struct, frozen=True):
         """Return the path of the file's folder."""
         return self.path.rpartition("/")[0]
 
+    @property
+    def is_numbered(self) -> bool:
+        """Return whether the file's name has the number of a record. One or two digits may also be of a chapter."""
+        if self.stem[:1].isalpha():
+            return (number_of(self.stem) or ("",))[0] in RECORD_KINDS
+        return sum(map(str.isdigit, self.stem[:12])) > 2
+
 
 class Outcome(StrEnum):
     """The result of the import for a file, or for a part of a file."""
@@ -134,7 +141,8 @@ class ForeignRecord(ImportRow, kw_only=True):
     """A future entry, as its source describes it. The steps of an import fill in the fields.
 
     `name` becomes the entry-id. `fields` are further keys of the front matter. `claims` are its relations to other
-    records as the source states them; each ends up in `links` (by field), or in `lost`. `reasons` explain amendments.
+    records as the source states them; each ends up in `links` (by field), or in `lost`. `stated` are those of the front
+    matter, with the key and value that keep a lost one. `reasons` explain amendments.
     """
 
     source: SourceFile
@@ -146,6 +154,7 @@ class ForeignRecord(ImportRow, kw_only=True):
     created_at: str | None = None
     fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
+    stated: Mapping[Claim, tuple[str, str]] = {}
     cuts: tuple[Cut, ...] = ()
     number: int | None = None
     parsed_status: ParsedStatus = ParsedStatus()
@@ -221,14 +230,23 @@ def with_whole_labels(text: str) -> str:
     return _LONG_LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)
 
 
-# Words that may come before the number of a record.
-WORDS_BEFORE_NUMBER = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
 STEM_NUMBER = re.compile(
-    rf"(?!\d{{4}}-\d\d-\d\d)(?:{WORDS_BEFORE_NUMBER}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
+    r"(?!\d{4}-\d\d-\d\d)(?:(?P<kind>[a-z]{1,10})(?:[-_ ]+[a-z]{1,10}(?=[-_]))?[-_ ]*)?"
+    r"0*(?P<number>\d{1,6})(?=[-_. ]|\Z)",
+    re.IGNORECASE,
 )
+_DECISION = re.compile(r"ad|dec|[a-z]{1,3}dr|decision|record")
+RECORD_KINDS = frozenset({"adr", "rfc"})
+"""The kinds of records that mdmem knows. Other words before a number may be the kind of a project's own records."""
 
 
-def number_of(stem: str) -> int | None:
-    """Return the number at the start of a file name, or None. A date is not a number."""
+def kind_of(word: str) -> str:
+    """Return the kind of record that a word means: `adr` for all words for a decision record, or else the word."""
+    kind = word.casefold().removesuffix("s")
+    return "adr" if _DECISION.fullmatch(kind) else kind
+
+
+def number_of(stem: str) -> tuple[str, int] | None:
+    """Return the number at the start of a file name, and before it the kind (or ""); None for a date."""
     found = STEM_NUMBER.match(stem)
-    return int(found[1]) if found else None
+    return (kind_of(found["kind"] or ""), int(found["number"])) if found else None

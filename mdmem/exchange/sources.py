@@ -36,8 +36,6 @@ from mdmem.write.change_set import Change
 from mdmem.write.create import place_of, require_names, require_wing
 from mdmem.write.lifecycle import approval_remarks
 
-# Fewer digits may also be the number of a chapter.
-_DIGITS = 3
 _MARKER = re.compile(rf"^(?:{re.escape(EXPORT_BEGIN)} [^\n]*-->|{re.escape(EXPORT_END)})[ \t]*\r?\n?", re.MULTILINE)
 _EXPORTED = re.compile(rf"^{re.escape(EXPORT_BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILINE)
 
@@ -222,18 +220,12 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
         for one in ones:
             outline = Outline(one.body)
             has_status = "status" in one.fields or outline.status is not None
-            if has_status or _is_numbered(one) or is_madr(one, outline):
+            if has_status or one.is_numbered or is_madr(one, outline):
                 likely.append(one)
         if ones[0].is_in_records or (is_named and 2 * len(likely) >= len(ones)):
-            are_numbered = 2 * sum(map(_is_numbered, ones)) > len(ones)
+            are_numbered = 2 * sum(one.is_numbered for one in ones) > len(ones)
             records.update(one.path for one in (likely if are_numbered else ones))
     return [replace(one, is_in_records=one.path in records) for one in sources]
-
-
-def _is_numbered(source: SourceFile) -> bool:
-    if source.stem[:1].isalpha():
-        return number_of(source.stem) is not None
-    return sum(map(str.isdigit, source.stem[:12])) >= _DIGITS
 
 
 # Clients read instructions with these names in any folder.

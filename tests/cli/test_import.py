@@ -209,7 +209,12 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
 def test_records_of_two_parts_of_a_project_may_have_one_name(pair: Path, run: Run) -> None:
     write(pair, "web/adr/0001-files.md", record(1, "Files of the web", "Superseded by ADR-2"))
     write(pair, "web/adr/0002-database.md", record(2, "Database of the web"))
+    # A number alone means a record of the same folder, and one with a kind a record of that kind.
+    write(pair, "docs/adr/0008-queue.md", record(8, "Queue", "Accepted\n\nSupersedes RFC-8"))
+    write(pair, "docs/rfcs/0008-rows.md", record(8, "Rows", "Accepted\n\nSupersedes 2"))
     assert run("import").code == 0
+    assert "supersedes:\n  - nav/architecture/0008-rows\n" in entry(pair, "0008-queue")
+    assert "\nsupersedes:" not in entry(pair, "0008-rows")
     web = (pair / "memory/nav/web-adr/0001-files.md").read_text()
     assert "superseded_by:\n  - nav/web-adr/0002-database\n" in web
     assert "superseded_by:\n  - nav/architecture/0002-database\n" in entry(pair, "0001-files")

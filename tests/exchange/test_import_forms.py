@@ -167,6 +167,25 @@ LINKS: dict[str, Form] = {
     "banner-first": ("> **Superseded by [ADR 90](0090-ninety.md)**\n\n# A title\n\n**Status:** Accepted\n", BY_90),
     "banner-below": (above("> [!WARNING]\n> This ADR has been superseded by\n> [ADR 90](0090-ninety.md)."), BY_90),
     "front-matter-key": ("---\nstatus: accepted\nsuperseded-by: #90\n---\n# A title\n\nWe do.\n", BY_90),
+    "front-matter-key-lost": (
+        "---\nstatus: final\nsuperseded-by: 999\nreplaces: [998, 0092]\n---\n# A title\n\nWe do.\n",
+        {
+            "status": "deprecated",
+            "supersedes": [f"{PLACE}/0092-ninety-two"],
+            "x-superseded-by": "999",
+            "x-replaces": "998",
+            "deprecated_reason": "status of the imported record: superseded by 999",
+        },
+    ),
+    "by-another-kind": (plain("Superseded by EIP-90"), ENDED_ALONE),
+    "by-draft": (
+        plain("Superseded by ADR-0093"),
+        {**ENDED, "deprecated_reason": "status of the imported record: Superseded by ADR-0093"},
+    ),
+    "tep-206": (
+        "---\nstatus: final\nsuperseded-by: 90\n---\n# A title\n\nWe do.\n",
+        {**ENDED, "superseded_by": [f"{PLACE}/tep-0090-own"]},
+    ),
     "described-elsewhere": (above("> The form is described in ADR 90."), CURRENT),
     "superseded-and-described": (plain("Superseded. The new form is described in ADR 90."), ENDED_ALONE),
     "another-repository": (plain("Accepted. Supersedes ADR-0061 of `other/repository`."), CURRENT),
@@ -203,6 +222,8 @@ OTHERS: dict[str, Form] = {
     "0097-a-users-long-name": ("# 92. The name\n\nWe do.\n", ACTIVE),
     "0098": ("# 98\n\nWe do.\n", ACTIVE),
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", CURRENT),
+    "0093-draft": (plain("Proposed"), DRAFT),
+    "tep-0090-own": (plain("Final", "We do."), {"status": "active", "supersedes": [f"{PLACE}/tep-206"]}),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
         "# 94. Ninety-four\n\nWe do.\n",
