@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import entry, git, make_repository, write
+from builders import git, make_repository, write
 from golden import read_rows
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,21 +110,6 @@ def test_title_of_an_address_is_the_id_in_words() -> None:
     assert [title_of(one) for one in addresses] == ["Single executor", "Snake case", "", "X"]
 
 
-@pytest.mark.parametrize(
-    ("status", "expires_at", "on_day"),
-    [
-        (Status.ACTIVE, date(2026, 11, 20), Status.UNDER_REVIEW),
-        (Status.ACTIVE, date(2026, 11, 21), Status.ACTIVE),
-        (Status.ACTIVE, None, Status.ACTIVE),
-        (Status.ACTIVE, datetime(2026, 11, 20, 23, tzinfo=UTC), Status.UNDER_REVIEW),
-        (Status.DRAFT, date(2026, 11, 20), Status.DRAFT),
-        (Status.DEPRECATED, date(2026, 11, 20), Status.DEPRECATED),
-    ],
-)
-def test_expired_active_entry_counts_as_under_review(status: Status, expires_at: date | None, on_day: Status) -> None:
-    assert entry("w/r/e", status=status, expires_at=expires_at).status_on(date(2026, 11, 21)) is on_day
-
-
 def test_visible_writes_invisible_characters_as_numbers() -> None:
     assert visible("own\u200ber\x07") == "own<U+200B>er<U+0007>"
 
@@ -150,9 +135,6 @@ def test_example_is_read_without_a_flaw(field: Field) -> None:
 
 
 ADDRESS = "w/r/some-entry"
-PATTERN_FIELDS = ["trigger", "repeatable_steps", "exclusions"]
-SESSION_FIELDS = ["objective", "actions_taken", "decisions_made", "open_items", "next_actions"]
-ENTITY_FIELDS = ["entity", "relations"]
 
 
 def read(stated: str, *, kind: str = "note", heading: str | None = None) -> tuple[Entry | None, tuple[Flaw, ...]]:
@@ -216,25 +198,6 @@ def test_text_is_what_was_written_and_dates_and_numbers_are_parsed(name: str, te
 )
 def test_field_is_refused(stated: str, flaw: str) -> None:
     assert " ".join(flaw_of(stated)[:2]) == flaw
-
-
-@pytest.mark.parametrize("kind", ["invariant", "decision", "note"])
-@pytest.mark.parametrize("name", PATTERN_FIELDS)
-def test_field_of_a_pattern_is_for_patterns_only(kind: str, name: str) -> None:
-    assert flaw_of(f"{name}: a", kind=kind)[:2] == ("field-not-for-type", name)
-    assert value_of(name, f"{name}: a", kind="pattern") in ("a", ("a",))
-
-
-@pytest.mark.parametrize(("label", "names"), [("session", SESSION_FIELDS), ("entity", ENTITY_FIELDS[:1])])
-def test_field_of_a_session_or_an_entity_needs_the_label(label: str, names: list[str]) -> None:
-    for name in names:
-        assert value_of(name, f"label: {label}\n{name}: a") in ("a", ("a",))
-        assert flaw_of(f"{name}: a")[:3] == (
-            "field-not-for-type",
-            name,
-            f"`{name}` is not a field of a note without a label",
-        )
-        assert flaw_of(f"{name}: a", kind="decision")[:2] == ("field-not-for-type", name)
 
 
 def test_relations_are_pairs_of_type_and_target() -> None:

@@ -16,7 +16,6 @@ from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.changes import ComparableText, has_same_text
 from mdmem.store.catalog.links import EdgeKind, classify, neighbours
 from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.catalog.model import Catalog
@@ -259,45 +258,6 @@ def test_whole_wing_that_is_renamed_loses_and_gains_nothing(names: set[str]) -> 
     before = tree_of(**{name: entry_text(f"{name}.\n") for name in names})
     after = tree_of(**{f"shop__rules__{name}": entry_text(f"{name}.\n") for name in names})
     assert changed(before, after) == ([(name, f"shop/rules/{name}") for name in sorted(names)], [], [])
-
-
-A, B = "app/rules/a", "app/rules/b"
-THERE = frozenset({A, B, "app/rules/c"})
-
-
-def same(before: str, after: str, moves: dict[str, str] | None = None, now: frozenset[str] = THERE) -> bool:
-    return has_same_text(ComparableText(A, before, THERE, moves or {}), ComparableText(A, after, now))
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        # Blanks that nobody sees.
-        *(("One.\nTwo.\n", after, True) for after in ("One.\nTwo.", "\nOne.  \r\nTwo.\t\r\n\r\n", "One.\nTwo.\n")),
-        # Every other change.
-        *(
-            ("One.\nTwo.\n", f"{after}\n", False)
-            for after in ("One. Two.", "    One.\nTwo.", "One.\n\nTwo.", "one.\nTwo.", "")
-        ),
-        # A link that led nowhere may be mended, and a short address be written in full.
-        ("[see: app/rules/gone]", "[see: app/rules/b]", True),
-        ("[see: app/rules/gone]", "[see: app/rules/lost]", False),
-        ("[see: app/rules/b]", "[see: app/rules/gone]", False),
-        ("See [[b]].", "See [[app/rules/b]].", True),
-        # A change of the words next to a link counts.
-        ("Use [[b]].", "Avoid [[app/rules/b]].", False),
-        ("Use [[b]].", "Use [[b]] and [[c]].", False),
-    ],
-)
-def test_bodies_say_the_same(before: str, after: str, expected: bool) -> None:
-    assert same(before, after) is expected
-
-
-def test_link_that_follows_a_move_is_the_same() -> None:
-    moved = "app/times/b"
-    before, after = "See [see: app/rules/b] and [b](b.md).\n", "See [see: app/times/b] and [b](../times/b.md).\n"
-    assert same(before, after, {B: moved}, THERE - {B} | {moved})
-    assert not same(before, after, {}, THERE | {moved})
 
 
 def memory(stated: Mapping[str, dict[str, object] | str]) -> Catalog:

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 from builders import Capture, make_repository, make_root, run_here, write, write_entry
-from hypothesis import given
-from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
 from mdmem.store.state import local_records
-from mdmem.store.state.local_records import Blocked, PendingWrite, PendingWrites
+from mdmem.store.state.local_records import PendingWrite, PendingWrites
 from mdmem.store.state.tokens import ApprovalTokenError, BearerTokens, request_token, use_token
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -222,17 +220,6 @@ def test_keep_leaves_a_token_out_of_the_file_and_the_id(tmp_path: Path) -> None:
     assert all(b"secret" not in path.read_bytes() for path in tmp_path.rglob("*.json"))
 
 
-@given(names=st.permutations(["a", "b", "c", "d"]), hours=st.permutations([0, 1, 1, 2]))
-def test_pending_is_ordered_by_time_then_id_whatever_the_order_of_failing(
-    tmp_path_factory: pytest.TempPathFactory, names: list[str], hours: list[int]
-) -> None:
-    ledger = PendingWrites(tmp_path_factory.mktemp("state"))
-    records = [failed(name, created=NOON + timedelta(hours=hour)) for name, hour in zip(names, hours, strict=True)]
-    for record in records:
-        ledger.add(record)
-    assert ledger.pending() == tuple(sorted(records, key=lambda one: (one.created, one.id)))
-
-
 @pytest.mark.parametrize(
     "content",
     [b"", b'{"verb":"save_session","argum', b"\xff\xfe", b"[" * 100_000, b"[1]", b'{"verb":"save_session"}'],
@@ -323,15 +310,3 @@ def test_processes_lose_no_record_and_count_every_attempt(tmp_path: Path) -> Non
     assert found.pop("shared") == 48
     assert found == {f"{number}-{turn}": 1 for number in range(4) for turn in range(12)}
     assert PendingWrites(tmp_path).unreadable() == ()
-
-
-@given(stated=st.lists(st.floats(0, 1), min_size=1, max_size=5), again=st.none() | st.floats(0, 1))
-def test_blocked_passes_only_below_every_confidence_that_was_stopped(
-    tmp_path_factory: pytest.TempPathFactory, stated: list[float], again: float | None
-) -> None:
-    ledger = PendingWrites(tmp_path_factory.mktemp("state"))
-    for value in stated:
-        ledger.add_blocked(Blocked(key="app 1", confidence=value, candidate="app/architecture/a", at=NOON))
-    found = ledger.blocked("app 1")
-    assert found is not None
-    assert found.lets_pass(again) == all((1.0 if again is None else again) < value for value in stated)

@@ -257,7 +257,8 @@ def test_status_of_a_project_counts_what_waits_for_it(root: Path, tmp_path: Path
         agent(root, wait=0).save_session(session(), "web")
         agent(root, wait=0).save_context(context(), "nav")
     found = agent(root).get_save_status("Acme/Web")
-    waiting = [one.id for one in ledger(tmp_path).pending() if one.verb == "save_session"]
+    oldest_first = sorted(ledger(tmp_path).pending(), key=lambda one: one.created)
+    waiting = [one.id for one in oldest_first if one.verb == "save_session"]
     assert found == {
         "status": "pending_retry",
         "count": 2,
