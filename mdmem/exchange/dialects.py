@@ -98,6 +98,7 @@ _DATES = (
     *("date", "adr date", "decision date", "date of decision", "date decided", "decided on", "decided"),
     *("date accepted", "accepted on", "accepted", "date approved", "approved on", "approved", "adopted"),
     *("creation date", "date created", "created on", "created", "date proposed", "proposed on", "proposed"),
+    *("start date",),
 )
 _OTHER_FACTS = frozenset(
     {"decider", "deciders", "decision maker", "decision makers", "author", "authors", "owner", "owners"}
@@ -113,6 +114,8 @@ _LINE = re.compile(
 )
 # The key of a further fact on the same line.
 _NEXT_KEY = re.compile(rf"(?<![\s|,;\xb7])[\s|,;\xb7]++[*_`]{{0,3}}({_WORDS})[*_`]{{0,3}}[ \t]*:(?!//)[*_]{{0,3}}")
+# Code that begins a body and has only facts.
+_PREAMBLE = re.compile(r"\s*```[^\n]*\n((?:[A-Za-z][\w -]*:[^\n]*\n)+)```")
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 
@@ -138,7 +141,9 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
     """Return the facts of a section, and its text with blanks for facts, comments and rows of tables."""
     facts: list[Fact] = []
     text, rest, at = without_comments(section.text), list[str](), 0
-    for found in _LINE.finditer(without_fenced(text)):
+    preamble = _PREAMBLE.match(text) if not section.level else None
+    plain = text.replace("```", "   ", 2) if preamble is not None else text
+    for found in _LINE.finditer(without_fenced(plain)):
         whole = _value(found["value"])
         value, *others = _NEXT_KEY.split(whole)
         pairs = [(found["key"] or found["bold"], value), *zip(others[::2], others[1::2], strict=True)]
@@ -149,6 +154,7 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
         if not _is_fact(*pairs[0]):
             continue
         is_line = pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
+        is_line = is_line and (preamble is None or found.start() > preamble.end())
         place = section.start + found.start(), section.start + found.end()
         facts += (Fact(key, value, *place, is_line) for key, value in pairs)
         rest += [text[at : found.start()], "\n" * (found.end() - found.start())]
@@ -176,7 +182,8 @@ _LOWEST = 6
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*.+)?\Z")
 # A line that may state a status in a form that is not read, such as the title `Rejected: a queue` or struck text.
 _HINT = re.compile(
-    r"^.*(?:~~|(?<![^\W_])(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft)(?![^\W_])).*$",
+    r"^.*(?:~~|(?<![^\W_])(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft|retired|abandoned"
+    r"|(?:never|not) (?:implemented|accepted|approved|adopted)|no longer (?:valid|in force|in effect))(?![^\W_])).*$",
     re.IGNORECASE | re.MULTILINE,
 )
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
@@ -197,7 +204,10 @@ class Outline:
     """
 
     def __init__(self, body: str) -> None:
-        """Parse a body. The title is the first heading of the highest level, except headings such as Context."""
+        """Parse a body. The title is the first heading of the highest level, except headings such as Context.
+
+        Of several headings of that level, the first is no title if it announces an aside, or if text is above it.
+        """
         sections = self.sections = sections_of(body)
         # A bold line such as `**Rejected**` may count as a heading. It is a banner.
         low = (one for one in sections if one.level > _LOWEST and not one.decision_rank)
@@ -206,8 +216,12 @@ class Outline:
         top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
         title = next((one for one in sections if one.level == top), None)
         is_below = title is not None and any(one.level for one in sections[: sections.index(title)] if one not in bold)
-        if title is not None and (is_below or title.name in ("context", "decision") or _STATUS.match(title.name)):
-            title = None
+        if title is not None:
+            is_part = is_below or title.decision_rank or title.name == "context" or _STATUS.match(title.name)
+            is_first = sections[0].level or not without_comments(sections[0].text).strip()
+            is_sure = levels.count(top) == 1 or is_first or _NUMBERED.match(title.heading[:300])
+            if is_part or not is_sure or (title.is_aside and levels.count(top) > 1):
+                title = None
         self.title = title
         self.status = next((one for one in sections if one.level and _STATUS.match(one.name)), None)
         end = sections.index(title) + 1 if title is not None else 1

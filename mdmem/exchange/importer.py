@@ -21,7 +21,6 @@ from mdmem.errors import GitError, UsageError, reason_of
 from mdmem.exchange.record import (
     IMPORTED_STATUS,
     RECORD_KINDS,
-    STEM_NUMBER,
     WHOLE,
     Claim,
     ClaimKind,
@@ -32,6 +31,7 @@ from mdmem.exchange.record import (
     kind_of,
     number_of,
     with_whole_labels,
+    without_number,
 )
 from mdmem.exchange.sources import ImportPlan, ImportRequest, prefix_of
 from mdmem.markdown.parse import body_links, image_links, without_code
@@ -179,7 +179,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[ImportPla
     _set_dates(workspace, records, {one: day.isoformat() for one, day in moments.items() if day is not None})
     files = dict(plan.files)
     for address, record in records.items():
-        record.title = record.title or title_of(address)
+        record.title = record.title or title_of(without_number(address.rpartition("/")[2])) or title_of(address)
         write = partial(write_body, record, references, prefix=prefix_of(workspace.location))
         lost = set(record.lost)
         body, messages = write(cuts=[cut for cut in record.cuts if lost.isdisjoint(cut.claims)])
@@ -372,9 +372,7 @@ def _kinds_in(folder: str) -> set[str]:
 
 def _slug(stem: str) -> str:
     """Return the letters of a file's name without its number: tools put different marks into one title."""
-    numbered = STEM_NUMBER.match(stem)
-    is_known = numbered is not None and kind_of(numbered["kind"] or "adr") in RECORD_KINDS
-    return re.sub(r"[\W_]+", "", stem[len(numbered[0]) :] if numbered and is_known else stem).casefold()
+    return re.sub(r"[\W_]+", "", without_number(stem)).casefold()
 
 
 def _normalized(name: str) -> str:

@@ -230,7 +230,7 @@ def with_whole_labels(text: str) -> str:
     return _LONG_LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)
 
 
-STEM_NUMBER = re.compile(
+_STEM_NUMBER = re.compile(
     r"(?!\d{4}-\d\d-\d\d)(?:(?P<kind>[a-z]{1,10})(?:[-_ ]+[a-z]{1,10}(?=[-_]))?[-_ ]*)?"
     r"0*(?P<number>\d{1,6})(?=[-_. ]|\Z)",
     re.IGNORECASE,
@@ -246,7 +246,13 @@ def kind_of(word: str) -> str:
     return "adr" if _DECISION.fullmatch(kind) else kind
 
 
+def without_number(stem: str) -> str:
+    """Return a file name without the number at its start, if no word before it may belong to a title."""
+    found = _STEM_NUMBER.match(stem)
+    return stem[found.end() :] if found and kind_of(found["kind"] or "adr") in RECORD_KINDS else stem
+
+
 def number_of(stem: str) -> tuple[str, int] | None:
     """Return the number at the start of a file name, and before it the kind (or ""); None for a date."""
-    found = STEM_NUMBER.match(stem)
+    found = _STEM_NUMBER.match(stem)
     return (kind_of(found["kind"] or ""), int(found["number"])) if found else None

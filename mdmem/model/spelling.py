@@ -51,6 +51,7 @@ _SYNONYMS: dict[str, str | None] = {
     **dict.fromkeys(("lastreviewed", "reviewedat", "lastverified"), "verified_at"),
     **dict.fromkeys(("expires", "expiry", "validuntil", "until"), "expires_at"),
     **dict.fromkeys(("approver", "approvers", "approved"), "approved_by"),
+    **dict.fromkeys(("creationdate", "datecreated", "createdon", "startdate"), "created_at"),
     "state": "status",
     "kind": "type",
     **dict.fromkeys(("rationale", "why", "justification"), "reason"),

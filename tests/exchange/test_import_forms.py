@@ -134,6 +134,23 @@ PLACES: dict[str, Form] = {
         {"title": 'Caches: the so-called "hot"', "owner": "it", **ACTIVE},
     ),
 }
+RUST = "- Start Date: 2015-02-03\n\n# Summary\n\nWe do.\n\n# Motivation\n\nx\n"
+# The title is in the name of the file if the first heading is that of a section.
+NAMES: dict[str, Form] = {
+    "0210-remove-it": (RUST, {"title": "Remove it", "created_at": "2015-02-03", **ACTIVE}),
+    "use-3-queues": ("# Motivation\n\nx\n\n# Design\n\nWe do.\n", {"title": "Use 3 queues"}),
+    "0211": ("Text.\n\n# Introduction\n\nx\n\n# Design\n\nWe do.\n", {"title": "0211"}),
+    "0212-numbered": ("Text.\n\n# 212. A title\n\nx\n\n# Design\n\nWe do.\n", {"title": "A title"}),
+    "0213-preamble": (
+        "```\nEIP: 213\nTitle: A title\nStatus: Final\nCreated: 2016-11-04\nReplaces: 214\n```\n### Rules\n\nWe do.\n",
+        {"title": "A title", "created_at": "2016-11-04", "supersedes": [f"{PLACE}/0214-old"], **ACTIVE},
+    ),
+    "0215-dated": (
+        "---\ncreation-date: 2020-09-10\nstatus: implemented\n---\n# A title\n\nWe do.\n",
+        {"created_at": "2020-09-10", "x-creation-date": None, **ACTIVE},
+    ),
+    "0216-retired": (above("**Note**: this RFC was never implemented and has been retired."), ACTIVE),
+}
 # Links to successors in different forms.
 LINKS: dict[str, Form] = {
     "by-link-over-two-lines": (plain("Superseded by [90. Ninety\nand more](0090-ninety.md)"), BY_90),
@@ -222,6 +239,7 @@ OTHERS: dict[str, Form] = {
     "0097-a-users-long-name": ("# 92. The name\n\nWe do.\n", ACTIVE),
     "0098": ("# 98\n\nWe do.\n", ACTIVE),
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", CURRENT),
+    "0214-old": (plain("Superseded"), ENDED),
     "0093-draft": (plain("Proposed"), DRAFT),
     "tep-0090-own": (plain("Final", "We do."), {"status": "active", "supersedes": [f"{PLACE}/tep-206"]}),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
@@ -230,7 +248,7 @@ OTHERS: dict[str, Form] = {
         {"supersedes": None, "reason": "Superseded in part by ADR-0094", **ACTIVE},
     ),
 }
-FORMS = {**FORCE, **PLACES, **LINKS, **OTHERS}
+FORMS = {**FORCE, **PLACES, **NAMES, **LINKS, **OTHERS}
 TITLES = {
     "ADR-0044 | Extract the tool": "Extract the tool",
     "ADR 44: Extract the tool": "Extract the tool",
@@ -259,9 +277,12 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     assert (checked.returncode, " error " in checked.stdout) == (0, False), checked.stdout
     for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094", "Amended by ADR-0094 superseded"):
         assert f"  `{doubt}` is not understood, and stays in the text\n" in ran.stdout
-    for line in ("Rejected idea", "~~Old idea~~", "_draft_"):
+    retired = "**Note**: this RFC was never implemented and has been retire"
+    for line in ("Rejected idea", "~~Old idea~~", "_draft_", retired):
         assert f"  `{line}` is not understood as a status: it counts as accepted\n" in ran.stdout
     assert "Accepted <!-- until May -->" in (root / PLACE / "comment-of-a-person.md").read_text()
+    for name in ("0210-remove-it", "0213-preamble"):
+        assert (root / PLACE / f"{name}.md").read_text().endswith(f"---\n\n{FORMS[name][0]}")
     found = (root / PLACE).glob("*.md")
     return {path.stem: dict(parse_document(path.name, path.read_bytes()).fields or {}) for path in found}
 
