@@ -179,7 +179,8 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[ImportPla
     _set_dates(workspace, records, {one: day.isoformat() for one, day in moments.items() if day is not None})
     files = dict(plan.files)
     for address, record in records.items():
-        record.title = record.title or title_of(without_number(address.rpartition("/")[2])) or title_of(address)
+        plain = without_number(address.rpartition("/")[2]) if record.source.is_in_records else ""
+        record.title = record.title or title_of(plain) or title_of(address)
         write = partial(write_body, record, references, prefix=prefix_of(workspace.location))
         lost = set(record.lost)
         body, messages = write(cuts=[cut for cut in record.cuts if lost.isdisjoint(cut.claims)])
