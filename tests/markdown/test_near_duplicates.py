@@ -112,14 +112,6 @@ def test_overlaps_are_those_of_comparing_each_with_each(entries: list[Entry]) ->
     assert pairs(entries) == list(every_pair(entries))
 
 
-def test_see_between_the_two_ends_the_overlap() -> None:
-    shared = entry("react/rules/retry", title="Retry calls twice")
-    assert pairs([shared, entry("shop/rules/calls", title="Retry calls twice")]) == [
-        ("shop/rules/calls", "react/rules/retry")
-    ]
-    assert pairs([shared, entry("shop/rules/calls", title="Retry calls twice", see=(shared.address,))]) == []
-
-
 def test_only_the_first_twenty_overlaps_of_an_entry_are_reported() -> None:
     wings = {"shop": Wing(name="shop")}
     wings |= {f"s{number:02}": Wing(name=f"s{number:02}", kind=WingKind.SHARED) for number in range(50)}

@@ -263,32 +263,6 @@ def test_unreadable_item_leaves_the_others_of_its_list() -> None:
     assert flaw_of("see:\n- \n- a/b/c\n- n/a")[3] == 2
 
 
-def test_wing_reads_every_field() -> None:
-    fields, _ = read_fields(
-        "kind: shared\nproject_id: My App\nowners: Ada\nshared_wings: [ros2]\ndescription: d\n"
-        "last_hygiene_at: 2026-03-05\nx-more: {a: b}\n"
-    )
-    assert fields is not None
-    expected = Wing(
-        name="w",
-        kind=WingKind.SHARED,
-        project_id="My App",
-        owners=("Ada",),
-        shared_wings=("ros2",),
-        description="d",
-        last_hygiene_at=date(2026, 3, 5),
-        has_manifest=True,
-    )
-    assert read_wing("w", fields) == (expected, ())
-
-
-def test_wing_that_names_no_shared_wings_differs_from_one_that_reads_none() -> None:
-    for stated, shared_wings in (("", None), ("shared_wings: []", ()), ("shared_wings: a", ("a",))):
-        fields, _ = read_fields(f"kind: project\n{stated}\n")
-        assert fields is not None
-        assert read_wing("w", fields)[0].shared_wings == shared_wings
-
-
 @pytest.mark.parametrize(
     ("stated", "message", "help_"),
     [

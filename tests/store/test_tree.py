@@ -131,16 +131,6 @@ def test_working_tree_does_not_read_through_a_link_put_there_later(top: Path, tm
     assert isinstance(read_one(tree, "w/r/a.md"), Unreadable)
 
 
-def test_submodules_are_said_and_not_entered(top: Path, tmp_path: Path) -> None:
-    inner = make_repository(tmp_path / "inner")
-    write_entry(inner, "r/e")
-    commit_all(inner)
-    git(top, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "memory/sub")
-    commit_all(top)
-    for tree in trees(top):
-        assert {path: kind for path, kind in listed(tree).items() if "sub" in path} == {"sub": FileKind.SUBMODULE}
-
-
 def test_blob_that_is_missing_is_unreadable_and_asked_for_again(top: Path) -> None:
     tree, cache = git_tree(top), EntryCache()
     digest = next(file.digest for file in tree.files() if file.path == "w/r/a.md") or ""
