@@ -250,6 +250,7 @@ def test_what_may_not_be_read_is_never_an_absent_one(locked: str, folder: Path) 
         checked = run_unprivileged("check", cwd=folder)
         answered = run_unprivileged("retrieve", "threads", "--format", "json", cwd=folder)
     assert (checked.returncode, "error[unreadable]" in checked.stdout) == (3, True)
+    assert "\n  cannot be read: permission denied\n" in checked.stdout
     said = json.loads(answered.stdout)
     assert [problem["code"] for problem in said["problems"]] == ["unreadable"]
     assert [item["address"] for item in said["items"]] == [CHOICE]

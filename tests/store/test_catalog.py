@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import commit_all, entry_text, git, make_repository, make_root, refuse, repository_of, write, write_entry
+from builders import commit_all, entry_text, git, make_repository, make_root, repository_of, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from trees import HeldTree, ListedTree, case_of, meant
@@ -15,13 +15,12 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
-from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.changes import Changes
 from mdmem.store.catalog.links import EdgeKind, classify, neighbours
 from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
-from mdmem.store.tree import FileKind, GitTree, TreeFile, Unreadable, WorkingTree, settings_bytes
+from mdmem.store.tree import FileKind, GitTree, TreeFile, WorkingTree
 
 
 @pytest.fixture
@@ -40,34 +39,6 @@ def cached(root: Path, cache: Path) -> Catalog:
     return load(WorkingTree(root), EntryCache(cache))
 
 
-def codes(catalog: Catalog) -> list[tuple[str, str]]:
-    """Return path and kind of each finding."""
-    return [(finding.place.path, finding.former or finding.code) for finding in catalog.findings]
-
-
-@pytest.mark.parametrize("through_cache", [False, True])
-def test_file_that_cannot_be_read_is_not_an_absent_one(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, through_cache: bool
-) -> None:
-    write_entry(root, "w/r/closed")
-    write_entry(root, "w/r/open", supersedes="w/r/closed")
-    refuse(monkeypatch, "open", "closed.md")
-    catalog = cached(root, tmp_path / "cache") if through_cache else loaded(root)
-    assert codes(catalog) == [("w/r/closed.md", "unreadable")]
-    assert catalog.findings[0].message == "cannot be read: permission denied"
-    assert catalog.addresses == {"w/r/closed", "w/r/open"}
-
-
-def test_file_that_could_not_be_read_once_is_read_the_next_time(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_entry(root, "w/r/e")
-    with monkeypatch.context() as patched:
-        refuse(patched, "open", "e.md")
-        assert list(cached(root, tmp_path / "cache").entries) == []
-    assert list(cached(root, tmp_path / "cache").entries) == ["w/r/e"]
-
-
 def test_wing_exists_when_its_folder_holds_a_manifest_or_an_entry(root: Path) -> None:
     write(root, "only_manifest/README.md", "---\nkind: shared\nowners: Ada\n---\n")
     write_entry(root, "only_entry/r/e")
@@ -82,28 +53,6 @@ def test_wing_exists_when_its_folder_holds_a_manifest_or_an_entry(root: Path) ->
     }
 
 
-@pytest.mark.parametrize(
-    ("link", "address"),
-    [
-        ("v/r/a", "v/r/a"),
-        ("r/b", "w/r/b"),
-        ("b", "w/r/b"),
-        ("./b.md", "w/r/b"),
-        ("../q/c.md", "w/q/c"),
-        ("../../v/r/a.md", "v/r/a"),
-        ("v/r/a.md", "v/r/a"),
-        ("/v/r/a/", "v/r/a"),
-        ("a", None),
-        ("v/r", None),
-        ("../../../v/r/a", None),
-        ("", None),
-        (".", None),
-    ],
-)
-def test_link_means_the_address_that_it_names_in_full_or_short(link: str, address: str | None) -> None:
-    assert full_address(link, "w/r/e", {"v/r/a", "w/r/b", "w/q/c", "w/r/e"}) == address
-
-
 def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None:
     file = write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
@@ -111,11 +60,6 @@ def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None
     file.unlink()
     with pytest.raises(GoneError, match=r"w/r/e\.md can no longer be read: no such file"):
         catalog.body("w/r/e")
-
-
-def test_settings_that_cannot_be_read_are_not_absent_ones(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refuse(monkeypatch, "open", "mdmem.toml")
-    assert settings_bytes(WorkingTree(root)) == Unreadable("Permission denied")
 
 
 # The cache of parsed entries.

@@ -305,13 +305,6 @@ def test_setting_says_whether_proposals_count(
     assert sorted(standings(said(capsys, "list", cwd=tmp_path)["entries"])) == sorted(shown)
 
 
-def test_branch_does_not_decide_that_its_proposals_count(tmp_path: Path, capsys: Capture) -> None:
-    folder = superseding(tmp_path)
-    write(folder, "memory/mdmem.toml", 'proposals = "count"\n')
-    commit_all(folder)
-    assert (OLD, "binding") in standings(said(capsys, "retrieve", cwd=folder)["items"])
-
-
 CLAIM = "nav/rules/claim"
 
 
