@@ -135,7 +135,10 @@ def _options_in(body: str, decision: str) -> Iterator[str]:
 def _labelled(passages: Iterable[Passage], last: str) -> Iterator[str]:
     """Yield passages as text, each with its label unless the text before has the same; `last` is that of the lead."""
     for one in passages:
-        yield f"… {one.label if one.label != last else ''}{said(sentence.bare for sentence in one.sentences)}"
+        text = said(sentence.bare for sentence in one.sentences)
+        # A fence of code begins a line.
+        text = f"\n{text}" if text.startswith(("```", "~~~")) else text
+        yield f"… {one.label if one.label != last else ''}{text}"
         last = one.label
 
 
@@ -231,7 +234,9 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
         if within and section.heading.casefold() != "copyright":
             units = [*sentences_in(body, start, end)]
             for code in _CODE.finditer(body, start, end):
-                text = cut_at_word(code["text"].strip("\n"), SENTENCE)
+                # Sessions compare paragraphs, so code has no blank lines.
+                lines = "\n".join(line for line in code["text"].splitlines() if line.strip())
+                text = f"{code['fence']}\n{cut_at_word(lines, SENTENCE)}\n{code['fence']}"
                 units.append(Sentence(code.start(), code.end(), text, code.start()))
             for table in _TABLE.finditer(body, start, end):
                 for row in _ROW_OF_TABLE.finditer(table[0]):

@@ -109,7 +109,9 @@ class _Fitting(Struct, dict=True):
 
     @cached_property
     def best(self) -> float:
-        return max((one.score for one in self.found.items), default=0.0)
+        """Return the best score of all items, and of the drafts if no rule covers the question."""
+        drafts = self.found.proposed if self.found.basis.coverage is Coverage.NONE else ()
+        return max((one.score for one in (*self.found.items, *drafts)), default=0.0)
 
     @property
     def is_usual(self) -> bool:
@@ -231,7 +233,8 @@ class _Fitting(Struct, dict=True):
                 why = f"over the {limits.MAX_PROPOSED} drafts that are shown"
             if not (item.unconditional or item.on_path or item.score >= least):
                 why = Reason.WEAK
-            forms = (form(item) for form in (lambda one: self._excerpt(one, self.excerpts[-1]), self._line))
+            size = self.excerpts[0 if item.score == self.best else -1]
+            forms = (form(item) for form in (lambda one, size=size: self._excerpt(one, size), self._line))
             if why != Reason.OVER_BUDGET or not self._place(self.limit, forms):
                 yield item.omission(f"proposed, {why}")
 

@@ -236,7 +236,7 @@ _NOT_TEXT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
-_ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_ITEM = re.compile(r"\n[ \t]*(?:[-*+]|(?:\d{1,3}|[a-z])[.)])[ \t]+")
 # A sentence does not end at an abbreviation, at an initial, or before a lower-case letter.
 _STOPPED = (
     r"(?<![.!?].)(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bcf.)(?<!\s[A-Z].)"

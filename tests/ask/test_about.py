@@ -111,10 +111,10 @@ def test_entry_without_text_says_so(folder: Path, run: Run) -> None:
 
 
 def test_words_that_only_code_holds_are_found(folder: Path, run: Run) -> None:
-    body = f"Run it.\n\n{LONG}\n\n```sh\ndrain --all\n```\n"
+    body = f"Run it.\n\n{LONG}\n\n```sh\ndrain --all\n\ncd\n```\n"
     write_entry(folder / "memory", "nav/architecture/code", body, title="X")
     out = run("show", "code", "--about", "drain", "--format", "json").out
-    assert "drain --all" in json.loads(out)["entries"][0]["passages"]
+    assert "… \n```\ndrain --all\ncd\n```" in json.loads(out)["entries"][0]["passages"]
 
 
 def test_superseded_entry_says_so(folder: Path, run: Run) -> None:

@@ -216,3 +216,13 @@ def test_drafts_are_apart_and_five_at_most(root: Path, run: Run) -> None:
     why = {one["address"].rpartition("/")[2]: one["why"] for one in answer["omitted"]}
     assert why.pop("other") == "proposed, weak match"
     assert {*why.values()} == {"proposed, over the 5 drafts that are shown"}
+
+
+def test_draft_that_matches_far_better_than_all_rules_has_the_space_of_the_best_match(root: Path, run: Run) -> None:
+    for number in range(12):
+        put(root, "decision", f"lamp{number}", f"Lamp {number} is red. {LONG}")
+    body = f"## Decision\n\nThe scanner reads labels.\n\n## Details\n\n{LONG}\n\nIts laser is green at night."
+    put(root, "decision", "idea", body, status="draft")
+    answer = ask(run, "scanner labels laser night lamp")
+    (draft,) = answer["proposed"]
+    assert (answer["items"], "laser is green" in draft["content"]) == ([], True)

@@ -196,8 +196,9 @@ def test_sections_are_the_body_whatever_it_is(parts: list[str]) -> None:
 
 
 def test_full_stop_of_an_items_number_ends_no_sentence() -> None:
-    body = "# Decision\n\nOrders are sent:\n\n1. Only once.\n2. Never at night.\n"
-    assert [one.text for one in sentences_in(body, 12, len(body))][1:] == ["1. Only once.", "2. Never at night."]
+    body = "# Decision\n\nOrders are sent:\n\n1. Only once.\n2. Never at night.\nb. By a carrier.\n"
+    items = ["1. Only once.", "2. Never at night.", "b. By a carrier."]
+    assert [one.text for one in sentences_in(body, 12, len(body))][1:] == items
 
 
 def test_comment_and_code_hide_each_others_marks() -> None:
