@@ -72,7 +72,7 @@ MENTIONED = "mentioned by"
 class Mention(Struct, frozen=True):
     """A line under an entry of an answer: the address of a related entry, and how the two entries are related.
 
-    `said` is the sentence of the related entry that mentions the entry above. `does` is the change that this sentence
+    `sentence` is the one of the related entry that mentions the entry above. `does` is the change that this sentence
     states, for example `extends it`, or empty. A line without an address may count the `rest` of the mentions.
     """
 
@@ -80,7 +80,7 @@ class Mention(Struct, frozen=True):
     address: str
     title: str = ""
     day: str = ""
-    said: str = ""
+    sentence: str = ""
     does: str = ""
     rest: int = 0
 

@@ -14,14 +14,13 @@ from typing import NamedTuple
 from mdmem.ask.limits import ASIDE_SHARE, SENTENCE
 from mdmem.markdown.body import (
     Sentence,
+    content_fields,
     cut_at_word,
     decision_sections,
-    fitting,
-    said,
+    join_sentences,
     sections_of,
     sentences_in,
     size_of,
-    stated_fields,
     with_asides,
     without_asides,
     without_comments,
@@ -89,13 +88,14 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     from any section. Before a passage from another section than the text before it, the heading is quoted.
     """
     # A letter and its accent may be two characters; words are found in the composed form.
-    body, stated = normal(body[:_READ]), [part for part in stated_fields(entry) if part]
-    left = limit - sum(size_of(part) + 2 for part in stated)
+    body, fields = normal(body[:_READ]), [*filter(None, content_fields(entry))]
+    left = limit - sum(size_of(part) + 2 for part in fields)
     lead = _lead(body)
     sections = _units(body, weights)
-    half = _fitting(lead, left // 2)
+    half = _first_that_fit(lead, left // 2)
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
-    first = said(half) if half and beyond else _first(body, lead, left, 2 * SENTENCE if limit > SENTENCE else _RULE)
+    least = 2 * SENTENCE if limit > SENTENCE else _RULE
+    first = join_sentences(half) if half and beyond else _cut_lead(body, lead, left, least)
     options = [cut_at_word(text, SENTENCE) for text in _options_in(body, first) if text not in first]
     labelled = (without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body))
     # The last paragraph with a label such as `Update 2021:`. A heading or a label alone is no update.
@@ -113,7 +113,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
         for unit, label in zip(section.units, section.labels, strict=True)
         if lead and unit.start == lead[0].start
     )
-    return "\n\n".join([first, *added, *_labelled(best, next(leading, "")), *stated])
+    return "\n\n".join([first, *added, *_labelled(best, next(leading, "")), *fields])
 
 
 def _options_in(body: str, decision: str) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _options_in(body: str, decision: str) -> Iterator[str]:
 def _labelled(passages: Iterable[Passage], last: str) -> Iterator[str]:
     """Yield passages as text, each with its label unless the text before has the same; `last` is that of the lead."""
     for one in passages:
-        text = said(sentence.bare for sentence in one.sentences)
+        text = join_sentences(sentence.bare for sentence in one.sentences)
         # A fence of code begins a line.
         text = f"\n{text}" if text.startswith(("```", "~~~")) else text
         yield f"… {one.label if one.label != last else ''}{text}"
@@ -151,7 +151,7 @@ def rule_of(body: str) -> str:
     """Return the first sentences of the decision's first paragraph as one line of about 240 bytes."""
     body = body[:_READ]
     lead = _lead(body)
-    return " ".join(_first(body, [one for one in lead if one.block == lead[0].block], _RULE).split())
+    return " ".join(_cut_lead(body, [one for one in lead if one.block == lead[0].block], _RULE).split())
 
 
 def _lead(body: str) -> list[Sentence]:
@@ -168,17 +168,22 @@ def _lead(body: str) -> list[Sentence]:
     return []
 
 
-def _first(body: str, lead: Sequence[Sentence], limit: int, least: int = _RULE) -> str:
+def _cut_lead(body: str, lead: Sequence[Sentence], limit: int, least: int = _RULE) -> str:
     """Return the first sentences of the lead that fit, or else the first sentence, of at most `least` bytes."""
-    if fit := _fitting(lead, limit):
-        return said(fit)
+    if fit := _first_that_fit(lead, limit):
+        return join_sentences(fit)
     text = lead[0].text if lead else " ".join(without_comments(body).split())
     return cut_at_word(text, max(limit, least))
 
 
-def _fitting(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
+def _first_that_fit(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
     """Return the first sentences that fit, without a last sentence that only announces the next one."""
-    fit = fitting(lead, limit)
+    fit: list[Sentence] = []
+    for one in lead:
+        limit -= one.size
+        if limit < -1:
+            break
+        fit.append(one)
     while len(fit) > 1 and _announces(fit[-1]):
         fit.pop()
     return fit

@@ -200,7 +200,7 @@ class _Fitting(Struct, dict=True):
             if is_short:
                 one = replace(one, mentions=merge_mentions(one.mentions))
             yield one
-            one = replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
+            one = replace(one, mentions=tuple(replace(mention, sentence="") for mention in one.mentions))
             yield one
         # A line without an address only counts or lists plain mentions.
         merged = merge_mentions(one.mentions)
@@ -349,7 +349,7 @@ class _Fitting(Struct, dict=True):
         """Return the size of an item as text, in bytes."""
         head = size_of(f"{item.entry.type}{item.address}{item.entry.title}") + _AROUND
         content = size_of(item.content) + 2 * (item.content.count("\n") + 2) if item.content else 0
-        mentions = (size_of(f"{one.how}{one.address}{one.title}{one.said}") + 20 for one in item.mentions)
+        mentions = (size_of(f"{one.how}{one.address}{one.title}{one.sentence}") + 20 for one in item.mentions)
         return head + content + sum(mentions)
 
 

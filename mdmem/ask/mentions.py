@@ -50,11 +50,11 @@ class Mentions(Struct, frozen=True):
         catalog = self.workspace.catalog
         found: list[Mention] = []
         for name, address in ((name, one) for name, addresses in relations.items() for one in addresses):
-            other, said = catalog.entries[address], ""
+            other, sentence = catalog.entries[address], ""
             if name in ("amended_by", "proposed_amendments"):
                 stating = [text for text, change in self._sentences(address, entry) if change]
-                said = stating[0] if stating else rule_of(catalog.body(address))
-            found.append(Mention(RELATIONS[name], address, other.title, _day(other), said))
+                sentence = stating[0] if stating else rule_of(catalog.body(address))
+            found.append(Mention(RELATIONS[name], address, other.title, _day(other), sentence))
         known = {one.address for one in found}
         mentioning = [one for one in self._mentioning(entry) if one.address not in known]
         if found:
@@ -90,9 +90,9 @@ class Mentions(Struct, frozen=True):
         newer = (one for one in known if _age(one) >= _age(entry) and one.address != entry.address)
         candidates = [one for one in newer if catalog.lineage.is_current(one.address)]
         found = [
-            Mention(MENTIONED, other.address, other.title, _day(other), said, does)
+            Mention(MENTIONED, other.address, other.title, _day(other), sentence, does)
             for other in candidates
-            for said, does in self._sentences(other.address, entry)[:1]
+            for sentence, does in self._sentences(other.address, entry)[:1]
         ]
         found.sort(key=lambda one: not one.does)
         yield from found[:MAX_MENTIONS]
@@ -156,11 +156,11 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     numbers. `#148` is a ticket, and `ADR-0148 (other-project)` is another record; neither matches.
     """
     name = entry.address.rpartition("/")[2]
-    said = rf"{re.escape(name)}(?![\w-])"
+    own = rf"{re.escape(name)}(?![\w-])"
     if "-" not in name and not name.isdecimal():
         room = re.escape(entry.address.split("/")[1])
-        said = rf"(?<={room}/){said}|(?<=`){said}(?=`)|{said}(?=\.md\b)"
-    ways = [rf"(?P<id>{said})"]
+        own = rf"(?<={room}/){own}|(?<=`){own}(?=`)|{own}(?=\.md\b)"
+    ways = [rf"(?P<id>{own})"]
     number = RECORD_NUMBER.match(name)
     if number is not None and (number["kind"] or is_near):
         digits = number["number"].lstrip("0") or "0"

@@ -124,9 +124,9 @@ _PRO = re.compile(r"\s*[*+-]\s+(?:good|neutral|bad),? because\b", re.IGNORECASE)
 def _meaning(heading: str) -> tuple[int, bool]:
     """Return how clearly a heading announces a decision (0: not at all), and whether it announces an aside."""
     name = _name_of(heading)
-    plainness = next((len(_DECIDING) - at for at, one in enumerate(_DECIDING) if one.fullmatch(name)), 0)
+    rank = next((len(_DECIDING) - at for at, one in enumerate(_DECIDING) if one.fullmatch(name)), 0)
     is_aside = bool(name and (_ASIDE_WHOLE.fullmatch(name) or _ASIDE_BEGUN.match(name) or _ASIDE_WITHIN.search(name)))
-    return plainness, is_aside
+    return rank, is_aside
 
 
 # One answer asks several times for the sections of the same few bodies.
@@ -345,7 +345,7 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
                 at = stop
 
 
-def said(sentences: Iterable[Sentence]) -> str:
+def join_sentences(sentences: Iterable[Sentence]) -> str:
     """Join sentences to a text, with a blank line between paragraphs and a new line for each list item."""
     text, block = "", -1
     for one in sentences:
@@ -353,17 +353,6 @@ def said(sentences: Iterable[Sentence]) -> str:
             text += "\n" if one.is_item else " " if one.block == block else "\n\n"
         text, block = text + one.text, one.block
     return text
-
-
-def fitting(sentences: Iterable[Sentence], limit: int) -> list[Sentence]:
-    """Return as many of the first sentences as together have at most `limit` bytes."""
-    left, fit = limit, []
-    for one in sentences:
-        left -= one.size
-        if left < -1:
-            break
-        fit.append(one)
-    return fit
 
 
 def cut_at_word(text: str, limit: int) -> str:
@@ -403,8 +392,8 @@ def quoted(text: str) -> str:
 
 
 def content_of(entry: Entry, body: str) -> str:
-    """Return an entry's body, followed by the fields that are part of its content (see `stated_fields`)."""
-    return "\n\n".join(part for part in (body.strip(), *stated_fields(entry)) if part)
+    """Return an entry's body, followed by the fields that are part of its content (see `content_fields`)."""
+    return "\n\n".join(filter(None, (body.strip(), *content_fields(entry))))
 
 
 def is_title_alone(content: str) -> bool:
@@ -412,7 +401,7 @@ def is_title_alone(content: str) -> bool:
     return all(line.startswith("#") for line in content.splitlines() if line.strip())
 
 
-def stated_fields(entry: Entry) -> list[str]:
+def content_fields(entry: Entry) -> list[str]:
     """Return the texts of the fields that are part of an entry's content, such as steps; "" for an empty field."""
     if entry.type is EntryType.PATTERN:
         return [

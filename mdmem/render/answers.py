@@ -225,9 +225,9 @@ def mention_line(one: Mention, style: Style) -> str:
     """Return a related entry as one line; without its title if the answer shows the entry itself."""
     is_shown, address = one.address in style.shown, one.address
     day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
-    said = f": “{one_line(one.said)}”" if one.said else ""
+    sentence = f": “{one_line(one.sentence)}”" if one.sentence else ""
     title = f": {one_line(one.title)}" if one.title and not is_shown and not repeats(address, one.title) else ""
-    return f"{one.how} {address}{title}{day}{said}".rstrip()
+    return f"{one.how} {address}{title}{day}{sentence}".rstrip()
 
 
 def problems_text(basis: AnswerBasis, style: Style) -> Iterator[str]:

@@ -73,7 +73,8 @@ def _item(item: Item) -> dict[str, Any]:
 
 def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
     """Return the related entries that an answer lists under an entry, as JSON values without empty fields."""
-    return [_filled(record_json(one, "how", "address", "title", "day", "said", "does")) for one in mentions]
+    names = ("how", "address", "title", "day")
+    return [_filled(record_json(one, *names, said="sentence", does="does")) for one in mentions]
 
 
 def agents_json(answer: Answer) -> dict[str, Any]:

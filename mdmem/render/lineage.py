@@ -273,14 +273,14 @@ def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None
     title = f"Lineage of {first_of(asked, 3)}" if asked else "Supersessions and other relations"
     titles = {node.entry.address: node.entry.title for node in graph.nodes}
     # Sentences for screen readers.
-    said = [f"{one.entry.title} is {one.state}{f', {one.days}' if one.days else ''}." for one in graph.nodes]
+    sentences = [f"{one.entry.title} is {one.state}{f', {one.days}' if one.days else ''}." for one in graph.nodes]
     for edge in graph.edges:
         verb = "is " if edge.kind in (Relation.SUPERSEDED, Relation.CLAIMED) else ""
-        said.append(f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}.")
+        sentences.append(f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}.")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {described}>',
         f'<title id="lineage-title">{_text(title)}</title>',
-        f'<desc id="lineage-said">{_text(" ".join(said))}</desc>',
+        f'<desc id="lineage-said">{_text(" ".join(sentences))}</desc>',
         *([f"<style>{STYLE}</style>"] if href is None else []),
         _HEAD,
         *(line for edge in graph.edges for line in _arrow(edge, corners)),

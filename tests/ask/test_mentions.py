@@ -55,7 +55,7 @@ def test_newer_entries_that_mention_it_are_named_with_the_sentence_those_first_t
     put(root, "app/rules/adr-0010", "Labels", text, created_at="2026-03-02")
     put(root, "app/rules/adr-0002", "Old", "ADR 7 will change this.\n", created_at="2026-01-01")
     put(root, "app/rules/adr-0012", "Idea", "ADR 7 is replaced.\n", created_at="2026-05-01", status="draft")
-    assert [(one.how, one.title, one.said) for one in mentions(root, "orders")] == [
+    assert [(one.how, one.title, one.sentence) for one in mentions(root, "orders")] == [
         ("mentioned by", "Night", "This revises ADR-0007 at night."),
         ("mentioned by", "Labels", "The printer of labels, which nobody stops, tries again at noon."),
         ("mentioned by", "Mails", "We keep ADR 7 in mind."),
@@ -67,7 +67,7 @@ def test_amendment_is_named_with_its_sentence(tmp_path: Path) -> None:
     said = "Mails go out once. The rest of ADR 7 stays."
     put(root, "app/rules/night", "Night", f"{said}\n", amends=RULE, created_at="2026-03-01")
     (mention,) = mentions(root, "orders")
-    assert (mention.how, mention.said) == ("amended by", said)
+    assert (mention.how, mention.sentence) == ("amended by", said)
 
 
 def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, run: Run) -> None:

@@ -338,8 +338,8 @@ def hidden_instruction(case: Case) -> Iterator[Finding]:
         may_hide = document.fields is not None and ("<!--" in document.body or may_define)
         prose = case.prose_of(address) if may_hide else ""
         for comment in (*_COMMENT.finditer(prose), *_DEFINITION.finditer(prose)):
-            said = "" if comment[1].lstrip().startswith("mdmem:") else comment[1].lower()
-            found = next(filter(None, (expression.search(said) for expression in _ADDRESSED)), None)
+            text = "" if comment[1].lstrip().startswith("mdmem:") else comment[1].lower()
+            found = next(filter(None, (expression.search(text) for expression in _ADDRESSED)), None)
             if found is not None:
                 words = " ".join(found.group().split())
                 message = f"a comment that is not shown says `{words}`"
