@@ -12,7 +12,7 @@ from trees import meant
 from mdmem.errors import GitError
 from mdmem.store.catalog.load import EntryCache, load
 from mdmem.store.git.process import find_repository, resolve
-from mdmem.store.tree import FileKind, GitTree, Tree, TreeView, Unreadable, WorkingTree, digest_of, read_one
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeView, Unreadable, WorkingTree, read_one
 
 ODD_NAMES = ["a b.md", "größe.md", "🙂.md", "a\nb.md", 'a"b.md', "a\\b.md", "a\tb.md", "a.b.md", "-x.md"]
 ODD_NAMES += [":x.md", "*.md", "[a].md", os.fsdecode(b"caf\xe9.md"), "e\u0301.md"]
@@ -245,40 +245,7 @@ def test_root_in_a_submodule_is_read_though_a_hook_of_the_outer_one_runs(
     assert [len(tree.files()) for tree in trees(outer / "sub")] == [5, 5, 5]
 
 
-def overlay(root: Path) -> TreeView:
-    write(root, "a.md", "a")
-    write(root, "b.md", "b")
-    return TreeView(WorkingTree(root), changed={})
-
-
-A, C = "a.md", "c.md"
-
-
-@pytest.mark.parametrize(
-    ("steps", "expected"),
-    [
-        ([({A: b"new"}, [(A, C)])], {"b.md": b"b", C: b"new"}),
-        ([({A: b""}, [(A, C)])], {"b.md": b"b", C: b""}),
-        ([({}, [(A, C)]), ({C: b"c"}, [(C, A)])], {A: b"c", "b.md": b"b"}),
-    ],
-    ids=["after the change of bytes", "an empty file", "twice"],
-)
-def test_overlay_renames(
-    tmp_path: Path, steps: list[tuple[dict[str, bytes], list[tuple[str, str]]]], expected: dict[str, bytes]
-) -> None:
-    tree = overlay(tmp_path)
-    for step in steps:
-        tree = tree.with_changes(*step)
-    assert content(tree) == expected
-
-
-def test_overlay_keeps_to_what_it_read_first(tmp_path: Path) -> None:
-    tree = overlay(tmp_path)
-    content(tree)
-    write(tmp_path, "a.md", "changed meanwhile")
-    assert content(tree.with_changes({"b.md": b"new"})) == {"a.md": b"a", "b.md": b"new"}
-
-
-def test_overlay_knows_the_identity_of_changed_bytes(tmp_path: Path) -> None:
-    tree = overlay(tmp_path).with_changes({"a.md": b"new"})
-    assert tree.digests(tree.files()) == {"a.md": digest_of(b"new"), "b.md": digest_of(b"b")}
+def test_file_that_was_emptied_is_renamed_empty(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "a")
+    tree = TreeView(WorkingTree(tmp_path), changed={}).with_changes({"a.md": b""}, [("a.md", "b.md")])
+    assert content(tree) == {"b.md": b""}
