@@ -41,10 +41,7 @@ _EMPTY_VALUES = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
 class ParsedKeys(Struct, frozen=True):
-    """The parsed keys of a record: the basic fields, which the importer handles itself, other fields, and relations.
-
-    With each relation are the key and the value that keep it if it becomes no link.
-    """
+    """The parsed keys of a record: basic fields, other fields, and relations with the key and text that keep them."""
 
     basic: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
@@ -96,9 +93,17 @@ _STATUS_FACTS = frozenset(
 # The names of date fields. The day of the decision comes first, because it is the best value.
 _DATES = (
     *("date", "adr date", "decision date", "date of decision", "date decided", "decided on", "decided"),
-    *("date accepted", "accepted on", "accepted", "date approved", "approved on", "approved", "adopted"),
-    *("creation date", "date created", "created on", "created", "date proposed", "proposed on", "proposed"),
-    *("start date",),
+    *(
+        "date accepted",
+        "accepted on",
+        "accepted",
+        "date approved",
+        "approved on",
+        "approved",
+        "adopted",
+        "creation date",
+    ),
+    *("date created", "created on", "created", "date proposed", "proposed on", "proposed", "start date"),
 )
 _OTHER_FACTS = frozenset(
     {"decider", "deciders", "decision maker", "decision makers", "author", "authors", "owner", "owners"}
@@ -153,8 +158,7 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
             pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHER_FACTS else whole)]
         if not _is_fact(*pairs[0]):
             continue
-        is_line = pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
-        is_line = is_line and (preamble is None or found.start() > preamble.end())
+        is_line = preamble is None and pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
         place = section.start + found.start(), section.start + found.end()
         facts += (Fact(key, value, *place, is_line) for key, value in pairs)
         rest += [text[at : found.start()], "\n" * (found.end() - found.start())]
@@ -204,10 +208,7 @@ class Outline:
     """
 
     def __init__(self, body: str) -> None:
-        """Parse a body. The title is the first heading of the highest level, except headings such as Context.
-
-        Of several headings of that level, the first is no title if it announces an aside, or if text is above it.
-        """
+        """Parse a body. The title is the first heading of the highest level, unless it begins a part of the text."""
         sections = self.sections = sections_of(body)
         # A bold line such as `**Rejected**` may count as a heading. It is a banner.
         low = (one for one in sections if one.level > _LOWEST and not one.decision_rank)
@@ -355,10 +356,9 @@ def _set_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact]
 def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
     """Yield the parts of the body that become front matter. An ambiguous or longer status stays in the body."""
     title, parsed, section = outline.title, record.parsed_status, outline.status
-    if title is not None and record.title.casefold() in (
-        plain_title(title.heading).casefold(),
-        title.heading.casefold(),
-    ):
+    if title is not None and record.title.casefold() in {
+        one.casefold() for one in (title.heading, plain_title(title.heading))
+    }:
         yield Cut(title.span[0], title.start)
     is_certain = not parsed.is_unknown and not parsed.guess
     for one in outline.facts:

@@ -300,8 +300,7 @@ def _set_dates(workspace: Workspace, records: Mapping[str, ForeignRecord], known
 
 # A number, and before it the kind of the record. Words such as `decision` say no kind.
 _NUMBER = re.compile(
-    r"(?:(?P<kind>(?!(?:no|nr|number|decisions?|records?)(?![a-z]))[a-z]{2,10})[\s_#:.-]*)?"
-    r"(?:(?:no|nr|number|decisions?|records?)[\s_#:.-]*){0,4}#?0*(?P<number>\d{1,6})\Z",
+    r"(?:(?P<kind>[a-z]{2,10})[\s_#:.-]*)??(?:(?:no|nr|number|decisions?|records?)[\s_#:.-]*){0,4}#?0*(?P<number>\d{1,6})\Z",
     re.IGNORECASE,
 )
 
@@ -327,7 +326,7 @@ class References:
             self._by_name.setdefault(name, []).append(one)
         kind, in_name = number_of(PurePosixPath(path).stem) or ("", number)
         if in_name is not None:
-            for each in {kind} if kind else _kinds_in(one[1]):
+            for each in (kind,) if kind else _kinds_in(one[1]):
                 self._by_number.setdefault((each, in_name), []).append(one)
 
     def find(self, name: str, path: str) -> tuple[str, ...]:
@@ -338,12 +337,11 @@ class References:
         folder, number = posixpath.dirname(path), _NUMBER.match(name.strip())
         groups = [self._by_name.get(_normalized(name), [])]
         if number is not None:
-            own, _ = number_of(PurePosixPath(path).stem) or ("", 0)
+            own, stated = number_of(PurePosixPath(path).stem) or ("",), number["kind"]
+            kinds = ((kind_of(stated),),) if stated else (own[:1], _kinds_in(folder))
             value = int(number["number"])
-            kinds = ({kind_of(number["kind"])},) if number["kind"] else ({own}, _kinds_in(folder))
             groups += [[one for kind in each for one in self._by_number.get((kind, value), ())] for each in kinds]
-            if not number["kind"]:
-                groups = [[one for one in group if one[1] == folder] for group in groups]
+            groups = groups if stated else [[one for one in group if one[1] == folder] for group in groups]
         found = next(filter(None, groups), [])
         near = [one for one in found if one[1] == folder]
         return tuple(dict.fromkeys(address for address, _ in near or found))
@@ -365,10 +363,10 @@ class References:
         return found or (self.find(str(number[1]), path) if number is not None else ())
 
 
-def _kinds_in(folder: str) -> set[str]:
+def _kinds_in(folder: str) -> tuple[str, ...]:
     """Return the kinds of the records in a folder whose names have only a number. Its name may say the kind."""
     kind = kind_of(re.split(r"[\W_]+", folder)[-1])
-    return {kind} if kind in RECORD_KINDS else {kind, *RECORD_KINDS}
+    return (kind,) if kind in RECORD_KINDS else (kind, *RECORD_KINDS)
 
 
 def _slug(stem: str) -> str:

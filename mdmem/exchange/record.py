@@ -236,7 +236,7 @@ _STEM_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _DECISION = re.compile(r"ad|dec|[a-z]{1,3}dr|decision|record")
-RECORD_KINDS = frozenset({"adr", "rfc"})
+RECORD_KINDS = ("adr", "rfc")
 """The kinds of records that mdmem knows. Other words before a number may be the kind of a project's own records."""
 
 
