@@ -106,6 +106,7 @@ def without_quoted(content: bytes, sides: Sides[bytes] | None = None) -> bytes:
     `sides` are the versions that git merged. A conflict in one of them is quoted, and so is a conflict in fenced code
     that has other text than they. Without them, nobody can tell who wrote markers in code, so no conflict is left.
     """
+    texts, masked, before = sides and sides.map(_plain), content, b""
 
     def is_quoted(found: re.Match[bytes], prose: bytes) -> bool:
         whole, ours, theirs = (_plain(content[slice(*found.span(one))]) for one in (0, *ConflictSide))
@@ -114,7 +115,6 @@ def without_quoted(content: bytes, sides: Sides[bytes] | None = None) -> bytes:
         is_conflict = texts is not None and ours in texts.ours and theirs in texts.theirs
         return not is_conflict and found.re.match(prose, found.start()) is None
 
-    texts, masked, before = sides and sides.map(_plain), content, b""
     # A conflict may be around a quoted one.
     while masked != before:
         before, prose = masked, without_fenced(masked.decode("latin-1")).encode("latin-1")
@@ -162,7 +162,7 @@ class Sides(Struct, Generic[T], frozen=True):
         return (self.theirs,) if self.ancestor == self.ours else None
 
 
-class _Part(Struct, frozen=True):
+class _KeySource(Struct, frozen=True):
     """The source text of one key: the comments above it, its own lines, its value, and the comments in these lines."""
 
     name: str
@@ -185,15 +185,15 @@ class _Part(Struct, frozen=True):
         return sorted(items) if all(isinstance(item, str) for item in items) else items
 
 
-def _part(layout: Layout, name: str, above: str = "") -> _Part:
+def _key_source(layout: Layout, name: str, above: str = "") -> _KeySource:
     start, end = layout.lines(name)
-    return _Part(name, above, layout.front[start:end], layout.fields[name], frozenset(layout.comments(name)))
+    return _KeySource(name, above, layout.front[start:end], layout.fields[name], frozenset(layout.comments(name)))
 
 
-class _Parts(Struct, frozen=True):
+class _EntrySource(Struct, frozen=True):
     """The parts of a document in order. `tail` is the text between the last key and the closing fence."""
 
-    keys: Mapping[str, _Part]
+    keys: Mapping[str, _KeySource]
     tail: str
     closing: str
     body: str
@@ -211,54 +211,51 @@ class _Parts(Struct, frozen=True):
         return with_masked_targets(self.body, (*body_links(prose), *image_links(prose))).split()
 
 
-def _parts_of(document: Document) -> _Parts:
+def _split_entry(document: Document) -> _EntrySource:
     """Return the parts of a document. Raises UnpatchableError if the keys do not have lines of their own."""
     layout = layout_of(document)
     front = layout.front
     keys, end = {}, 0
     for name in layout.fields:
         start, behind = layout.lines(name)
-        keys[name] = _part(layout, name, front[end:start])
+        keys[name] = _key_source(layout, name, front[end:start])
         end = behind
     closing = document.text[layout.offset + len(front) : len(document.text) - len(document.body)]
-    return _Parts(keys, front[end:], closing, document.body)
+    return _EntrySource(keys, front[end:], closing, document.body)
 
 
-# Only a person may decide that an entry has two successors, so these lists are never joined.
-_DECIDED = frozenset({"superseded_by"})
 # The order of these lists has a meaning, so they are joined only if both sides just added items.
 _ORDERED = frozenset({"repeatable_steps", "shared_wings"})
 # Each of these fields has the date of the last time that something was done, so the later date is right.
 _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
-class _Key(Struct, frozen=True):
+class _KeyMerge(Struct, frozen=True):
     """One key in a merge: its three versions (None for a missing key) and documents. `merged` may find a conflict."""
 
     name: str
-    sides: Sides[_Part | None]
+    sides: Sides[_KeySource | None]
     documents: Sides[Document]
 
     @property
-    def present(self) -> list[_Part]:
+    def present(self) -> list[_KeySource]:
         """Return our and their version of the key, without a side that lacks the key."""
         return [part for part in (self.sides.ours, self.sides.theirs) if part is not None]
 
-    def merged(self) -> _Part | _Key | None:
+    def merged(self) -> _KeySource | _KeyMerge | None:
         """Return the merged key, None if the key is removed, or this object if the versions conflict."""
-        one = self.sides.agreed()
-        if one is not None:
-            return one[0]
+        if (agreed := self.sides.agreed()) is not None:
+            return agreed[0]
         values = [part.value for part in (*self.present, self.sides.ancestor) if part is not None]
+        can_join = all(isinstance(value, list) for value in values)
         if self.name in LISTS:
-            is_set = self.name not in _DECIDED and not any(isinstance(value, dict) for value in values)
-        else:
-            is_set = all(isinstance(value, list) for value in values)
-        if is_set:
-            return self._joined()
-        return self._chosen(*self.present) if len(self.present) == 2 else self
+            # Only a person may decide that an entry has two successors.
+            can_join = self.name != "superseded_by" and not any(isinstance(value, dict) for value in values)
+        if can_join:
+            return self._join_lists()
+        return self._choose_value(*self.present) if len(self.present) == 2 else self
 
-    def _chosen(self, ours: _Part, theirs: _Part) -> _Part | _Key:
+    def _choose_value(self, ours: _KeySource, theirs: _KeySource) -> _KeySource | _KeyMerge:
         """Return the one value that is right for both sides, or a conflict if the sides have different values."""
         meant = self.sides.map(lambda part: part and part.meaning).agreed()
         if meant is None and self.name in _LATEST:
@@ -273,24 +270,21 @@ class _Key(Struct, frozen=True):
             candidates += self._patched(meant[0])
         return self._with_comments(candidates)
 
-    def _joined(self) -> _Part | _Key | None:
+    def _join_lists(self) -> _KeySource | _KeyMerge | None:
         """Return a list with the items that either side added, and without the items that either side removed."""
-        old, ours, theirs = (
-            as_list(part and part.value) for part in (self.sides.ancestor, self.sides.ours, self.sides.theirs)
-        )
-        if self.name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
+        items = self.sides.map(lambda part: as_list(part and part.value))
+        if self.name in _ORDERED and not all(_only_adds(items.ancestor, side) for side in (items.ours, items.theirs)):
             return self
-        known = Sides(old, ours, theirs).map(lambda items: set(map(_key_of, items)))
-        kept = [one for one in ours if _key_of(one) in known.theirs or _key_of(one) not in known.ancestor]
-        added = [one for one in theirs if _key_of(one) not in known.ancestor and _key_of(one) not in known.ours]
-        meant = [*kept, *added]
-        if not meant:
+        known = items.map(lambda some: set(map(_hashable, some)))
+        merged = [one for one in items.ours if _hashable(one) in known.theirs or _hashable(one) not in known.ancestor]
+        merged += [one for one in items.theirs if _hashable(one) not in known.ancestor | known.ours]
+        if not merged:
             above = {part.above for part in self.present} - {self.sides.ancestor.above if self.sides.ancestor else ""}
             # The key is removed, unless that would delete a comment that one side added.
             return self if above or self._new_comments() else None
-        return self._with_comments([one for one in self._patched(meant) if as_list(one.value) == meant])
+        return self._with_comments([one for one in self._patched(merged) if as_list(one.value) == merged])
 
-    def _patched(self, value: str | list[Any]) -> Iterator[_Part]:
+    def _patched(self, value: str | list[Any]) -> Iterator[_KeySource]:
         """Yield our version of the key and then their version, each patched to have the merged value."""
         for document, part in ((self.documents.ours, self.sides.ours), (self.documents.theirs, self.sides.theirs)):
             if part is None:
@@ -300,9 +294,11 @@ class _Key(Struct, frozen=True):
             with suppress(UnpatchableError, TypeError):
                 relations = [Relation(**one) for one in new] if self.name == "relations" else []
                 edits = add_relations(document, relations) if relations else set_fields(document, {self.name: value})
-                yield _part(layout_of(parse_document(document.path, apply_edits(document.data, edits))), self.name)
+                yield _key_source(
+                    layout_of(parse_document(document.path, apply_edits(document.data, edits))), self.name
+                )
 
-    def _with_comments(self, candidates: Sequence[_Part]) -> _Part | _Key:
+    def _with_comments(self, candidates: Sequence[_KeySource]) -> _KeySource | _KeyMerge:
         """Return the first candidate that has every comment that a side added, below the comments above the key."""
         old = self.sides.ancestor.above if self.sides.ancestor else ""
         above = Sides(old, self.present[0].above, self.present[-1].above).agreed()
@@ -321,7 +317,7 @@ class _Key(Struct, frozen=True):
         return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)
 
 
-def _key_of(item: Any) -> str:
+def _hashable(item: Any) -> str:
     """Return a text that is the same for equal items. Unlike a list, a text can be hashed."""
     return json.dumps(item, sort_keys=True)
 
@@ -353,12 +349,10 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
 
     Where no merge key by key is possible, git merges the file as text. Raises the errors of `merge_text`.
     """
-    one = sides.agreed()
-    if one is not None:
-        return EntryMerge(one[0])
+    if (agreed := sides.agreed()) is not None:
+        return EntryMerge(agreed[0])
     with suppress(UnpatchableError):
-        outcome = _merge_by_key(path, sides, merge_text, marks or Marks())
-        if outcome is not None:
+        if (outcome := _merge_by_key(path, sides, merge_text, marks or Marks())) is not None:
             return outcome
     content, has_conflict = merge_text(sides)
     return EntryMerge(content, (BODY,) if has_conflict else (), is_plain=True)
@@ -375,19 +369,19 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     if not (_is_entry(ours) and _is_entry(theirs) and ancestor.fields is not None):
         return None
     documents = Sides(ancestor, ours, theirs)
-    parts = documents.map(_parts_of)
+    parts = documents.map(_split_entry)
     tail = parts.map(lambda one: one.tail).agreed()
     # Both sides changed the comments below the last key. There is no key to mark as the conflict.
     if tail is None:
         return None
-    keys: list[_Part | _Key] = []
+    keys: list[_KeySource | _KeyMerge] = []
     lost = _lost_by_ending(parts)
     for name in _merged_order(parts.map(lambda one: tuple(one.keys))):
         versions = Sides(parts.ancestor.keys.get(name), parts.ours.keys.get(name), parts.theirs.keys.get(name))
-        key = _Key(name, versions, documents)
+        key = _KeyMerge(name, versions, documents)
         merged = key if name in lost else key.merged()
         keys += [merged] if merged is not None else []
-    if not all(_is_meant(keys, f"---{opening}", tail[0], side) for side in ConflictSide):
+    if not all(_parses_as_merged(keys, f"---{opening}", tail[0], side) for side in ConflictSide):
         return None
     bodies = parts.map(lambda one: one.body.encode())
     # Without an ancestor, git marks each line that differs.
@@ -397,16 +391,16 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     closing = (parts.map(lambda one: one.closing).agreed() or (parts.ours.closing,))[0]
     # If there is a body, the closing fence needs a line break.
     closing = closing if closing.endswith("\n") or not body else f"---{opening}"
-    front = "".join(one.text if isinstance(one, _Part) else one.hunk(marks, opening) for one in keys)
+    front = "".join(one.text if isinstance(one, _KeySource) else one.hunk(marks, opening) for one in keys)
     text = f"---{opening}{front}{tail[0]}{closing}".encode() + body
     has_mark = documents.map(lambda one: one.data.startswith(codecs.BOM_UTF8))
     if has_mark.ours if not sides.ancestor else has_mark.agreed() == (True,):
         text = codecs.BOM_UTF8 + text
-    conflicts = tuple(one.name for one in keys if isinstance(one, _Key))
+    conflicts = tuple(one.name for one in keys if isinstance(one, _KeyMerge))
     return EntryMerge(text, (*conflicts, *([BODY] if has_conflict else [])))
 
 
-def _lost_by_ending(parts: Sides[_Parts]) -> frozenset[str]:
+def _lost_by_ending(parts: Sides[_EntrySource]) -> frozenset[str]:
     """Return the keys (and `body`) to mark if one side ended the entry and the other changed what it says.
 
     Otherwise the change would be only in the deprecated file. A correction, with a new `editorial_at`, is no change.
@@ -427,9 +421,9 @@ def _is_entry(document: Document) -> bool:
     return fields is not None and (is_manifest or {"type", "status"} <= fields.keys())
 
 
-def _is_meant(keys: Sequence[_Part | _Key], opening: str, tail: str, side: ConflictSide) -> bool:
+def _parses_as_merged(keys: Sequence[_KeySource | _KeyMerge], opening: str, tail: str, side: ConflictSide) -> bool:
     """Return whether the front matter parses to the merged values. `side` is used for each conflict."""
-    chosen = [one if isinstance(one, _Part) else getattr(one.sides, side.value) for one in keys]
+    chosen = [one if isinstance(one, _KeySource) else getattr(one.sides, side.value) for one in keys]
     there = [part for part in chosen if part is not None]
     text = "".join((opening, *(part.text for part in there), tail, "---\n"))
     found = parse_document("README.md", text.encode()).fields

@@ -55,9 +55,9 @@ def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, .
     changes = []
     for name, value in sorted(values.items(), key=lambda pair: rank_of(pair[0])):
         if name in layout.fields:
-            changes += [] if _has_value(layout.fields, name, value) else [_changed(layout, name, value)]
+            changes += [] if _has_value(layout.fields, name, value) else [_field_change(layout, name, value)]
         elif value or value == "":
-            source = new_source(name, value) if isinstance(value, str) else _flow([scalar(item) for item in value])
+            source = new_source(name, value) if isinstance(value, str) else _flow_list([scalar(item) for item in value])
             at = layout.insert_offset(name)
             line = f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}"
             changes.append(_Change(at, at, line))
@@ -71,7 +71,8 @@ def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit
     new = [item for item in dict.fromkeys(items) if item not in old]
     if name not in layout.fields:
         return set_fields(document, {name: new})
-    return _with_slots(document, layout, name, [*map(_Slot, range(len(old))), *(_Slot(None, item) for item in new)])
+    wanted = [*map(_WantedItem, range(len(old))), *(_WantedItem(text=item) for item in new)]
+    return _list_edits(document, layout, name, wanted)
 
 
 def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
@@ -86,15 +87,15 @@ def replace_items(document: Document, name: str, texts: Mapping[int, str | None]
     """
     layout = layout_of(document)
     items, node = as_list(layout.fields[name]), layout.fields.nodes[name][1]
-    slots = {place: _Slot(place) for place in range(len(items))}
-    for place, text in texts.items():
-        if place not in slots:
-            raise IndexError(f"`{name}` has no item {place}")
+    wanted = {index: _WantedItem(index) for index in range(len(items))}
+    for index, text in texts.items():
+        if index not in wanted:
+            raise IndexError(f"`{name}` has no item {index}")
         if text is None:
-            del slots[place]
-        elif items[place] != text or not is_scalar(node.value[place] if is_sequence(node) else node):
-            slots[place] = _Slot(place, text)
-    return _with_slots(document, layout, name, list(slots.values()))
+            del wanted[index]
+        elif items[index] != text or not is_scalar(node.value[index] if is_sequence(node) else node):
+            wanted[index] = _WantedItem(index, text)
+    return _list_edits(document, layout, name, list(wanted.values()))
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
@@ -106,10 +107,8 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
         raise layout.refusal(f"has both `{old}` and `{new}`", "keep one of the two")
     key = layout.fields.nodes[old][0]
     change = _Change(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
-    meant = {new if name == old else name: value for name, value in layout.fields.items()}
-    return _verified_edits(
-        document, layout, [change], lambda after: (after.body, after.fields) == (document.body, meant)
-    )
+    meant = document.body, {new if name == old else name: value for name, value in layout.fields.items()}
+    return _verified_edits(document, layout, [change], lambda after: (after.body, after.fields) == meant)
 
 
 def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
@@ -117,13 +116,13 @@ def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[E
     layout = layout_of(document)
     node, meant = layout.fields.nodes[_RELATIONS][1], as_list(layout.fields[_RELATIONS]).copy()
     changes = []
-    for place, to in targets.items():
-        mapping = node.value[place] if is_sequence(node) else node
+    for index, to in targets.items():
+        mapping = node.value[index] if is_sequence(node) else node
         value = next((value for key, value in mapping.value if key.value == _TO), None)
         if not is_scalar(value):
             raise layout.refusal(f"has no `{_TO}` in an item of `{_RELATIONS}`", "write it by hand")
         changes.append(_scalar_change(layout, value, to, name=_TO))
-        meant[place] = {**meant[place], _TO: to}
+        meant[index] = {**meant[index], _TO: to}
     return _verified_edits(document, layout, changes, lambda after: verify(document, after, {_RELATIONS: meant}))
 
 
@@ -133,8 +132,8 @@ def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Ed
     node = layout.fields.nodes[_RELATIONS][1] if _RELATIONS in layout.fields else None
     old, sources = as_list(layout.fields.get(_RELATIONS)), [relation_item(one) for one in relations]
     if is_sequence(node):
-        slots = [*map(_Slot, range(len(old))), *(_Slot(None, source=source) for source in sources)]
-        change = _changed_list(layout, _RELATIONS, slots)
+        wanted = [*map(_WantedItem, range(len(old))), *(_WantedItem(source=source) for source in sources)]
+        change = _list_change(layout, _RELATIONS, wanted)
     else:
         at = layout.insert_offset(_RELATIONS) if node is None else layout.lines(_RELATIONS)[1]
         lines = [f"{_RELATIONS}:"] if node is None else []
@@ -196,7 +195,7 @@ def _has_value(fields: Fields, name: str, value: Any) -> bool:
     return current == value or (name in LISTS and current == [value])
 
 
-def _changed(layout: Layout, name: str, value: Value) -> _Change:
+def _field_change(layout: Layout, name: str, value: Value) -> _Change:
     """Return the change that gives a key a new value in the style (quotes, list form) of the old value."""
     node, old = layout.fields.nodes[name][1], as_list(layout.fields[name])
     if not value and value != "":
@@ -206,79 +205,79 @@ def _changed(layout: Layout, name: str, value: Value) -> _Change:
     if any(not isinstance(item, str | None) for item in old):
         raise layout.refusal(f"has nested values in `{name}`", "change it by hand")
     if not isinstance(value, str) or name in LISTS:
-        wanted = [value] if isinstance(value, str) else list(value or ())
-        slots: list[_Slot] = []
+        new = [value] if isinstance(value, str) else list(value or ())
+        wanted: list[_WantedItem] = []
         # Equal items stay, and others are replaced in order. Without `autojunk`, many equal items would take n² steps.
-        for tag, start, end, first, behind in SequenceMatcher(None, old, wanted).get_opcodes():
-            for place, text in enumerate(wanted[first:behind], start):
-                slots.append(_Slot(place if place < end else None, None if tag == "equal" else text))
-        return _changed_list(layout, name, slots)
+        for tag, start, end, first, behind in SequenceMatcher(None, old, new).get_opcodes():
+            for index, text in enumerate(new[first:behind], start):
+                wanted.append(_WantedItem(index if index < end else None, None if tag == "equal" else text))
+        return _list_change(layout, name, wanted)
     # A single value replaces a whole list.
     if is_sequence(node) and node.flow_style:
         return _Change(node.start_mark.index, node.end_mark.index, new_source(name, value), keeps=name)
     return _Change(layout.colon(name), content_end(layout.front, node), f" {new_source(name, value)}", keeps=name)
 
 
-class _Slot(NamedTuple):
+class _WantedItem(Struct, frozen=True):
     """One item of the wanted list: an old item by its index, an old item with a new text, or a new item."""
 
-    old: int | None
+    index: int | None = None
     text: str | None = None
     source: str | None = None
 
 
-def _with_slots(document: Document, layout: Layout, name: str, slots: Sequence[_Slot]) -> tuple[Edit, ...]:
+def _list_edits(document: Document, layout: Layout, name: str, wanted: Sequence[_WantedItem]) -> tuple[Edit, ...]:
     old = as_list(layout.fields[name])
-    meant = [old[slot.old] if slot.old is not None and slot.text is None else slot.text for slot in slots]
-    change = _changed_list(layout, name, slots)
+    meant = [old[one.index] if one.index is not None and one.text is None else one.text for one in wanted]
+    change = _list_change(layout, name, wanted)
     return _verified_edits(document, layout, [change], lambda after: verify(document, after, {name: meant}))
 
 
-def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
+def _list_change(layout: Layout, name: str, wanted: Sequence[_WantedItem]) -> _Change:
     """Return the change that replaces the items of a list by the wanted items, or removes the key if there are none."""
     node: Any = layout.fields.nodes[name][1]
-    if not slots:
+    if not wanted:
         return _Change(*layout.lines(name), "")
     old = layout.fields[name]
     if is_scalar(node):
-        texts = [node.value if slot.text is None else slot.text for slot in slots]
-        if len(slots) == 1 and old is not None:
+        texts = [node.value if one.text is None else one.text for one in wanted]
+        if len(wanted) == 1 and old is not None:
             return _scalar_change(layout, node, texts[0], name=name)
         # Several items turn a single text or an empty value into a flow list.
-        return _value_change(layout, node, _flow([_item_source([node], text, in_flow=True) for text in texts]), name)
+        source = _flow_list([_item_source([node], text, in_flow=True) for text in texts])
+        return _value_change(layout, node, source, name)
     if not is_sequence(node):
         raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
     parts = _parse_flow(layout, node) if node.flow_style else _parse_block(layout, node)
-    kept = {slot.old for slot in slots}
-    removed = [item for place, item in enumerate(old) if place not in kept]
-    texts_removed = {item for item in removed if isinstance(item, str)}
+    kept = {one.index for one in wanted}
+    removed = [item for index, item in enumerate(old) if index not in kept]
     nodes = {item.value: item for item in reversed(node.value) if is_scalar(item)}
     at, items = 0, []
-    for slot in slots:
-        if slot.old is None:
-            known = [nodes[slot.text]] if slot.text in nodes else node.value[-1:]
-            source = slot.source or _item_source(known, slot.text or "", in_flow=node.flow_style)
-            items.append(replace(parts.new, source=source))
+    for one in wanted:
+        if one.index is None:
+            known = [nodes[one.text]] if one.text in nodes else node.value[-1:]
+            source = one.source or _item_source(known, one.text or "", in_flow=node.flow_style)
+            items.append(replace(parts.template, source=source))
             continue
         # Comments above a removed item stay.
-        above = "".join(one.above for one in parts.items[at : slot.old])
-        item, at = parts.items[slot.old], slot.old + 1
-        if slot.text is not None:
-            item = _replaced(layout, name, slot.old, slot.text, item)
+        above = "".join(one.above for one in parts.items[at : one.index])
+        item, at = parts.items[one.index], one.index + 1
+        if one.text is not None:
+            item = _with_text(layout, name, one.index, one.text, item)
         items.append(replace(item, above=above + item.above))
     foot = "".join(one.above for one in parts.items[at:])
-    is_moved = any(slot.old is None and slot.text in texts_removed for slot in slots)
+    is_moved = any(one.index is None and one.text in removed for one in wanted)
     # A removed line may lose its comment, unless the same item is added again at another place.
-    keeps = None if removed and parts.by_line and not is_moved else name
+    keeps = None if removed and parts.has_lines and not is_moved else name
     return parts.change(layout.front, items, foot, keeps)
 
 
-def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> _Item:
+def _with_text(layout: Layout, name: str, index: int, text: str, item: _ItemSource) -> _ItemSource:
     """Return a list item with a new text, in the style of the old item."""
-    if not isinstance(layout.fields[name][place], str | None):
+    if not isinstance(layout.fields[name][index], str | None):
         raise layout.refusal(f"has a nested value as an item of `{name}`", "change the item by hand")
     value: Any = layout.fields.nodes[name][1]
-    node = value.value[place]
+    node = value.value[index]
     if not is_scalar(node):
         if "#" in item.source:
             raise layout.comment_lost(name)
@@ -289,7 +288,7 @@ def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> 
     return replace(item, source=source)
 
 
-def _flow(sources: Sequence[str]) -> str:
+def _flow_list(sources: Sequence[str]) -> str:
     return f"[{', '.join(sources)}]"
 
 
@@ -331,29 +330,29 @@ def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str
     return restyled(text, style, in_flow=in_flow, is_typed=known is not None and is_bare(text))
 
 
-class _Item(Struct):
+class _ItemSource(Struct):
     """The source of one list item: the comment lines above it, the indentation and dash, and the rest of the line."""
 
-    source: str
+    source: str = ""
     above: str = ""
     lead: str = ""
     rest: str = ""
 
 
 class _ListSource(Struct):
-    """A list split into its parts; `new` is a template for new items, `by_line` means that each has its own lines."""
+    """A list split into its parts, with a template for new items. With `has_lines`, each item has its own lines."""
 
     start: int
     end: int
-    items: list[_Item]
-    new: _Item
-    by_line: bool = True
+    items: list[_ItemSource]
+    template: _ItemSource
+    has_lines: bool = True
     head: str = ""
     comma: str = ""
     last_comma: str = ""
     foot: str = ""
 
-    def change(self, front: str, items: Sequence[_Item], below: str, keeps: str | None) -> _Change:
+    def change(self, front: str, items: Sequence[_ItemSource], below: str, keeps: str | None) -> _Change:
         """Return the change to other items, with `below` as the comment lines after them."""
         commas = [*[self.comma] * (len(items) - 1), self.last_comma]
         pairs = zip(items, commas, strict=True)
@@ -371,7 +370,7 @@ def _parse_flow(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
     front, start, end = layout.front, node.start_mark.index, node.end_mark.index
     spans = [(item.start_mark.index, content_end(front, item)) for item in node.value]
     head = _LINE_REST.match(front, start + 1, end - 1)
-    items: list[_Item] = []
+    items: list[_ItemSource] = []
     at, last_comma = head.end() if head else start, ""
     for first, behind in spans if head else ():
         above, line_end, lead = front[at:first].rpartition("\n")
@@ -380,22 +379,23 @@ def _parse_flow(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
         if rest is None or lead.strip():
             break
         at, last_comma = rest.end(), "," if comma else ""
-        items.append(_Item(front[first:behind], above + line_end, lead, rest[0]))
+        items.append(_ItemSource(front[first:behind], above + line_end, lead, rest[0]))
     if head and len(items) == len(spans):
-        new = _Item("", "", items[-1].lead if items else "  ", layout.line_break(head.end()))
+        template = _ItemSource(lead=items[-1].lead if items else "  ", rest=layout.line_break(head.end()))
         opening, foot = front[start : head.end()], front[at:end]
-        return _ListSource(start, end, items, new, head=opening, comma=",", last_comma=last_comma, foot=foot)
-    items = [_Item(front[first:behind]) for first, behind in spans]
-    if not items or "\n" in front[start:end]:
-        return _ListSource(start, end, items, _Item(""), by_line=False, head="[", comma=", ", foot="]")
-    between = front[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
-    opening, foot = front[start : spans[0][0]], front[spans[-1][1] : end]
-    return _ListSource(start, end, items, _Item(""), by_line=False, head=opening, comma=between, foot=foot)
+        return _ListSource(start, end, items, template, head=opening, comma=",", last_comma=last_comma, foot=foot)
+    items = [_ItemSource(front[first:behind]) for first, behind in spans]
+    opening, between, foot = "[", ", ", "]"
+    if items and "\n" not in front[start:end]:
+        # Keep the blanks of a list on one line.
+        opening, foot = front[start : spans[0][0]], front[spans[-1][1] : end]
+        between = front[spans[0][1] : spans[1][0]] if len(spans) > 1 else between
+    return _ListSource(start, end, items, _ItemSource(), has_lines=False, head=opening, comma=between, foot=foot)
 
 
 def _parse_block(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
     front, column = layout.front, node.start_mark.column
-    items: list[_Item] = []
+    items: list[_ItemSource] = []
     start = at = -1
     for item in node.value:
         first, behind = item.start_mark.index, content_end(front, item)
@@ -406,7 +406,7 @@ def _parse_block(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
         above = front[at:line] if items else ""
         start = start if items else line
         at = layout.next_line(max(behind, line + column))
-        items.append(_Item(front[first:behind], above, front[line:first], front[behind:at]))
+        items.append(_ItemSource(front[first:behind], above, front[line:first], front[behind:at]))
     lead = items[0].lead
-    new = _Item("", "", lead if _DASH.fullmatch(lead) else f"{' ' * column}- ", layout.line_break(at))
-    return _ListSource(start, at, items, new)
+    lead = lead if _DASH.fullmatch(lead) else f"{' ' * column}- "
+    return _ListSource(start, at, items, _ItemSource(lead=lead, rest=layout.line_break(at)))
