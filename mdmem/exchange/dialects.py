@@ -93,17 +93,9 @@ _STATUS_FACTS = frozenset(
 # The names of date fields. The day of the decision comes first, because it is the best value.
 _DATES = (
     *("date", "adr date", "decision date", "date of decision", "date decided", "decided on", "decided"),
-    *(
-        "date accepted",
-        "accepted on",
-        "accepted",
-        "date approved",
-        "approved on",
-        "approved",
-        "adopted",
-        "creation date",
-    ),
-    *("date created", "created on", "created", "date proposed", "proposed on", "proposed", "start date"),
+    *("date accepted", "accepted on", "accepted", "date approved", "approved on", "approved", "adopted"),
+    *("creation date", "date created", "created on", "created"),
+    *("date proposed", "proposed on", "proposed", "start date"),
 )
 _OTHER_FACTS = frozenset(
     {"decider", "deciders", "decision maker", "decision makers", "author", "authors", "owner", "owners"}
@@ -219,7 +211,7 @@ class Outline:
         is_below = title is not None and any(one.level for one in sections[: sections.index(title)] if one not in bold)
         if title is not None:
             is_part = is_below or title.decision_rank or title.name == "context" or _STATUS.match(title.name)
-            is_first = sections[0].level or not without_comments(sections[0].text).strip()
+            is_first = sections[0].level or not _facts_in(sections[0])[1].strip()
             is_sure = levels.count(top) == 1 or is_first or _NUMBERED.match(title.heading[:300])
             if is_part or not is_sure or (title.is_aside and levels.count(top) > 1):
                 title = None

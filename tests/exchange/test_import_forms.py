@@ -141,6 +141,7 @@ NAMES: dict[str, Form] = {
     "use-3-queues": ("# Motivation\n\nx\n\n# Design\n\nWe do.\n", {"title": "Use 3 queues"}),
     "0211": ("Text.\n\n# Introduction\n\nx\n\n# Design\n\nWe do.\n", {"title": "0211"}),
     "0212-numbered": ("Text.\n\n# 212. A title\n\nx\n\n# Design\n\nWe do.\n", {"title": "A title"}),
+    "0218-date": ("Date: 2024-01-02\n\n# A title\n\nx\n\n# Design\n\nWe do.\n", {"title": "A title"}),
     "0213-preamble": (
         "```\nEIP: 213\nTitle: A title\nStatus: Final\nCreated: 2016-11-04\nReplaces: 214\n```\n### Rules\n\nWe do.\n",
         {"title": "A title", "created_at": "2016-11-04", "supersedes": [f"{PLACE}/0214-old"], **ACTIVE},
