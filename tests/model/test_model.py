@@ -34,7 +34,6 @@ from mdmem.model.entry import (
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
 from mdmem.model.globs import all_matches, any_match, fixed_part, script_pattern
 from mdmem.model.schema import read_entry, read_wing
-from mdmem.model.text import visible
 from mdmem.record import pack, unpack
 from mdmem.store.catalog.addresses import LoadedFile
 from mdmem.store.catalog.load import read_dates
@@ -110,10 +109,6 @@ def test_title_of_an_address_is_the_id_in_words() -> None:
     assert [title_of(one) for one in addresses] == ["Single executor", "Snake case", "", "X"]
 
 
-def test_visible_writes_invisible_characters_as_numbers() -> None:
-    assert visible("own\u200ber\x07") == "own<U+200B>er<U+0007>"
-
-
 def test_every_attribute_is_a_field() -> None:
     assert set(Entry.__struct_fields__) - {"address", "unread"} == KNOWN_FIELDS
     assert set(Wing.__struct_fields__) - {"name", "has_manifest"} == WING_FIELDS
@@ -137,11 +132,11 @@ def test_example_is_read_without_a_flaw(field: Field) -> None:
 ADDRESS = "w/r/some-entry"
 
 
-def read(stated: str, *, kind: str = "note", heading: str | None = None) -> tuple[Entry | None, tuple[Flaw, ...]]:
+def read(stated: str, *, kind: str = "note") -> tuple[Entry | None, tuple[Flaw, ...]]:
     """Return the entry of a valid front matter with some lines added."""
     fields, troubles = read_fields(f"type: {kind}\nstatus: active\ncreated_at: 2026-03-05\n{stated}\n")
     assert fields is not None, troubles
-    return read_entry(ADDRESS, fields, heading)
+    return read_entry(ADDRESS, fields, None)
 
 
 def value_of(name: str, stated: str, *, kind: str = "note") -> Any:
@@ -208,22 +203,6 @@ def test_relations_are_pairs_of_type_and_target() -> None:
 @pytest.mark.parametrize("stated", ["x-team: a", "x-deep: {a: [b, {c: d}]}", "x-empty:"])
 def test_fields_of_others_are_kept_and_never_interpreted(stated: str) -> None:
     assert read(stated) == read("")
-
-
-@pytest.mark.parametrize(
-    ("stated", "heading", "title"),
-    [
-        ("title: Stated", "Heading", "Stated"),
-        ("", "Heading", "Heading"),
-        ("", None, "Some entry"),
-        ("title:", "Heading", "Heading"),
-        ('title: ""', None, "Some entry"),
-    ],
-)
-def test_title_is_the_field_else_the_heading_else_the_id(stated: str, heading: str | None, title: str) -> None:
-    one, _ = read(stated, heading=heading)
-    assert one is not None
-    assert one.title == title
 
 
 @pytest.mark.parametrize(

@@ -131,30 +131,12 @@ def test_edit_of_the_same_size_and_time_is_seen(racy: int, asked: Asked, monkeyp
     assert asked.titles() == ["Drops"]
 
 
-def test_supersession_written_by_hand_is_seen(asked: Asked) -> None:
-    write_entry(asked.folder / "memory", "nav/rules/new-crane", "It winds.\n", title="Winds", supersedes=ADDRESS)
-    ended = {"status": "deprecated", "superseded_by": "nav/rules/new-crane", "deprecated_at": "2026-04-01"}
-    write_entry(asked.folder / "memory", ADDRESS, "The crane lifts.\n", title="Lifts", **ended)
-    hits = asked.said("search")["hits"]
-    assert [(hit["title"], hit["via"]) for hit in hits] == [("Winds", [ADDRESS])]
-
-
 def test_each_worktree_gets_its_own_answer(asked: Asked, tmp_path: Path) -> None:
     git(asked.folder, "worktree", "add", "-q", str(tmp_path / "second"))
     second = Asked(asked.capsys, tmp_path / "second")
     write_crane(second.folder, "Drops")
     for _ in range(2):
         assert (asked.titles(), second.titles()) == (["Lifts"], ["Drops"])
-
-
-def test_change_of_many_files_is_seen(asked: Asked) -> None:
-    for number in range(100):
-        write_crane(asked.folder, f"Number {number}", f"nav/many/crane-{number:03}")
-    found = asked.said("search")
-    assert (found["total"], found["degraded"], found["source"]) == (101, False, "index")
-    for number in range(100):
-        (asked.folder / f"memory/nav/many/crane-{number:03}.md").unlink()
-    assert asked.titles() == ["Lifts"]
 
 
 # What becomes of the index, and whether the answer that follows has to say so.
@@ -180,7 +162,10 @@ def as_answered(said: dict[str, Any]) -> tuple[bool, str]:
     return said["degraded"], said["source"]
 
 
-def test_lock_that_another_process_holds_gives_the_same_answer_marked_degraded(folder: Path, capsys: Capture) -> None:
+def test_lock_that_another_process_holds_gives_the_same_answer_marked_degraded(
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FullTextIndex.refresh.__kwdefaults__, "wait", 0.1)
     write_crane(folder, "Lifts")
     who = Asked(capsys, folder)
     with held_lock(folder):
