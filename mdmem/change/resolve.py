@@ -118,37 +118,42 @@ class MergeConflicts(Struct, frozen=True):
 def find_conflicts(workspace: Workspace) -> MergeConflicts:
     """Return the conflicts: unmerged files, files with conflict markers, and entries that two others supersede."""
     found, paths = _find(workspace)
-    location, repository = workspace.location, workspace.location.repository
-    operation, fixed = state_of(repository) if repository is not None else None, set[str]()
+    location, operation = workspace.location, _operation(workspace)
     if any(one.kind is ConflictKind.MOVED for one in found):
         # Their choice changes other files, so the next conflicts and commands are only known then.
         return MergeConflicts(tuple(found), operation, then=(location.command("resolve"),))
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
-    if repository is not None and operation is not None:
-        # An earlier resolution may have written entries with a supersession, or with the reason of a removed one, and
-        # `mdmem check --fix` files with new findings in git's index. Stage these files, too, if they are not staged.
-        # If both sides moved an entry, any entry may have had a link to it.
-        entries, is_moved = workspace.catalog.entries.values(), any(workspace.bytes_of(path) is None for path in paths)
-        written = {one.path for one in entries if is_moved or one.supersedes or one.superseded_by or one.reason}
-        # If the conflict is in the settings, the conflicts of entries are shown nevertheless.
-        with suppress(MdmemError):
-            staged = check(workspace.at(Snapshot(staged=True)), CheckRequest())
-            report = check(workspace, CheckRequest())
-            written |= {one.place.path for one in staged.findings if one.new}
-            caused = {(one.code, one.place.path) for one in staged.findings if one.new or staged.fails(one)}
-            fixable = [one for one in report.findings if one.fix is not None and one.fix.is_safe]
-            caused |= {(one.code, one.place.path) for one in fixable if one.place.path in paths}
-            fixes = [one for one in fixable if is_moved or (one.code, one.place.path) in caused]
-            # Fixes come first only if the hook would refuse one of these findings, or if two links may be one now.
-            if is_moved or any(map(report.fails, fixes)):
-                fixed = {edit.path for one in fixes if one.fix is not None for edit in one.fix.edits}
-        states = list_file_status(repository, [f"{location.prefix}{path}" for path in sorted(written)])
-        unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
-        touched |= {path.removeprefix(location.prefix) for path in unstaged}
+    unstaged, fixed = _other_files(workspace, paths) if operation is not None else (set[str](), set[str]())
     # The choices for an entry that one side deleted are git commands, after which there is nothing to stage.
-    steps = _completing_commands(workspace, (touched | fixed) - {one.path for one in found if one.kind in _DELETED})
+    deleted = {one.path for one in found if one.kind in _DELETED}
+    steps = _completing_commands(workspace, (touched | unstaged | fixed) - deleted)
     return MergeConflicts(tuple(found), operation, (location.command("check --fix"), *steps) if fixed else steps)
+
+
+def _other_files(workspace: Workspace, paths: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return the unstaged files that were written for earlier conflicts, and the files that `check --fix` changes."""
+    # If both sides moved an entry, any entry may have had a link to it.
+    entries, is_moved = workspace.catalog.entries.values(), any(workspace.bytes_of(path) is None for path in paths)
+    # An earlier resolution may have written entries with a supersession, or with the reason of a removed one.
+    written = {one.path for one in entries if is_moved or one.supersedes or one.superseded_by or one.reason}
+    fixed: set[str] = set()
+    # If the conflict is in the settings, the conflicts of entries are shown nevertheless.
+    with suppress(MdmemError):
+        staged, report = check(workspace.at(Snapshot(staged=True)), CheckRequest()), check(workspace, CheckRequest())
+        # `mdmem check --fix` may have written files that have new findings in git's index.
+        written |= {one.place.path for one in staged.findings if one.new}
+        caused = {(one.code, one.place.path) for one in staged.findings if one.new or staged.fails(one)}
+        fixable = [(one, one.fix) for one in report.findings if one.fix is not None and one.fix.is_safe]
+        caused |= {(one.code, one.place.path) for one, _ in fixable if one.place.path in paths}
+        fixes = [(one, fix) for one, fix in fixable if is_moved or (one.code, one.place.path) in caused]
+        # Fixes come first only if the hook would refuse one of these findings, or if two links may be one now.
+        if is_moved or any(report.fails(one) for one, _ in fixes):
+            fixed = {edit.path for _, fix in fixes for edit in fix.edits}
+    prefix = workspace.location.prefix
+    states = list_file_status(workspace.location.get_repository(), [f"{prefix}{path}" for path in sorted(written)])
+    unstaged = (one.path for one in states if not one.is_untracked and one.code[-1] != ".")
+    return {path.removeprefix(prefix) for path in unstaged}, fixed
 
 
 def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
@@ -194,10 +199,14 @@ def _conflict_of_places(workspace: Workspace, path: str, other: str) -> MergeCon
     return MergeConflict(path=path, kind=ConflictKind.MOVED, other=theirs, choices=choices)
 
 
+def _operation(workspace: Workspace) -> str | None:
+    repository = workspace.location.repository
+    return state_of(repository) if repository is not None else None
+
+
 def _completing_commands(workspace: Workspace, paths: Collection[str]) -> tuple[str, ...]:
     """Return the commands that stage the given files and let git continue; none if nothing is in progress."""
-    repository = workspace.location.repository
-    operation = state_of(repository) if repository is not None else None
+    operation = _operation(workspace)
     if operation is None:
         return ()
     staging = [_git_command(workspace, "add", *sorted(paths))] if paths else []
@@ -285,16 +294,14 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
 
 def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -> tuple[SuccessorSide, ...]:
     """Return the successors of an entry, each with the side of the merge that lists it in `superseded_by`."""
-    side_of: dict[str, ConflictSide] = {}
+    sides: dict[str, ConflictSide] = {}
     for one in fields:
         if one.name == "superseded_by":
             for side, value in ((ConflictSide.THEIRS, one.theirs), (ConflictSide.OURS, one.ours)):
-                side_of |= dict.fromkeys(map(str, as_list(value)), side)
-    addresses = {*successors_of(catalog, old), *(one for one in side_of if one in catalog.entries)}
-    entries = (catalog.entries[address] for address in sorted(addresses))
-    return tuple(
-        SuccessorSide(one.address, one.title, one.status, one.reason, side_of.get(one.address)) for one in entries
-    )
+                sides |= dict.fromkeys(map(str, as_list(value)), side)
+    addresses = {*successors_of(catalog, old), *(one for one in sides if one in catalog.entries)}
+    found = (catalog.entries[address] for address in sorted(addresses))
+    return tuple(SuccessorSide(one.address, one.title, one.status, one.reason, sides.get(one.address)) for one in found)
 
 
 def _choices_of_successors(location: Location, old: str, successors: Sequence[SuccessorSide]) -> tuple[Resolution, ...]:
@@ -356,9 +363,8 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     if before is None:
         restore = _git_command(workspace, "checkout -m --", conflict.path)
         raise NotFoundError(f"{visible(conflict.path)} cannot be read; `{restore}` restores it")
-    change_set = _change_set(workspace, conflict, request, before)
-    repository = workspace.location.repository
-    if repository is not None and state_of(repository) is not None and options.commit is None:
+    change_set = _plan_choice(workspace, conflict, request, before)
+    if _operation(workspace) is not None and options.commit is None:
         # `git merge --continue` creates the commit, so mdmem does not.
         options = replace(options, commit=False)
     written = write(workspace, lambda _: change_set, options)
@@ -373,14 +379,12 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
         steps = find_conflicts(workspace.reread()).then
     remarks = [*written.remarks, *(f"then: {one}" for one in (steps[:-1] if left else steps))]
     remarks += [f"{len(left)} more to resolve: `mdmem resolve`"] if left else []
-    changes = written.changes
-    if not written.is_dry:
-        # A file with conflict markers cannot be parsed, so the changes are shown relative to our side.
-        ours = (
-            one.before and take_side(one.before, ConflictSide.OURS, _sides_of(workspace, one.path)) for one in changes
-        )
-        changes = tuple(replace(one, before=before) for one, before in zip(changes, ours, strict=True))
-    return replace(written, remarks=tuple(remarks), changes=changes)
+    changes = list(written.changes)
+    for number, one in enumerate(changes) if not written.is_dry else ():
+        # A file with conflict markers cannot be parsed, so the change is shown relative to our side.
+        ours = one.before and take_side(one.before, ConflictSide.OURS, _sides_of(workspace, one.path))
+        changes[number] = replace(one, before=ours)
+    return replace(written, remarks=tuple(remarks), changes=tuple(changes))
 
 
 def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSide | None) -> ChangeSet:
@@ -408,18 +412,16 @@ def _keep_place(workspace: Workspace, conflict: MergeConflict, side: ConflictSid
     return replace(moving, changes=tuple(changes.values()), remarks=())
 
 
-def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
+def _plan_choice(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
     path, side, successors = conflict.path, request.side, conflict.successors
     shown, versions = visible(path), _sides_of(workspace, path)
     if conflict.kind is ConflictKind.MOVED:
         return _keep_place(workspace, conflict, side)
-    if not has_hunks(without_quoted(before, versions)) and (side is not None or len(successors) < 2):
-        if len(successors) < 2:
+    has_markers = has_hunks(without_quoted(before, versions))
+    if len(successors) < 2:
+        if not has_markers:
             keep = _git_command(workspace, "add", path)
             raise UsageError(f"`{shown}` has no conflict markers any more; to keep the file as it is, type `{keep}`")
-        hint = f"type `--take ADDRESS` with one of {' or '.join(one.address for one in successors)}"
-        raise UsageError(f"`{shown}` has no conflict markers, so `{side}` cannot be taken; {hint}")
-    if len(successors) < 2:
         if side is None:
             raise UsageError(f"the sides of {shown} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
         old, after = conflict.address, take_side(before, side, versions)
@@ -432,8 +434,11 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
                 kept = [link for link in links if full_address(link, one.address, catalog.addresses) != old]
                 values[one.address] = {"supersedes": kept or None}
         actions = (WriteAction(Verb.UPDATE, old),)
-        change_set = _patching(catalog, values, ChangeSet(actions=actions))
+        change_set = _with_edits(catalog, values, ChangeSet(actions=actions))
         return replace(change_set, changes=(Change(path, path, before, after), *change_set.changes))
+    if side is not None and not has_markers:
+        hint = f"type `--take ADDRESS` with one of {' or '.join(one.address for one in successors)}"
+        raise UsageError(f"`{shown}` has no conflict markers, so `{side}` cannot be taken; {hint}")
     if side is None:
         behind = resolve_name(workspace, request.behind) if request.behind is not None else None
         take = resolve_name(workspace, request.take) if request.take is not None else None
@@ -459,11 +464,10 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
         why = required_reason(request.reason, "say why")
         if len(successors) < 2:
             raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
-        values = {one: _claim(catalog, one, old) for one in successors}
+        values = {one: _superseding(catalog, one, old) for one in successors}
         values[old] = deprecation_fields(entries[old], today, by=successors) | {"deprecated_reason": why}
-        return _patching(
-            catalog, values, ChangeSet(actions=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
-        )
+        change_set = ChangeSet(actions=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
+        return _with_edits(catalog, values, change_set)
     chosen = request.behind or request.take or ""
     if request.side is not None:
         named = [one.address for one in conflict.successors if one.side is request.side]
@@ -478,10 +482,10 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
     if request.behind is not None:
         return _chain(catalog, old, chosen, others, ended, today)
     why = required_reason(request.reason, "say why") if others else ""
-    values = {chosen: _claim(catalog, chosen, old), old: ended}
+    values = {chosen: _superseding(catalog, chosen, old), old: ended}
     values |= {one: {"deprecated_reason": why, **deprecation_fields(entries[one], today)} for one in others}
     actions = (WriteAction(Verb.SUPERSEDE, old, chosen), *(WriteAction(Verb.DEPRECATE, one) for one in others))
-    return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why or None))
+    return _with_edits(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why or None))
 
 
 def _chain(
@@ -497,22 +501,22 @@ def _chain(
     refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
     written = written_links(catalog.document(then.path), "supersedes")
     links = [link for link in written if full_address(link, then.address, catalog.addresses) != old]
-    behind = _claim(catalog, first, old) | deprecation_fields(catalog.entries[first], today, by=[then.address])
+    behind = _superseding(catalog, first, old) | deprecation_fields(catalog.entries[first], today, by=[then.address])
     change_set = ChangeSet(
         actions=(WriteAction(Verb.SUPERSEDE, first, then.address),),
         supersedes=(old, first),
         reason=then.reason,
         remarks=(f"{then.address} is current now",),
     )
-    return _patching(catalog, {then.address: {"supersedes": [*links, first]}, first: behind, old: ended}, change_set)
+    return _with_edits(catalog, {then.address: {"supersedes": [*links, first]}, first: behind, old: ended}, change_set)
 
 
-def _patching(catalog: Catalog, values: dict[str, dict[str, Value]], change_set: ChangeSet) -> ChangeSet:
+def _with_edits(catalog: Catalog, values: dict[str, dict[str, Value]], change_set: ChangeSet) -> ChangeSet:
     changes = tuple(patched(catalog, f"{address}.md", stated) for address, stated in values.items())
     return replace(change_set, changes=changes)
 
 
-def _claim(catalog: Catalog, new: str, old: str) -> dict[str, Value]:
+def _superseding(catalog: Catalog, new: str, old: str) -> dict[str, Value]:
     """Return the `supersedes` field of a successor with the superseded entry added."""
     entry = catalog.entries[new]
     if old in entry.supersedes:

@@ -119,9 +119,8 @@ def without_quoted(content: bytes, sides: Sides[bytes] | None = None) -> bytes:
     while masked != before:
         before, prose = masked, without_fenced(masked.decode("latin-1")).encode("latin-1")
         blanked = bytearray(masked)
-        for start, end in (
-            one.span() for hunk in _hunks_in(masked) for one in hunk.finditer(masked) if is_quoted(one, prose)
-        ):
+        quoted = (one.span() for hunk in _hunks_in(masked) for one in hunk.finditer(masked) if is_quoted(one, prose))
+        for start, end in quoted:
             blanked[start:end] = blanked[start:end].translate(_BLANKED)
         masked = bytes(blanked)
     # Without git's versions, a conflict before the quoted one may itself begin or end fenced code.
@@ -294,9 +293,8 @@ class _KeyMerge(Struct, frozen=True):
             with suppress(UnpatchableError, TypeError):
                 relations = [Relation(**one) for one in new] if self.name == "relations" else []
                 edits = add_relations(document, relations) if relations else set_fields(document, {self.name: value})
-                yield _key_source(
-                    layout_of(parse_document(document.path, apply_edits(document.data, edits))), self.name
-                )
+                patched = parse_document(document.path, apply_edits(document.data, edits))
+                yield _key_source(layout_of(patched), self.name)
 
     def _with_comments(self, candidates: Sequence[_KeySource]) -> _KeySource | _KeyMerge:
         """Return the first candidate that has every comment that a side added, below the comments above the key."""

@@ -332,9 +332,7 @@ def sarif(roots: Sequence[CheckedRoot], _: Style) -> str:
     found = findings_of(roots, "findings")
     codes = sorted({one.finding.code for one in found})
     unread = sorted(one.from_top(path) for one in roots for path in one.report.incomplete)
-    notifications = [
-        {"level": "error", "message": {"text": _UNREAD}, "locations": [_location(path)]} for path in unread
-    ]
+    notices = [{"level": "error", "message": {"text": _UNREAD}, "locations": [_location(path)]} for path in unread]
     driver = {"name": "mdmem", "semanticVersion": __version__, "rules": [rule(code) for code in codes]}
     results = []
     for one, fingerprint in zip(found, fingerprints(found), strict=True):
@@ -356,7 +354,7 @@ def sarif(roots: Sequence[CheckedRoot], _: Style) -> str:
         results.append(result)
     run = {
         "tool": {"driver": driver},
-        "invocations": [{"executionSuccessful": not unread, "toolExecutionNotifications": notifications}],
+        "invocations": [{"executionSuccessful": not unread, "toolExecutionNotifications": notices}],
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The top of the repository."}}},
         "columnKind": "unicodeCodePoints",
         "results": results,

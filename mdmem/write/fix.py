@@ -221,8 +221,19 @@ class _FixRun:
         chosen = self._choose(self.state, keys)
         if not chosen.findings:
             return False
-        state, revealed, first, tried = self.state, set[str](), list[Finding](), chosen.findings
-        # The fixes may make others necessary.
+        new = self._try(chosen)
+        tried = list(dict.fromkeys(map(_key, chosen.findings)))
+        if new is not None and len(tried) == 1:
+            self.excluded.update(tried)
+            self.refused.append(RefusedFix(chosen.findings[0], new))
+        elif new is not None:
+            self.apply(tried[: len(tried) // 2])
+            self.apply(tried[len(tried) // 2 :])
+        return True
+
+    def _try(self, chosen: FixChoice) -> Finding | None:
+        """Apply some fixes, and others that they make necessary; if they cause a new finding, only return this."""
+        state, revealed, first = self.state, set[str](), None
         for _ in range(_ROUNDS):
             tree = state.tree.with_changes(chosen.contents, chosen.renames)
             fixed, renames = (*state.fixed, *chosen.findings), (*state.renames, *chosen.renames)
@@ -238,21 +249,14 @@ class _FixRun:
                     new.append(one)
             if not new:
                 self.state = state
-                return True
-            first = first or new
-            chosen = self._choose(state, {_key(one) for one in new} - self.excluded)
+                return None
+            first = first or new[0]
             fixes = [one.fix for one in new if one.fix is not None and _key(one) not in self.excluded]
             can_fix = len(fixes) == len(new) and all(one.is_safe or self._with_unsafe for one in fixes)
+            chosen = self._choose(state, set(map(_key, new)))
             if not (can_fix and chosen.findings):
                 break
-        tried_keys = list(dict.fromkeys(map(_key, tried)))
-        if len(tried_keys) == 1:
-            self.excluded.update(tried_keys)
-            self.refused.append(RefusedFix(tried[0], first[0]))
-        else:
-            for half in (tried_keys[: len(tried_keys) // 2], tried_keys[len(tried_keys) // 2 :]):
-                self.apply(half)
-        return True
+        return first
 
     def _choose(self, state: FixResult, keys: Collection[_Key]) -> FixChoice:
         found = (one for one in state.report.findings if _key(one) in keys)

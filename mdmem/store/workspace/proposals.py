@@ -40,18 +40,18 @@ from mdmem.store.workspace.workspace import Workspace
 class BranchComparison(Struct, frozen=True):
     """The differences between the files of a tree and the default branch, by path from the root.
 
-    `found` says of each file that differs how it differs. `displaced` has the hashes of the default branch's files that
-    a proposal changed or removed. `touches` has the author and commit that last changed a path (from the top) on this
-    branch. `settings` is the hash of the default branch's settings. `is_agreed` means that the default branch itself is
-    read.
+    `standings` says of each file that differs how it differs. `displaced` has the hashes of the default branch's files
+    that a proposal changed or removed. `touches` has the author and commit that last changed a path (from the top) on
+    this branch. `settings` is the hash of the default branch's settings. `is_default` means that the default branch
+    itself is read.
     """
 
     branch: DefaultBranch
-    found: Mapping[str, Standing] = field(default_factory=dict)
+    standings: Mapping[str, Standing] = field(default_factory=dict)
     displaced: Mapping[str, str] = field(default_factory=dict)
     touches: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: str | None = None
-    is_agreed: bool = False
+    is_default: bool = False
 
 
 def _compare_with_branch(workspace: Workspace) -> BranchComparison | None:
@@ -70,55 +70,50 @@ def _compare_with_branch(workspace: Workspace) -> BranchComparison | None:
     with suppress(MdmemError):
         base = base or merge_base(repository, branch.commit, commit)
     if snapshot.is_dated or (not is_disk and base == commit):
-        return BranchComparison(branch, is_agreed=True)
+        return BranchComparison(branch, is_default=True)
 
     @cache
     def files_at(one: str) -> dict[str, str]:
         listed = GitTree(repository, under, one, one).files()
         return {file.path: file.digest or "" for file in listed if file.kind is FileKind.FILE}
 
-    binding, committed, before = map(files_at, (branch.commit, commit, base or branch.commit))
-    changed_here = {path for path in {*before, *committed} if before.get(path) != committed.get(path)}
+    default, committed, at_base = map(files_at, (branch.commit, commit, base or branch.commit))
+    changed_here = {path for path in {*at_base, *committed} if at_base.get(path) != committed.get(path)}
     # An unreadable file has an empty hash. Wings of other repositories are left out, since they were approved there.
     read = (dict.fromkeys(map(path_of, catalog.files), "") if catalog.broken else {}) | catalog.file_digests
     read = {path: one for path, one in read.items() if path.partition("/")[0] not in catalog.fetched_wings}
-    on_disk: Set[str] = frozenset()
-    doubtful = [path for path, digest in read.items() if committed.get(path, digest) != digest] if is_disk else []
-    if doubtful:
+    uncommitted: Set[str] = frozenset()
+    differing = [path for path, digest in read.items() if committed.get(path, digest) != digest] if is_disk else []
+    if differing:
         prefix = workspace.location.prefix
         # With many paths, git is faster for the whole folder, since it compares each file with each given path.
-        places = [prefix + path for path in doubtful] if len(doubtful) <= 200 else [under]
-        on_disk = {path.removeprefix(prefix) for path in list_changed(repository, *places)[1]}
-    found, agreed = {}, set(binding.values())
-    for path in [path for path, digest in read.items() if binding.get(path) != digest]:
-        if is_disk and (path not in committed or (path in on_disk and committed[path] != read[path])):
-            found[path] = Standing.UNCOMMITTED
+        places = [prefix + path for path in differing] if len(differing) <= 200 else [under]
+        uncommitted = {path.removeprefix(prefix) for path in list_changed(repository, *places)[1]}
+    standings, default_digests = {}, set(default.values())
+    for path in [path for path, digest in read.items() if default.get(path) != digest]:
+        here = committed.get(path)
+        if is_disk and (here is None or (path in uncommitted and here != read[path])):
+            standings[path] = Standing.UNCOMMITTED
         elif path in changed_here:
-            found[path] = Standing.PROPOSED
+            standings[path] = Standing.PROPOSED
         # If the default branch moved a file without a change, the file here is not older.
-        elif committed.get(path) != binding.get(path) and (path in binding or committed.get(path) not in agreed):
-            found[path] = Standing.OUTDATED
+        elif here != default.get(path) and (path in default or here not in default_digests):
+            standings[path] = Standing.OUTDATED
     # Unreadable files, and all files in unreadable folders, count neither as changed nor as deleted.
     folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
     closed = (path for path, one in catalog.broken.items() if one.is_closed)
     unreadable = (*("" if path == "." else f"{path}/" for path in folders), *closed)
-
-    def is_displaced(path: str) -> bool:
+    displaced = {}
+    for path, digest in default.items():
+        is_displaced = path in standings and standings[path].is_proposal
         if path not in read:
-            return path in changed_here or path in committed
-        return path in found and found[path].is_proposal
-
-    displaced = {
-        path: digest
-        for path, digest in binding.items()
-        if is_displaced(path)
-        and (is_entry_place(path) or MANIFEST_PATH.fullmatch(path))
-        and workspace.access.sees(path)
-        and not path.startswith(unreadable)
-    }
-    is_proposed = Standing.PROPOSED in found.values()
+            is_displaced = path in changed_here or path in committed
+        is_of_memory = is_entry_place(path) or MANIFEST_PATH.fullmatch(path)
+        if is_displaced and is_of_memory and workspace.access.sees(path) and not path.startswith(unreadable):
+            displaced[path] = digest
+    is_proposed = Standing.PROPOSED in standings.values()
     touches = last_touches(repository, base or branch.commit, commit, under) if is_proposed else {}
-    return BranchComparison(branch, found, displaced, touches, binding.get(SETTINGS_NAME))
+    return BranchComparison(branch, standings, displaced, touches, default.get(SETTINGS_NAME))
 
 
 # The fields that record an approval or a review, and do not change the content of an entry.
@@ -175,7 +170,7 @@ def _view_of(workspace: Workspace) -> View:
     if comparison is None:
         return View(workspace, workspace)
     entries, states = workspace.catalog.entries, dict[str, BranchState]()
-    for path, standing in comparison.found.items():
+    for path, standing in comparison.standings.items():
         if is_entry_place(path):
             touch = comparison.touches.get(workspace.location.prefix + path)
             author, commit = touch if touch and standing is Standing.PROPOSED else (None, None)
@@ -187,8 +182,8 @@ def _view_of(workspace: Workspace) -> View:
         if is_draft_of_agent and address not in states:
             states[address] = BranchState(Standing.MERGED)
     checkout = workspace.with_catalog(replace(workspace.catalog, branch_states=states))
-    has_claims_as_facts = checkout.catalog.one_end_suffices and not comparison.is_agreed
-    if comparison.found or comparison.displaced or has_claims_as_facts:
+    trusts_one_sided = checkout.catalog.one_end_suffices and not comparison.is_default
+    if comparison.standings or comparison.displaced or trusts_one_sided:
         # Take the settings of the default branch, so that a branch cannot change how its own proposals count.
         digest, content = comparison.settings, settings_bytes(workspace.tree)
         if digest is None:
@@ -196,23 +191,23 @@ def _view_of(workspace: Workspace) -> View:
         # The file is nearly always the same here, and then git need not read it.
         elif not isinstance(content, bytes) or digest_of(content) != digest:
             content = dict(read_blobs(workspace.location.get_repository(), [digest]))[digest] or b""
-        agreed = readable_settings(content)
-        if agreed.proposals != "count":
-            return _ViewBuilder(checkout, comparison, agreed).build()
+        settings = readable_settings(content)
+        if settings.proposals != "count":
+            return _ViewBuilder(checkout, comparison, settings).build()
     return View(checkout, checkout)
 
 
 class _ViewBuilder(Struct, frozen=True):
-    """Combines the approved entries of the default branch with proposals for one answer."""
+    """Combines the approved entries of the default branch, whose settings are given, with proposals for one answer."""
 
     checkout: Workspace
     comparison: BranchComparison
-    agreed: Settings
+    settings: Settings
 
     def build(self) -> View:
-        is_hiding = self.agreed.proposals == "hide"
+        is_hiding = self.settings.proposals == "hide"
         restored = dict(self._restored())
-        hidden = {path for path, one in self.comparison.found.items() if one.is_proposal and is_entry_place(path)}
+        hidden = {path for path, one in self.comparison.standings.items() if one.is_proposal and is_entry_place(path)}
         hidden = hidden - restored.keys() if is_hiding else set()
         if not restored and not hidden:
             catalog = self._answer_catalog(self.checkout.catalog, {})
@@ -245,7 +240,7 @@ class _ViewBuilder(Struct, frozen=True):
         contents = dict(read_blobs(self.checkout.location.get_repository(), sorted(set(displaced.values()))))
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
-            if content is not None and self.agreed.proposals != "hide" and is_entry_place(path):
+            if content is not None and self.settings.proposals != "hide" and is_entry_place(path):
                 known, here = loaded.get(path), entries.get(path.removesuffix(".md"))
                 entry = (known or load_entry(parse_document(path, content))).entry
                 # If a branch changes only the links of an ended entry, the approved links count.
@@ -274,9 +269,9 @@ class _ViewBuilder(Struct, frozen=True):
                 others[address] = one
         # Keep the same mapping if nothing changed, because the data derived from it is cached.
         entries = {**entries, **others} if others else entries
-        is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided == "fact"
-        answer = replace(catalog, entries=entries, branch_states=states, one_end_suffices=is_agreed)
-        for new in sorted(proposed | changed) if self.agreed.proposals != "hide" else ():
+        one_end_suffices = bool(catalog.one_end_suffices) and self.settings.one_sided == "fact"
+        answer = replace(catalog, entries=entries, branch_states=states, one_end_suffices=one_end_suffices)
+        for new in sorted(proposed | changed) if self.settings.proposals != "hide" else ():
             for old in self.checkout.catalog.derived.amends(new):
                 if old in answer.entries and new not in answer.derived.amended_by(old):
                     state = states.get(old, BINDING)
@@ -285,7 +280,7 @@ class _ViewBuilder(Struct, frozen=True):
 
     def _proposal_for(self, address: str) -> str:
         """Describe in a few words the proposal to change an approved entry."""
-        standing = self.comparison.found.get(f"{address}.md")
+        standing = self.comparison.standings.get(f"{address}.md")
         if standing is None:
             return "it is moved or deleted here, but not on the default branch"
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the uncommitted file"
