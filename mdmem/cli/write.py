@@ -174,8 +174,10 @@ def supersede_command(
     While the newer one is a draft, OLD stays current: `mdmem approve` then deprecates it.
     """
     address, *others = names
-    if others or (by is None and options["title"] is None and options["place"] is None):
+    if by is None and options["title"] is None and options["place"] is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
+    if others:
+        raise click.UsageError(f"OLD is one entry; leave out {' '.join(others)}")
     if by is not None:
         if wing is not None or any(value not in (None, ()) for value in options.values()):
             raise click.UsageError("--by takes an existing entry; leave out the options of a new one, such as --title")

@@ -2,7 +2,7 @@
 
 adr-tools reads `# N. Title` from the first line and `Supersedes [N. Title](file)` from `## Status`. log4brains and MADR
 2 read `- Status:`, `- Date:`, `- Deciders:` and `- Tags:` below the title. An export rewrites or removes only files and
-regions that an earlier export wrote and with_checksum (see `seal`), and that nobody changed since.
+regions that an earlier export wrote with a checksum (see `with_checksum`), and that nobody changed since.
 """
 
 from __future__ import annotations

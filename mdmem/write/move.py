@@ -40,7 +40,10 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
         plain = old = from_root(workspace, name)
         files = workspace.tree.files()
         is_folder = plain.count("/") < 2 and any(file.path.startswith(f"{plain}/") for file in files)
-        if not (is_folder and name.endswith("/")) and f"{plain}.md" not in workspace.catalog.broken:
+        if name.endswith("/"):
+            if not is_folder:
+                raise NotFoundError(f"`{resolve_name(workspace, name)}` is an entry; write it without the slash")
+        elif f"{plain}.md" not in workspace.catalog.broken:
             try:
                 old = resolve_name(workspace, name)
             except NotFoundError:

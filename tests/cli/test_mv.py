@@ -168,6 +168,7 @@ def test_mv_names_what_cannot_be_read_and_moves_it(root: Path, run: Run) -> None
         (OLD, "nav/", 2, "`nav/` is not a place for an entry; write WING/ROOM/ID"),
         ("nav/gone/", "nav/habits/", 1, "there is no wing or room `nav/gone/`; did you mean `nav/"),
         ("nav/rules/gone", "nav/rules/x", 1, "there is no entry `nav/rules/gone`"),
+        (f"{OLD}/", "nav/habits/", 1, f"`{OLD}` is an entry; write it without the slash"),
         (OLD, "nav/rules/con", 2, "`con` is the name of a device"),
         (OLD, "nav/habits", 2, "`nav/habits` may be a room; write `nav/habits/` to move into it, or `nav/nav/habits`"),
         (OLD, "entities", 2, "`entities` may be a room; write `nav/entities/` to move into it, or `nav/rules/ent"),

@@ -100,6 +100,7 @@ REFUSED = [
     (["supersede", OLD, "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
     (["supersede", OLD, "-m", "x"], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
     (["supersede", OLD, "A title"], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
+    (["supersede", OLD, DRAFT, "--by", NEW], 2, f"mdmem supersede: OLD is one entry; leave out {DRAFT}"),
     (["supersede", OLD, "-m", "x", "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by takes an existing entry;"),
     (["supersede", OLD, "-m", "x", "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
     (["supersede", OLD, "-m", "x", "--title", "Threads", "-b", "x"], 2, "mdmem: the new entry would have the address"),
