@@ -43,7 +43,9 @@ _HUNK = (
     rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)"
 )
 NARROWEST = 7
-_START = re.compile(rb"^<{7,}(?=[ \r\n])", re.MULTILINE)
+_MARKERS = [re.compile(rb"^%b{7,}(?=[ \r\n]|\Z)" % sign, re.MULTILINE) for sign in (b"<", b"=", b">")]
+# A file is searched once for each width, and nobody writes conflicts of many widths into one.
+_MAX_WIDTHS = 8
 _BLANKED = bytes.maketrans(b"<|=>", b"    ")
 
 
@@ -134,8 +136,9 @@ def _plain(content: bytes) -> bytes:
 
 
 def _hunks_in(content: bytes) -> Iterator[re.Pattern[bytes]]:
-    """Yield the patterns of conflicts for each width of markers in a file."""
-    for width in sorted(set(map(len, _START.findall(content)))):
+    """Yield the patterns of conflicts for the smallest widths that all three kinds of markers have in a file."""
+    widths = set.intersection(*({len(one) for one in kind.findall(content)} for kind in _MARKERS))
+    for width in sorted(widths)[:_MAX_WIDTHS]:
         yield re.compile(_HUNK.replace(b"{7}", b"{%d}" % width), re.MULTILINE)
 
 

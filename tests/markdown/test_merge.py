@@ -243,6 +243,14 @@ def test_text_without_all_the_marks_holds_no_conflict(text: str) -> None:
     assert take_side(text.encode(), ConflictSide.OURS) == text.encode()
 
 
+def test_conflicts_of_hundreds_of_widths_are_read_in_time() -> None:
+    started = time.process_time()
+    wide = (re.sub(r"([<|=>])\1{6}", lambda found, more=more: found[0] + found[1] * more, HUNK) for more in range(200))
+    # Each width was once searched for each other width, which took minutes.
+    assert take_side("".join(wide).encode(), ConflictSide.OURS).startswith(b"a\nours\nb\n")
+    assert time.process_time() - started < 2
+
+
 # A manifest: any keys will do.
 PATH = "w/README.md"
 NAMES = (*KEYS, "verified_at")
