@@ -248,9 +248,8 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
                     at, text = table.start() + row.start(), cut_at_word(row[0], SENTENCE)
                     units.append(Sentence(at, at + len(row[0]), text, table.start(), is_item=True))
             units.sort(key=lambda one: one.start)
-            contained = [
-                frozenset[str]().union(*(some for *_, some in _hits_in(within, one.start, one.end))) for one in units
-            ]
+            hits_of_units = (_hits_in(within, one.start, one.end) for one in units)
+            contained = [frozenset[str]().union(*(some for *_, some in own)) for own in hits_of_units]
             found.append(_Units([*_labels(body, headings, units)], bool(asides), units, contained))
     return found
 

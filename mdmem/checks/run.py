@@ -255,7 +255,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         request.progress(0, len(workspace.tree.files()))
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)
-    found = find(workspace, compared, codes, request)
+    found = _find(workspace, compared, codes, request)
     # Unreadable files are listed whatever checks were selected.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if is_incomplete(finding)})
@@ -278,7 +278,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     )
 
 
-def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest) -> list[Finding]:
+def _find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest) -> list[Finding]:
     """Return every finding in the tree; a finding that the compared trees do not have is marked as new."""
     case = Case(
         catalog=workspace.whole_catalog,
@@ -293,16 +293,16 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     )
     cache = FileCache(workspace.cache_folder)
 
-    def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
+    def found_in(one: Case, run: Sequence[str]) -> list[Finding]:
         one, by_wing = cache.with_facts(one, request.progress), not request.select
-        return run_checks(one, some, by_wing=by_wing, without=request.ignore, is_debugging=request.is_debugging)
+        return run_checks(one, run, by_wing=by_wing, without=request.ignore, is_debugging=request.is_debugging)
 
     # For a file with a merge conflict, report only the conflict, which causes all other findings.
     found = [one for one in found_in(case, codes) if one.code == _CONFLICT or one.place.path not in case.unmerged]
     about_changes = [code for code in codes if get_check(code).needs_base]
     if compared.last_commit is not None:
-        some = [code for code in codes if code in (*about_changes, _LOOSENED)]
-        uncommitted = found_in(replace(case, base=compared.last_commit), some)
+        compared_with_head = [code for code in codes if code in (*about_changes, _LOOSENED)]
+        uncommitted = found_in(replace(case, base=compared.last_commit), compared_with_head)
         in_conflict = {one.place.path for one in case.catalog.findings if one.code == "merge-marker"}
         found += [one for one in uncommitted if one.place.path in compared.uncommitted - in_conflict]
         found.sort(key=lambda finding: finding.sort_key)
@@ -366,7 +366,7 @@ def _rewritten_unread(case: Case, before: Base, moves: Mapping[str, str]) -> fro
 def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:
     """Write a baseline of the findings in the whole tree that it may excuse. Raises the errors of `write_baseline`."""
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
-    found = find(workspace, compare(workspace, request.base), codes, request)
+    found = _find(workspace, compare(workspace, request.base), codes, request)
     return write_baseline(workspace, found, codes, request.baseline)
 
 

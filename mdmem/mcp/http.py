@@ -80,9 +80,8 @@ class ListenAddress(Struct, frozen=True):
         names = [*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own)]
         names += [name.removesuffix(":*") for name in self.names]
         # A Host header may have any port, since ports may be forwarded. An Origin header must have our port, or none.
-        origins = [
-            f"{scheme}://{one}" for scheme in ("http", "https") for name in names for one in (name, f"{name}:{port}")
-        ]
+        places = [place for name in names for place in (name, f"{name}:{port}")]
+        origins = [f"{scheme}://{place}" for scheme in ("http", "https") for place in places]
         hosts = [one for name in names for one in (name, f"{name}:*")]
         return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
 
@@ -218,10 +217,9 @@ def serve_http(
     if has_tokens and access.is_narrow:
         raise UsageError("each token has its own wings; leave out --wing")
     if not has_tokens and not listening.is_loopback:
+        host = listening.host or "this machine"
         hint = "make one with `mdmem token add NAME --wing WING`, or listen on 127.0.0.1"
-        raise UsageError(
-            f"without a token anybody who reaches {listening.host or 'this machine'} could read the memory; {hint}"
-        )
+        raise UsageError(f"without a token anybody who reaches {host} could read the memory; {hint}")
     backend = TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=access)
     with listening.bind() as bound:
         host, port = bound.getsockname()[:2]

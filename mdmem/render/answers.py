@@ -34,15 +34,15 @@ _MAX_WINGS, _MAX_ABSENT, _MAX_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4, 1
 def _item(item: Item, style: Style) -> str:
     entry, marks = item.entry, _marks(item)
     title = item.content or entry.title if item.form.is_line else entry.title
-    is_said = item.form is Form.ALREADY_SHOWN or (item.form.is_line and repeats(entry.address, title))
-    called = "" if is_said else f": {one_line(title)}"
+    adds_nothing = item.form is Form.ALREADY_SHOWN or (item.form.is_line and repeats(entry.address, title))
+    after = "" if adds_nothing else f": {one_line(title)}"
     lines = [mention_line(one, style) for one in item.mentions]
     if not style.is_markdown:
-        head = f"{style.bold(f'[{entry.type}] {entry.address}')}{called}{marks}"
+        head = f"{style.bold(f'[{entry.type}] {entry.address}')}{after}{marks}"
         content = [indent(item.content)] if item.content and not item.form.is_line else []
         return "\n".join([head, *content, *(style.dim(f"  {line}") for line in lines)])
     if item.form.is_line:
-        return "\n".join([f"- {entry.type} `{entry.address}`{marks}{called}", *(f"  - {line}" for line in lines)])
+        return "\n".join([f"- {entry.type} `{entry.address}`{marks}{after}", *(f"  - {line}" for line in lines)])
     blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{entry.address}`{marks}", quoted(item.content)]
     return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
 
@@ -211,8 +211,8 @@ def _marks(item: Item) -> str:
     marks += ["shown above in part"] if item.is_continued else []
     marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
     if item.form is not Form.ALREADY_SHOWN:
-        names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
-        marks += [one for one in reasons if names_words or not one.startswith(_OBVIOUS)]
+        lists_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
+        marks += [one for one in reasons if lists_words or not one.startswith(_OBVIOUS)]
     marks += [one for one in standing_marks(item.branch_state) if not any(one in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
 
@@ -253,8 +253,8 @@ def contradictions_text(answer: Answer) -> Iterator[str]:
     lines = []
     for one in answer.basis.conflicts:
         kinds = sorted({shown[it] for it in (one.a, one.b) if it in shown}, key=lambda kind: kind.rank)
-        weighed = f"; the {kinds[0]} outranks the {kinds[1]}" if len(kinds) == 2 else ""
-        lines.append(f"  {one.a} against {one.b}: {one.why}{weighed}")
+        rank = f"; the {kinds[0]} outranks the {kinds[1]}" if len(kinds) == 2 else ""
+        lines.append(f"  {one.a} against {one.b}: {one.why}{rank}")
     if lines:
         yield "\n".join(["Contradictions, for a person to resolve:", *lines])
 

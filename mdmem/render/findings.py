@@ -86,10 +86,9 @@ def findings_of(
 
     `reported` are the findings to list one by one, without old findings that are only counted.
     """
-    found = (RootFinding(one, finding) for one in roots for finding in getattr(one.report, which))
-    return tuple(
-        sorted(found, key=lambda one: (one.finding.level.rank, not one.finding.new, one.path, one.finding.sort_key))
-    )
+    found = [RootFinding(one, finding) for one in roots for finding in getattr(one.report, which)]
+    found.sort(key=lambda one: (one.finding.level.rank, not one.finding.new, one.path, one.finding.sort_key))
+    return tuple(found)
 
 
 def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
@@ -441,18 +440,17 @@ def _property(text: str) -> str:
 def gitlab(roots: Sequence[CheckedRoot], _: Style) -> str:
     """Return a GitLab code quality report; fingerprints, which do not depend on lines, identify known findings."""
     found = findings_of(roots, "findings")
-    return json_text(
-        [
-            {
-                "description": "; ".join(one.texts),
-                "check_name": one.finding.code,
-                "fingerprint": fingerprint,
-                "severity": _GITLAB[one.finding.level],
-                "location": {"path": valid_unicode(one.path), "lines": {"begin": one.finding.place.line}},
-            }
-            for one, fingerprint in zip(found, fingerprints(found), strict=True)
-        ]
-    )
+    issues = [
+        {
+            "description": "; ".join(one.texts),
+            "check_name": one.finding.code,
+            "fingerprint": fingerprint,
+            "severity": _GITLAB[one.finding.level],
+            "location": {"path": valid_unicode(one.path), "lines": {"begin": one.finding.place.line}},
+        }
+        for one, fingerprint in zip(found, fingerprints(found), strict=True)
+    ]
+    return json_text(issues)
 
 
 def junit(roots: Sequence[CheckedRoot], _: Style) -> str:

@@ -140,18 +140,14 @@ class Relations(Struct, frozen=True, dict=True):
         order = dict.fromkeys(one for address in starts for one in catalog.lineage.chain(address))
         for one in order:
             # A draft is drawn with the entry that it may supersede.
-            arrows = self.arrows.get(one, ())
-            found.update(arrow for arrow in arrows if arrow.kind is not Relation.PROPOSED or arrow.start in order)
+            own = self.arrows.get(one, ())
+            found.update(arrow for arrow in own if arrow.kind is not Relation.PROPOSED or arrow.start in order)
         near = _reachable(starts, _by_end(found))
         drawn = set(near[:MAX_BOXES])
         shown = [*(one for one in order if one in drawn), *sorted(drawn - order.keys())]
-        return LineageGraph(
-            nodes=tuple(
-                Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses) for one in shown
-            ),
-            edges=tuple(arrow for arrow in sorted(found) if arrow.start in drawn and arrow.end in drawn),
-            hidden=max(0, len(near if addresses else related) - MAX_BOXES),
-        )
+        boxes = (Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses) for one in shown)
+        arrows = (arrow for arrow in sorted(found) if arrow.start in drawn and arrow.end in drawn)
+        return LineageGraph(tuple(boxes), tuple(arrows), max(0, len(near if addresses else related) - MAX_BOXES))
 
 
 def _by_end(arrows: Iterable[Arrow]) -> dict[str, list[Arrow]]:

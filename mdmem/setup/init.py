@@ -70,10 +70,10 @@ def init(
     require_names([name])
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
     # In a memory with several projects, people choose the default wing themselves.
-    is_open = own is None and len(wings) > 1
-    settings = f"# default_wing: one of {', '.join(wings)}\n" if is_open else f'default_wing = "{name}"\n'
+    is_undecided = own is None and len(wings) > 1
+    settings = f"# default_wing: one of {', '.join(wings)}\n" if is_undecided else f'default_wing = "{name}"\n'
     files = {SETTINGS_NAME: settings}
-    if not is_open:
+    if not is_undecided:
         files[f"{name}/README.md"] = manifest_text(name, repository)
 
     def reported(steps: Iterable[str]) -> Iterator[str]:
@@ -82,32 +82,32 @@ def init(
     if is_joining:
         yield f"the memory in `{shown_from(base, root)}` stays as it is"
     yield from reported(_write(root, path, text, base) for path, text in files.items())
-    where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
+    root_option = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
     if clients:
         yield from _join(clients, root, base, command, has_hooks=client_hooks)
     else:
         lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
-        lines += ROOT_LINE.format(where.strip()) if where and repository is None else ""
-        yield _write(base, "AGENTS.md", lines, base, else_say=f"add this to it:\n{lines}")
+        lines += ROOT_LINE.format(root_option.strip()) if root_option and repository is None else ""
+        yield _write(base, "AGENTS.md", lines, base, otherwise=f"add this to it:\n{lines}")
         yield from point_to_agents(base)
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
         yield from reported(_install_hooks(repository, root))
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
-        yield _foreign_records(base, where) or (
-            f'next: mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{where}'
+        yield _foreign_records(base, root_option) or (
+            f'next: mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{root_option}'
         )
 
 
-def _foreign_records(base: Path, where: str) -> str:
+def _foreign_records(base: Path, root_option: str) -> str:
     """Return a sentence about decision records of other tools and how to import them, or an empty text."""
     listed = []
     for folder in record_folders(base):
         # A translation counts together with its original.
         names = {original_of(str(path)) or str(path) for path in records_in(base / folder)}
         listed.append(f"{len(names)} in {folder}")
-    how = f"`mdmem import --dry-run{where}` shows how to import them"
+    how = f"`mdmem import --dry-run{root_option}` shows how to import them"
     return f"there are decision records, {' and '.join(listed)}: {how}" if listed else ""
 
 
@@ -205,15 +205,15 @@ def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
         yield "git merges entries as text: `mdmem hooks install --driver-only` lets it merge them key by key"
 
 
-def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "") -> str:
+def _write(folder: Path, below: str, text: str, base: Path, *, otherwise: str = "") -> str:
     path = folder / below
     name = shown_from(base, path)
     if path.exists():
         try:
-            has_it = not else_say or has_lines(read_regular(path), text)
+            has_it = not otherwise or has_lines(read_regular(path), text)
         except OSError:
             has_it = False
-        return f"{name} {_STAYS}" + ("" if has_it else f"; {else_say}")
+        return f"{name} {_STAYS}" + ("" if has_it else f"; {otherwise}")
     if leads_away(folder, below):
         return f"{name} is behind a symbolic link and is not written"
     path.parent.mkdir(parents=True, exist_ok=True)

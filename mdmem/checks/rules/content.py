@@ -8,7 +8,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
-from math import ceil
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
@@ -225,7 +224,7 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
     for entry in case.catalog.entries.values():
         budget = budgets[entry.type]
         listed = sum(len(item.encode("utf-8")) for name in _SHOWN for item in getattr(entry, name))
-        tokens = ceil((case.file_facts(entry.path).body_size + listed) / _BYTES_PER_TOKEN)
+        tokens = math.ceil((case.file_facts(entry.path).body_size + listed) / _BYTES_PER_TOKEN)
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             yield case.on_entry(entry, message, "split it, or move the details into a note and link it with `see`")

@@ -100,8 +100,8 @@ def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neigh
         entry = catalog.entries.get(other)
         if entry is None:
             continue
-        is_meant = relationship == SUPERSEDES or entry.status is Status.DRAFT or catalog.lineage.is_current(other)
-        for one in (other,) if is_meant else catalog.lineage.heads(other):
+        stays = relationship == SUPERSEDES or entry.status is Status.DRAFT or catalog.lineage.is_current(other)
+        for one in (other,) if stays else catalog.lineage.heads(other):
             if one != address:
                 neighbour = Neighbour(catalog.entries[one], relationship, direction)
                 found.setdefault((one, relationship, direction), neighbour)
@@ -153,26 +153,26 @@ def classify(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> tuple
     found: list[Edge] = []
     for _, group in groupby(edges, key=lambda edge: edge.old):
         own = tuple(group)
-        kinds = {edge: kind for edge in own if (kind := _kind_of_ends(catalog, edge, untracked)) is not None}
+        kinds = {edge: kind for edge in own if (kind := _kind_by_entries(catalog, edge, untracked)) is not None}
         rest = [edge for edge in own if edge not in kinds]
         # Find the edges of one superseded entry that contradict each other.
         live = [edge for edge in rest if not _is_draft(catalog, edge)]
-        claimants, named = [edge for edge in live if edge.by_new], [edge for edge in rest if edge.by_old]
-        if len(claimants) > 1 or sum(edge.by_old for edge in live) > 1:
+        by_new, by_old = [edge for edge in live if edge.by_new], [edge for edge in rest if edge.by_old]
+        if len(by_new) > 1 or sum(edge.by_old for edge in live) > 1:
             if not entries[live[0].old].declares_split(edge.new for edge in live):
                 kinds |= dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
-        elif claimants and named and not claimants[0].by_old:
-            kinds |= dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)
-        found += (replace(edge, kind=kinds.get(edge) or _kind_alone(catalog, edge, rest)) for edge in own)
+        elif by_new and by_old and not by_new[0].by_old:
+            kinds |= dict.fromkeys([*by_new, *by_old], EdgeKind.MISMATCH)
+        found += (replace(edge, kind=kinds.get(edge) or _kind_by_fields(catalog, edge, rest)) for edge in own)
     return tuple(found)
 
 
-def _kind_of_ends(catalog: Catalog, edge: Edge, untracked: frozenset[str]) -> EdgeKind | None:
+def _kind_by_entries(catalog: Catalog, edge: Edge, untracked: frozenset[str]) -> EdgeKind | None:
     """Return the class of an edge if its two entries alone decide it (the first rows of the table), or None."""
     entries, ends = catalog.entries, {edge.old, edge.new}
-    named = ({edge.old} if edge.by_new else set()) | ({edge.new} if edge.by_old else set())
+    linked = {*([edge.old] if edge.by_new else []), *([edge.new] if edge.by_old else [])}
     # If neither file is in git yet, both will be in the same commit.
-    is_untracked = bool(named & untracked) and not ends <= untracked
+    is_untracked = bool(linked & untracked) and not ends <= untracked
     if len(ends) == 1 or is_untracked or not ends <= entries.keys():
         return EdgeKind.OTHER
     if catalog.lineage.share_a_cycle(edge.old, edge.new):
@@ -185,7 +185,7 @@ def _kind_of_ends(catalog: Catalog, edge: Edge, untracked: frozenset[str]) -> Ed
     return EdgeKind.PENDING if is_ended and not edge.by_old else None
 
 
-def _kind_alone(catalog: Catalog, edge: Edge, rest: Sequence[Edge]) -> EdgeKind:
+def _kind_by_fields(catalog: Catalog, edge: Edge, rest: Sequence[Edge]) -> EdgeKind:
     new, old = catalog.entries[edge.new], catalog.entries[edge.old]
     is_draft, is_ended = _is_draft(catalog, edge), old.status is Status.DEPRECATED
     if is_draft and not edge.by_old:
@@ -194,9 +194,9 @@ def _kind_alone(catalog: Catalog, edge: Edge, rest: Sequence[Edge]) -> EdgeKind:
     if is_draft and not has_own_cause:
         return EdgeKind.BY_DRAFT
     if not edge.by_old:
-        return EdgeKind.MISSING_BACK if _is_silent(catalog, edge.old, "superseded_by") else EdgeKind.OTHER
+        return EdgeKind.MISSING_BACK if _surely_lacks(catalog, edge.old, "superseded_by") else EdgeKind.OTHER
     if not edge.by_new:
-        return EdgeKind.MISSING_FORWARD if _is_silent(catalog, edge.new, "supersedes") else EdgeKind.OTHER
+        return EdgeKind.MISSING_FORWARD if _surely_lacks(catalog, edge.new, "supersedes") else EdgeKind.OTHER
     if is_draft:
         return EdgeKind.PENDING
     if not is_ended:
@@ -211,7 +211,7 @@ def _is_draft(catalog: Catalog, edge: Edge) -> bool:
     return catalog.entries[edge.new].status is Status.DRAFT
 
 
-def _is_silent(catalog: Catalog, address: str, field: str) -> bool:
+def _surely_lacks(catalog: Catalog, address: str, field: str) -> bool:
     """Return whether the link field of an entry certainly does not list the other entry of an edge."""
     entry = catalog.entries[address]
     # An entry of another repository cannot list entries of this repository.
