@@ -92,10 +92,8 @@ def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
     may_check = workspace.snapshot.is_working_tree and not workspace.access.is_narrow
     if not (may_check and location.repository is not None and location.under):
         return ()
-    places = (location.base, workspace.cwd)
-    absent = tuple(
-        path for path in paths if not (is_inside(path) and any(os.path.lexists(one / path) for one in places))
-    )
+    tops = (location.base, workspace.cwd)
+    absent = tuple(path for path in paths if not (is_inside(path) and any(os.path.lexists(top / path) for top in tops)))
     memory = location.under.partition("/")[0]
     with suppress(OSError), os.scandir(location.base) as listed:
         if any(one.is_dir() and one.name != memory and not one.name.startswith(".") for one in listed):

@@ -39,10 +39,8 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
             not_read.append(fault(code, message, Place(file.path), "rename it with `git mv`"))
     found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
     for finding in catalog.findings:
-        path, entry = finding.place.path, catalog.entries.get(finding.address or "")
-        is_decisive = entry is not None and any(
-            name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread
-        )
+        path, message, entry = finding.place.path, finding.message, catalog.entries.get(finding.address or "")
+        is_decisive = entry is not None and any(name in _DECISIVE and f"`{name}`" in message for name in entry.unread)
         if (finding.code in _DOUBTFUL and _concerns(path, scope)) or (entry and is_decisive and scope.reads(entry)):
             found.setdefault(path, finding)
     # The path and the message must be safe to print on one line.

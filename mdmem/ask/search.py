@@ -72,9 +72,8 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
                 via=item.via if is_itself else tuple(sorted({*item.via, match.key})),
             )
     contained = frozenset[str]().union(*{match.terms for match in answer.matches})
-    hits = sorted(
-        (replace(one, relations=relations_of(catalog, one.entry, scope)) for one in found.values()), key=_order
-    )
+    related = (replace(one, relations=relations_of(catalog, one.entry, scope)) for one in found.values())
+    hits = sorted(related, key=_order)
     hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claimants_in_scope(catalog, entry, scope))
     is_hidden = not (filters.include_drafts or filters.statuses)
     keys = (match.key for match in answer.matches if is_hidden)

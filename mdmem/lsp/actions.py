@@ -61,9 +61,8 @@ def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator
             # The file may be read-only, or the editor cannot move files. The finding says what to do by hand.
             continue
         if edit is not None:
-            same = [
-                one for one in params.context.diagnostics if one.code == finding.code and one.range.start == where.start
-            ]
+            shown = params.context.diagnostics
+            same = [one for one in shown if one.code == finding.code and one.range.start == where.start]
             title, is_safe = finding.fix.title, finding.fix.is_safe
             yield types.CodeAction(title, types.CodeActionKind.QuickFix, same, is_preferred=is_safe, edit=edit)
 

@@ -152,9 +152,8 @@ class Lineage(Struct, frozen=True, dict=True):
     def disputes(self) -> dict[str, tuple[str, ...]]:
         """Return the sorted one-sided successors (see `Lineage`) of each entry with a confirmed successor."""
         facts = self.successors
-        return sorted_edges(
-            {old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts}
-        )
+        found = {old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts}
+        return sorted_edges(found)
 
     def claimants_of(self, address: str) -> tuple[str, ...]:
         """Return the entries that supersede an entry only by their own file (one-sided supersessions), sorted."""

@@ -215,12 +215,10 @@ def _search(facts: SiteFacts) -> str:
 
 def _rules(facts: SiteFacts) -> str:
     """Return the script with page, type, title, globs and amendments of the current entries that apply to some code."""
-    found = []
+    found, entries = [], facts.catalog.entries
     for entry in facts.current:
         if entry.applies_to:
-            amended = [
-                visible(facts.catalog.entries[one].title[:_TITLE]) for one in facts.rows[entry.address].amended_by
-            ]
+            amended = [visible(entries[one].title[:_TITLE]) for one in facts.rows[entry.address].amended_by]
             globs = [script_pattern(glob) for glob in entry.applies_to]
             found.append([page_of(entry.address), entry.type.value, visible(entry.title[:_TITLE]), globs, amended])
     return _script("mdmemRules", found)

@@ -179,9 +179,8 @@ def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterabl
     wings = (new.wing, *shared_of(workspace.catalog.wings, new.wing))
     left_out = {address, *new.supersedes, *(one.entry.address for one in near)}
     found = {other: one for other, one in _candidates(workspace, lead).items() if one.wing in wings}
-    terms = {
-        other: text_terms(f"{found[other].title}\n{body}") for other, body, _ in workspace.catalog.bodies(tuple(found))
-    }
+    bodies = workspace.catalog.bodies(tuple(found))
+    terms = {other: text_terms(f"{found[other].title}\n{body}") for other, body, _ in bodies}
     by_title, by_lead = _shares(text_terms(new.title), terms), _shares(text_terms(lead), terms)
     shares = {other: max(by_title[other], by_lead[other]) for other in terms.keys() - left_out}
     best = sorted((-share, other) for other, share in shares.items() if share >= MAY_OVERLAP)

@@ -83,9 +83,8 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
     """Fetch the upstream, and return the local commit, the upstream's, and their merge base; raises GitError."""
     # Skip git's maintenance, which could make the user wait.
     options = ("--no-auto-maintenance", "--quiet", "--no-recurse-submodules")
-    done = run_unattended(
-        repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}"
-    )
+    refspec = f"+{upstream.ref}:{upstream.tracking}"
+    done = run_unattended(repository.top, "fetch", *options, "--", upstream.remote, refspec)
     if done.returncode:
         hint = f"`git fetch {quote(upstream.remote)}` shows more, and asks for a password if the remote needs one"
         raise GitError(f"nothing could be fetched from `{upstream.remote}`: {_reason(done)}; {hint}")
