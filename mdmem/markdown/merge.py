@@ -89,13 +89,11 @@ def without_equal_sides(content: bytes, sides: Sides[bytes] | None = None) -> by
     return _with_hunks(content, sides, lambda both: both["ours"] if both["ours"] == both["theirs"] else None)
 
 
-def _with_hunks(
-    content: bytes, sides: Sides[bytes] | None, text_of: Callable[[dict[str, bytes]], bytes | None]
-) -> bytes:
+def _with_hunks(content: bytes, sides: Sides[bytes] | None, pick: Callable[[dict[str, bytes]], bytes | None]) -> bytes:
     for hunk in _hunks_in(content):
         parts, end = [], 0
         for found in hunk.finditer(without_quoted(content, sides)):
-            text = text_of({side: content[slice(*found.span(side))] for side in ConflictSide})
+            text = pick({side: content[slice(*found.span(side))] for side in ConflictSide})
             parts += [content[end : found.start()], content[slice(*found.span())] if text is None else text]
             end = found.end()
         content = b"".join((*parts, content[end:]))

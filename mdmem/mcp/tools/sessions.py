@@ -308,9 +308,7 @@ def _upsert_entity_with_deps(
     return Saver(workspace).save("entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
 
 
-@tool(
-    "Ask for a token for one global write", writes=True, refuse=lambda message, _: {"blocked": True, "reason": message}
-)
+@tool("Ask for a token for one global write", writes=True, refuse=lambda why, _: {"blocked": True, "reason": why})
 def _request_global_write_approval(
     workspace: Workspace,
     *,
