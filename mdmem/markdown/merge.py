@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from mdmem.markdown.front_matter import as_list
 from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, layout_of
@@ -31,11 +31,10 @@ from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.model.entry import Relation, Status, instant_of, parse_moment
 from mdmem.model.fields import BINDING_FIELDS, LISTS
 
-# The lines of one side end at the next marker, because otherwise each of thousands of unclosed markers
-# would be searched for its end.
+# A side ends at the next marker. Otherwise each of thousands of unclosed markers would be searched for its end.
 _OURS = rb"(?:(?!<{7}[ \r\n]|\|{7}(?: [^\r\n]*)?\r?\n|={7}\r?\n)[^\n]*\n)*"
 _HUNK = (
-    rb"^<{7}(?: [^\r\n]*)?\r?\n"
+    rb"^(?P<mark><{7})(?: [^\r\n]*)?\r?\n"
     rb"(?P<ours>" + _OURS + rb")"
     rb"(?:\|{7}(?: [^\r\n]*)?\r?\n(?:(?!<{7}[ \r\n]|={7}\r?\n)[^\n]*\n)*)?"
     rb"={7}\r?\n"
@@ -44,8 +43,8 @@ _HUNK = (
 )
 NARROWEST = 7
 _MARKERS = [re.compile(rb"^%b{7,}(?=[ \r\n]|\Z)" % sign, re.MULTILINE) for sign in (b"<", b"=", b">")]
-# A file is searched once for each width, and nobody writes conflicts of many widths into one.
-_MAX_WIDTHS = 8
+# A file is searched once for each width, a conflict for each `=======`, and nobody writes many of them.
+_MAX_TRIES = 8
 _BLANKED = bytes.maketrans(b"<|=>", b"    ")
 
 
@@ -90,10 +89,12 @@ def without_equal_sides(content: bytes, sides: Sides[bytes] | None = None) -> by
 
 
 def _with_hunks(content: bytes, sides: Sides[bytes] | None, pick: Callable[[dict[str, bytes]], bytes | None]) -> bytes:
+    texts = sides and sides.map(_plain)
     for hunk in _hunks_in(content):
         parts, end = [], 0
         for found in hunk.finditer(without_quoted(content, sides)):
-            text = pick({side: content[slice(*found.span(side))] for side in ConflictSide})
+            as_found = {side.value: content[slice(*found.span(side))] for side in ConflictSide}
+            text = pick(_sides_in(found, content, texts) or as_found)
             parts += [content[end : found.start()], content[slice(*found.span())] if text is None else text]
             end = found.end()
         content = b"".join((*parts, content[end:]))
@@ -106,25 +107,40 @@ def without_quoted(content: bytes, sides: Sides[bytes] | None = None) -> bytes:
     `sides` are the versions that git merged. A conflict in one of them is quoted, and so is a conflict in fenced code
     that has other text than they. Without them, nobody can tell who wrote markers in code, so no conflict is left.
     """
-    texts, masked, before = sides and sides.map(_plain), content, b""
+    texts, masked, before, lines = sides and sides.map(_plain), content, b"", _plain(content)
 
     def is_quoted(found: re.Match[bytes], prose: bytes) -> bool:
-        whole, ours, theirs = (_plain(content[slice(*found.span(one))]) for one in (0, *ConflictSide))
-        if texts is not None and any(whole in one for one in (texts.ancestor, texts.ours, texts.theirs)):
+        whole = _plain(content[slice(*found.span())])
+        opening = whole[: whole.index(b"\n", 1) + 1]
+        # Git adds a marker to those that both sides have.
+        old = min(texts.ours.count(opening), texts.theirs.count(opening)) if texts is not None else 0
+        if lines.count(opening) <= old or (texts and any(whole in one for one in astuple(texts))):
             return True
-        is_conflict = texts is not None and ours in texts.ours and theirs in texts.theirs
-        return not is_conflict and found.re.match(prose, found.start()) is None
+        return _sides_in(found, content, texts) is None and found.re.match(prose, found.start()) is None
 
     # A conflict may be around a quoted one.
     while masked != before:
-        before, prose = masked, without_fenced(masked.decode("latin-1")).encode("latin-1")
-        blanked = bytearray(masked)
-        quoted = (one.span() for hunk in _hunks_in(masked) for one in hunk.finditer(masked) if is_quoted(one, prose))
-        for start, end in quoted:
-            blanked[start:end] = blanked[start:end].translate(_BLANKED)
+        prose = without_fenced(masked.decode("latin-1")).encode("latin-1")
+        before, blanked = masked, bytearray(masked)
+        for one in (one for hunk in _hunks_in(masked) for one in hunk.finditer(masked) if is_quoted(one, prose)):
+            # A conflict of another width may be inside the quoted one.
+            markers = re.compile(rb"^([<|=>])\1{%d}(?![<|=>])" % (len(one["mark"]) - 1), re.MULTILINE)
+            blanked[slice(*one.span())] = markers.sub(b" " * len(one["mark"]), one[0])
         masked = bytes(blanked)
     # Without git's versions, a conflict before the quoted one may itself begin or end fenced code.
     return content.translate(_BLANKED) if sides is None and masked != content else masked
+
+
+def _sides_in(found: re.Match[bytes], content: bytes, texts: Sides[bytes] | None) -> dict[str, bytes] | None:
+    """Return the sides of a conflict that git's versions contain. In a side, `=======` may underline a heading."""
+    width, start, end = len(found["mark"]), found.start("ours"), found.end("theirs")
+    base = re.compile(rb"^\|{%d}(?: [^\r\n]*)?\r?\n" % width, re.MULTILINE).search(found.string, start, end)
+    dividers = re.compile(rb"^={%d}\r?\n" % width, re.MULTILINE).finditer(found.string, start, end)
+    for one in [*dividers][:_MAX_TRIES]:
+        ours, theirs = content[start : min(one.start(), base.start() if base else end)], content[one.end() : end]
+        if texts is not None and _plain(ours) in texts.ours and _plain(theirs) in texts.theirs:
+            return {"ours": ours, "theirs": theirs}
+    return None
 
 
 def _plain(content: bytes) -> bytes:
@@ -136,7 +152,7 @@ def _plain(content: bytes) -> bytes:
 def _hunks_in(content: bytes) -> Iterator[re.Pattern[bytes]]:
     """Yield the patterns of conflicts for the smallest widths that all three kinds of markers have in a file."""
     widths = set.intersection(*({len(one) for one in kind.findall(content)} for kind in _MARKERS))
-    for width in sorted(widths)[:_MAX_WIDTHS]:
+    for width in sorted(widths)[:_MAX_TRIES]:
         yield re.compile(_HUNK.replace(b"{7}", b"{%d}" % width), re.MULTILINE)
 
 

@@ -237,6 +237,29 @@ def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str, more: in
     assert take_side(content, ConflictSide.THEIRS).decode() == theirs
 
 
+SETEXT = "Options\n=======\n"
+EXAMPLE = "```\n<<<<<<< HEAD\na\n=======\n{}\n>>>>>>> side\n```\n"
+
+
+@pytest.mark.parametrize("base", ["", "||||||| base\n" + SETEXT])
+@pytest.mark.parametrize(
+    ("frame", "ours", "theirs", "more"),
+    [
+        pytest.param("a\n{}", f"{SETEXT}ours\n", "theirs\n", 0, id="heading of ours"),
+        pytest.param("a\n{}", "ours\n", f"theirs\n\n{SETEXT}b\n", 0, id="heading of theirs"),
+        pytest.param("a\n{}", SETEXT, f"b\n{SETEXT}", 0, id="both"),
+        pytest.param(EXAMPLE.replace("{}\n", "{}"), "ours\n", "theirs\n", 2, id="wider conflict in an example"),
+    ],
+)
+def test_markers_that_a_side_contains_are_no_markers_of_git(
+    frame: str, ours: str, theirs: str, more: int, base: str
+) -> None:
+    hunk = Marks(ours="HEAD", width=7 + more, shows_base=bool(base)).hunk(base[13:], ours, theirs, line_break="\n")
+    sides = Sides(*(frame.format(one).encode() for one in (base[13:], ours, theirs)))
+    for side in ConflictSide:
+        assert take_side(frame.format(hunk).encode(), side, sides) == getattr(sides, side)
+
+
 @pytest.mark.parametrize("text", ["Title\n=======\n", "<<<<<<< a\nx\n", "<<<<<<< a\nx\n=======\ny\n", ""])
 def test_text_without_all_the_marks_holds_no_conflict(text: str) -> None:
     assert not has_hunks(text.encode())
