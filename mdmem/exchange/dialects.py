@@ -31,6 +31,7 @@ from mdmem.markdown.parse import without_code, without_fenced
 from mdmem.model.entry import EntryType, Holder, Kind, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import meant_value, synonym
+from mdmem.model.text import cut_line
 from mdmem.setup.agents_file import OWN_LINES, without_regions
 from mdmem.store.catalog.addresses import well_formed
 
@@ -293,7 +294,7 @@ def decision_record(
     if is_active and parsed.status is None and not record.messages:
         parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
         hints = _HINT.findall("\n".join((heading, *(without_comments(one.text) for one in parts))))
-        if hint := next((one.strip()[:60] for one in hints if not any(claims_in(one))), ""):
+        if hint := next((cut_line(one.strip(), 60) for one in hints if not any(claims_in(one))), ""):
             record.messages.append(f"`{hint}` is not understood as a status: it counts as accepted")
     _set_date(record, front.basic.get("created_at"), outline.facts)
     return record

@@ -278,7 +278,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     assert (checked.returncode, " error " in checked.stdout) == (0, False), checked.stdout
     for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094", "Amended by ADR-0094 superseded"):
         assert f"  `{doubt}` is not understood, and stays in the text\n" in ran.stdout
-    retired = "**Note**: this RFC was never implemented and has been retire"
+    retired = "**Note**: this RFC was never implemented and has been retir…"
     for line in ("Rejected idea", "~~Old idea~~", "_draft_", retired):
         assert f"  `{line}` is not understood as a status: it counts as accepted\n" in ran.stdout
     assert "Accepted <!-- until May -->" in (root / PLACE / "comment-of-a-person.md").read_text()
