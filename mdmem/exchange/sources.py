@@ -26,7 +26,7 @@ from mdmem.model.entry import Wing, WingKind
 from mdmem.model.fields import content_digest
 from mdmem.record import grouped
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
-from mdmem.store.catalog.addresses import load_entry, well_formed
+from mdmem.store.catalog.addresses import load_entry, load_manifest, well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
 from mdmem.store.state.files import leads_away
 from mdmem.store.workspace.addresses import iter_origins
@@ -103,8 +103,11 @@ class ImportPlan:
                 self._add_source(source)
             except SourceError as error:
                 self._skip(source.path, error)
+        # Git's user owns a new wing.
+        new = (parse_document(path, one.after) for path, one in self.manifests.items() if one.after is not None)
+        planned = {one.path.split("/")[0]: load_manifest(one).wing for one in new}
         for wing in sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ():
-            owned = workspace.catalog.wings.get(wing) or Wing(name=wing)
+            owned = workspace.catalog.wings.get(wing) or planned.get(wing) or Wing(name=wing)
             options = {"option": "--approved-by", "refused": "nothing is imported"}
             remarks = approval_remarks(workspace.settings, owned, request.approved_by or "", **options)
             self.remarks |= dict.fromkeys(remarks)

@@ -269,7 +269,11 @@ def test_wrong_argument_is_one_sentence(arguments: tuple[str, ...], sentence: st
     if "--new-wing" in sentence:
         for place, path in (("mars/rooms", "mars/rooms/0001-files"), ("venus", "venus/architecture/0002-database")):
             source = f"docs/adr/{path.rpartition('/')[2]}.md"
-            assert run("import", "--to", place, "--new-wing", source, cwd=folder).code == 0
+            git(folder, "config", "user.name", "Ada")
+            git(folder, "config", "user.email", "ada@example.org")
+            approving = ("--approved-by", "Ada <ada@example.org>", source)
+            made = run("import", "--to", place, "--new-wing", *approving, cwd=folder)
+            assert (made.code, "has no owner" in made.err, "is not an owner" in made.err) == (0, False, False)
             assert (folder / f"memory/{path}.md").exists()
             assert (folder / f"memory/{path.partition('/')[0]}/README.md").exists()
 
