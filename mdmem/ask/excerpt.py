@@ -96,11 +96,15 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
     least = 2 * SENTENCE if limit > SENTENCE else _RULE
     first = join_sentences(half) if half and beyond else _cut_lead(body, lead, left, least)
-    options = [cut_at_word(text, SENTENCE) for text in _options_in(body, first) if text not in first]
+    added, room = list[str](), left - size_of(first)
+    for option in _options_in(body, first):
+        text = cut_at_word(option, SENTENCE)
+        room -= size_of(text) + 2
+        added += [text] if text not in first and room >= 0 else []
     labelled = (without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body))
     # The last paragraph with a label such as `Update 2021:`. A heading or a label alone is no update.
     last = [cut_at_word(text, SENTENCE) for text in labelled if re.search(r"\w \w+ \w+ \w", text)][-1:]
-    added = [*options, *(one for one in last if one not in first)]
+    added += [one for one in last if one not in first]
     # A term that is in many sentences of the entry, such as its subject, says little about the best passage. General
     # words, whose weight is 0, help to find it.
     contained = [terms for section in sections for terms in section.terms]

@@ -59,6 +59,14 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             "turbine quick",
             ["… under “Alternatives / Turbines / Cons”: A turbine was quick.\n"],
         ),
+        # Options that the decision refers to count for the size.
+        (
+            "## Decision\n\n"
+            + "".join(f"Take option {number}. " for number in range(1, 30))
+            + "".join(f"\n\n### Option {number}: a belt of rubber, as wide as the hall" for number in range(1, 30)),
+            "rubber",
+            ["\n\n  Option 1: a belt of rubber"],
+        ),
         # A short line above a list is like a heading, but not for the list around it.
         (
             LIMITS.replace("A turbine was quick.", "1. Buy.\n\n   Cons:\n\n   - Turbines leak.\n\n2. Rent turbines."),
