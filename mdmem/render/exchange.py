@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,12 +12,14 @@ from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
 from mdmem.model.text import first_of, visible
-from mdmem.record import record_json
+from mdmem.record import grouped, record_json
 from mdmem.render.text import Style, count
 
 _MAX_WIDTH = 60
-# The most skipped files that are listed with the same reason.
-_SKIPPED = 20
+# The most messages of one kind that are listed.
+_MOST = 20
+# This many guesses of one kind become one line.
+_ALIKE = 3
 # The most folders that are listed.
 _PLACES = 3
 
@@ -29,21 +32,28 @@ def import_text(report: ImportReport, style: Style) -> str:
         if report.written.is_dry or row.messages or row.outcome in ("skipped", "changed since it was imported")
     ]
     width, lines = min(_MAX_WIDTH, max((len(_name(row)) for row in rows), default=0)), []
-    skipped: Counter[str] = Counter()
+    inferred = ((f"{name}: {one.why}", row) for row in report.plan.rows for name, one in row.guesses.items())
+    guesses = grouped((_without_values(sentence), (sentence, row)) for sentence, row in inferred)
+    seen: Counter[str] = Counter()
     for row in rows:
-        if row.outcome == "skipped":
-            skipped[why := row.messages[0]] += 1
-            if skipped[why] > _SKIPPED:
-                continue
+        seen.update(map(_without_values, row.messages))
+        messages = [one for one in row.messages if seen[_without_values(one)] <= _MOST]
+        if row.messages and not messages and (row.outcome == "skipped" or not report.written.is_dry):
+            continue
         stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
         what = stated if row.outcome == "imported" else row.outcome
         to = f" → {style.bold(visible(row.address))}" if row.address is not None else ""
         lines.append(f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}")
-        lines += [style.dim(f"  {name}: {visible(guess.why)} (guessed)") for name, guess in row.guesses.items()]
-        lines += [f"  {style.warn(visible(sentence))}" for sentence in row.messages]
-    for why, number in skipped.items():
-        if number > _SKIPPED:
-            lines.append(f"... and {number - _SKIPPED} more: each {visible(why)}; --format json lists them")
+        own = (f"{name}: {one.why}" for name, one in row.guesses.items())
+        few = (one for one in own if len(guesses[_without_values(one)]) < _ALIKE)
+        lines += [style.dim(f"  {visible(one)} (guessed)") for one in few]
+        lines += [f"  {style.warn(visible(sentence))}" for sentence in messages]
+    more = ((number - _MOST, why) for why, number in seen.items() if number > _MOST)
+    lines += [f"... and {number} more: {visible(why)}; --format json lists them" for number, why in more]
+    for (sentence, first), *others in guesses.values():
+        if len(others) + 1 >= _ALIKE:
+            which = f"guessed in {len(others) + 1} records, such as {_name(first)}"
+            lines.append(style.dim(f"{visible(sentence)} ({which})"))
     if report.errors:
         # After a dry run, there are no entries to check.
         way = "--format json" if report.written.is_dry else "`mdmem check`"
@@ -110,6 +120,10 @@ def import_json(report: ImportReport) -> dict[str, Any]:
         **record_json(report, "gone", "remarks"),
         **record_json(written, "commit", dry_run="is_dry"),
     }
+
+
+def _without_values(sentence: str) -> str:
+    return re.sub(r"`[^`]*`", "`…`", sentence)
 
 
 def _name(row: ImportRow) -> str:

@@ -128,12 +128,17 @@ def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, caps
     # Records in another format are listed, also if their folder has no Markdown, but not thousands of them.
     for number in range(22):
         write(tmp_path, f"docs/rfc/{number:04}-a.rst", "A\n=\n")
+        write(tmp_path, f"docs/adr/{number:04}-b.md", f"---\nsee: RFC-{number + 90}\nstatus: accepted\n---\n# B\n")
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
     assert "  was exported by mdmem from app/rules/one, so it needs no import\n" in ran.out
     why = "is not a Markdown file (.md, .markdown, .mdc); convert it first"
-    assert f"/0019-a.rst   skipped\n  {why}\n... and 2 more: each {why}; --format json lists them\n" in ran.out
+    gone = "see `{}`, which is not an imported record"
+    assert (gone.format("RFC-109") in ran.out, gone.format("RFC-110") in ran.out) == (True, False)
+    assert f"... and 2 more: {gone.format('…')}; --format json lists them\n" in ran.out
+    assert f"/0019-a.rst   skipped\n  {why}\n... and 2 more: see" in ran.out
+    assert f"... and 2 more: {why}; --format json lists them\n" in ran.out
     assert "index.rst" not in ran.out
-    assert set(texts(root)) == {"app/rules/one.md"}
+    assert [path for path in texts(root) if "-b" not in path] == ["app/rules/one.md"]
 
 
 def test_renamed_source_is_said_and_not_imported_again(tmp_path: Path, capsys: Capture) -> None:
@@ -171,7 +176,10 @@ def test_parts_of_instructions_with_like_headings_are_told_apart(tmp_path: Path,
     app_memory(tmp_path)
     write(tmp_path, "AGENTS.md", "Above.\n\n# Top\n\nOne.\n\n# \n\nTwo.\n\n# Top 2\n\nThree.\n")
     words = ("import", "AGENTS.md", "--root", "memory")
-    assert run_here(capsys, *words, cwd=tmp_path).out.startswith("imported 4 entries ")
+    ran = run_here(capsys, *words, cwd=tmp_path)
+    assert ran.out.startswith(
+        "created_at: no date is stated (guessed in 4 records, such as AGENTS.md#top)\n\nimported 4 "
+    )
     names = {path.stem for path in (tmp_path / "memory").glob("*/*/*.md")}
     assert names == {"agents", "agents-top-2", "agents-2", "agents-top-2-2"}
     assert run_here(capsys, *words, cwd=tmp_path).out == "imported 0 entries; 4 imported before\n"
