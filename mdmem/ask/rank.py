@@ -117,21 +117,25 @@ def weights_of(terms: Iterable[str], matched: Iterable[frozenset[str]], total: i
 
 
 def coverage_of(
-    weights: Mapping[str, float], matches: Iterable[tuple[Entry, Match]], body: Callable[[str], str], total: int
+    weights: Mapping[str, float],
+    matches: Iterable[tuple[Entry, Match]],
+    body: Callable[[str], str],
+    total: int,
+    *,
+    has_unknown: bool,
 ) -> Coverage:
     """Return how well the best single passage of the best matches covers a question; `total` is the number of entries.
 
     A term counts if the passage or the title of its entry contains it. Coverage is partial if the evidence reaches
     `COVERED`, or more in a large memory. The evidence is the share of these terms in the total weight, plus half the
-    share of those in the title, plus `EACH_TERM` for each. Coverage is full if also the rarest term and a term of the
-    title are among them, or if all terms count.
+    share of those in the title, plus `EACH_TERM` for each. Coverage is full if all terms count, or if the evidence is
+    higher by twice `EACH_TERM` and some entry contains each term, that is, not `has_unknown`.
     """
     needed = COVERED + COVERAGE_GROWTH * log(max(1, total / FEW_ENTRIES))
     # These sums do not depend on the order of the terms.
     whole = fsum(weights.values())
     if not whole:
         return Coverage.NONE
-    rarest = {term for term, weight in weights.items() if weight == max(weights.values())}
     best = 0.0
     for entry, _ in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
         title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
@@ -140,7 +144,7 @@ def coverage_of(
             counted = [weights[term] for term in terms if weights[term]]
             share = fsum(counted) / whole
             evidence = share + in_title + EACH_TERM * len(counted)
-            if share >= 1 or (evidence >= needed and title and terms & rarest):
+            if share >= 1 or (evidence >= needed + 2 * EACH_TERM and not has_unknown):
                 return Coverage.FULL
             best = max(best, evidence)
     return Coverage.PARTIAL if best >= needed else Coverage.NONE

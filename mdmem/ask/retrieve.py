@@ -166,7 +166,8 @@ def _coverage(selection: Selection, rules: Sequence[Item], weights: dict[str, fl
     # The matches of superseded and overridden entries count for the entry that replaces them.
     counted = {one for item in rules if item.score for one in (item.address, *item.via, *item.overrides)}
     matches = [(selection.catalog.entries[one], match) for one, match in selection.matches.items() if one in counted]
-    found = coverage_of(weights, matches, selection.catalog.body, len(selection.members))
+    has_unknown = bool(selection.missing_terms(weights, of_rules=True))
+    found = coverage_of(weights, matches, selection.catalog.body, len(selection.members), has_unknown=has_unknown)
     # A text that mentions only the folder of a file may be about anything in it.
     named = (selection.mentioning.get(item.address, ()) for item in rules)
     if found is Coverage.NONE and any(path in selection.question.paths for paths in named for path in paths):

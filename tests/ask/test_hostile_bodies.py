@@ -69,5 +69,11 @@ def test_coverage_by_a_body_of_one_word_is_found_in_time(root: Path) -> None:
     weights = weights_of(["word", "zebra"], [frozenset(["word"])], 1)
     entry = open_root(root).catalog.entries["app/rules/long"]
     started = process_time()
-    coverage_of(weights, [(entry, Match(entry.address, 1.0, frozenset(["word"])))], lambda _: 5 * long("word "), 1)
+    coverage_of(
+        weights,
+        [(entry, Match(entry.address, 1.0, frozenset(["word"])))],
+        lambda _: 5 * long("word "),
+        1,
+        has_unknown=False,
+    )
     assert process_time() - started < SECONDS

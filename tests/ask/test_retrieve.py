@@ -197,28 +197,34 @@ def test_coverage_depends_on_no_order_of_the_words() -> None:
         match, body = Match(rule.address, 1.0, frozenset(terms)), f"A {' '.join(terms)}.\n"
         # In binary, 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1.
         for weights in permutations(zip(terms, (0.1, 0.2, 0.3), strict=True)):
-            assert coverage_of(dict(weights), [(rule, match)], lambda _, body=body: body, 1) is Coverage.FULL
+            coverage = coverage_of(dict(weights), [(rule, match)], lambda _, body=body: body, 1, has_unknown=False)
+            assert coverage is Coverage.FULL
 
 
 @pytest.mark.parametrize(
-    ("title", "bolt", "cord", "total", "coverage"),
+    ("title", "bolt", "cord", "total", "has_unknown", "coverage"),
     [
-        ("Rule", 0.3, 0.3, 1, Coverage.PARTIAL),
-        ("Rule", 0.3, 0.3, 50, Coverage.PARTIAL),
+        ("Rule", 0.3, 0.3, 1, False, Coverage.PARTIAL),
+        ("Rule", 0.3, 0.3, 50, False, Coverage.PARTIAL),
         # In a large memory, some passage has two words by chance.
-        ("Rule", 0.3, 0.3, 500, Coverage.NONE),
+        ("Rule", 0.3, 0.3, 500, False, Coverage.NONE),
         # One word with the same share is less evidence than two, but a word of the title is more.
-        ("Rule", 0.6, 0.0, 50, Coverage.NONE),
-        ("Bolts", 0.45, 0.0, 50, Coverage.PARTIAL),
+        ("Rule", 0.6, 0.0, 50, False, Coverage.NONE),
+        ("Bolts", 0.45, 0.0, 50, False, Coverage.PARTIAL),
+        # The passage lacks a little, but if no entry contains the word, it may be the one that the question is about.
+        ("Rule", 0.45, 0.45, 50, False, Coverage.FULL),
+        ("Rule", 0.45, 0.45, 500, False, Coverage.PARTIAL),
+        ("Rule", 0.45, 0.45, 50, True, Coverage.PARTIAL),
     ],
 )
 def test_coverage_needs_more_of_the_words_in_a_large_memory(
-    title: str, bolt: float, cord: float, total: int, coverage: Coverage
+    title: str, bolt: float, cord: float, total: int, has_unknown: bool, coverage: Coverage
 ) -> None:
     rule = entry("app/a/rule", title=title)
     match = Match(rule.address, 1.0, frozenset({"bolt"}))
     weights = {"bolt": bolt, "cord": cord, "disc": 1 - bolt - cord}
-    assert coverage_of(weights, [(rule, match)], lambda _: "A bolt and a cord.\n", total) is coverage
+    body = "A bolt and a cord.\n"
+    assert coverage_of(weights, [(rule, match)], lambda _: body, total, has_unknown=has_unknown) is coverage
 
 
 def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, run: Run) -> None:
