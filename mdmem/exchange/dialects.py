@@ -65,7 +65,8 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
         elif (relation := kind_of_key(key)) is not None or name == "see":
             for item in items:
                 # Without a path or number, take each name as a claim.
-                names = filter(None, (one.strip(" []\"'") for one in item.split(",")))
+                names = (one.strip(" []\"'") for one in item.split(","))
+                names = (one for one in names if one.lower() not in _EMPTY_VALUES)
                 found = claims_of(key, item) or [Claim(relation or ClaimKind.SEE, one) for one in names]
                 keys.claims.update(dict.fromkeys(found, (foreign, item)))
         elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):

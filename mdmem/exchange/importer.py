@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -170,10 +171,11 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> tuple[ImportPla
         if not record.part:
             link = str(record.fields.get("x-permalink", ""))
             names = (record.title, record.name, link, link.rpartition("/")[2])
-            references.add(address, record.path, names, record.number)
+            references.add(address, record.path, names, record.number, record.source.home)
     for (path, part), (address, _) in plan.origins.items():
         if not part and address in entries:
-            references.add(address, path, (entries[address].title,))
+            home = plan.earlier[address].source.home if address in plan.earlier else ""
+            references.add(address, path, (entries[address].title,), home=home)
     link_records({**plan.earlier, **records}, references, entries)
     moments = {one: entries[one].created_at for one in plan.earlier if one in entries}
     _set_dates(workspace, records, {one: day.isoformat() for one, day in moments.items() if day is not None})
@@ -305,52 +307,78 @@ _NUMBER = re.compile(
 )
 
 
+class _Numbered(Struct, frozen=True):
+    """A record in the index: its address, and the folder of its source with the kind that the file's name states.
+
+    `home` is the folder that was imported, if it is known.
+    """
+
+    address: str
+    folder: str
+    kind: str
+    home: str
+
+
 class References:
     """An index of records by path, number, slug and title. `by_path` maps the path of each source to the address."""
 
     def __init__(self) -> None:
         """Create an empty index."""
         self.by_path: dict[str, str] = {}
-        # Each value is the address of a record and the folder of its source.
-        self._by_name: dict[str, list[tuple[str, str]]] = {}
-        self._by_number: dict[tuple[str, int], list[tuple[str, str]]] = {}
-        self._by_slug: dict[str, list[tuple[str, str]]] = {}
+        self._by_name: dict[str, list[_Numbered]] = {}
+        self._by_number: dict[tuple[str, int], list[_Numbered]] = {}
+        self._by_slug: dict[str, list[_Numbered]] = {}
+        self._homes: dict[str, str] = {}
+        self._numbers = defaultdict[tuple[str, str], set[int]](set)
 
-    def add(self, address: str, path: str, names: Iterable[str], number: int | None = None) -> None:
+    def add(self, address: str, path: str, names: Iterable[str], number: int | None = None, home: str = "") -> None:
         """Add a record by its source, the names that other records may use for it, and the number of its title."""
-        one = (address, posixpath.dirname(path))
+        stem, folder = PurePosixPath(path).stem, posixpath.dirname(path)
+        kind, in_name = number_of(stem) or ("", number)
+        one = _Numbered(address, folder, kind, home)
         self.by_path.setdefault(path, address)
-        if slug := _slug(PurePosixPath(path).stem):
+        self._homes.setdefault(folder, home)
+        if slug := _slug(stem):
             self._by_slug.setdefault(slug, []).append(one)
-        for name in {_normalized(name) for name in (*names, PurePosixPath(path).stem) if name}:
+        for name in {_normalized(name) for name in (*names, stem) if name}:
             self._by_name.setdefault(name, []).append(one)
-        kind, in_name = number_of(PurePosixPath(path).stem) or ("", number)
         if in_name is not None:
-            for each in (kind,) if kind else _kinds_in(one[1]):
+            self._numbers[folder, kind].add(in_name)
+            for each in (kind,) if kind else _kinds_in(folder):
                 self._by_number.setdefault((each, in_name), []).append(one)
 
     def find(self, name: str, path: str) -> tuple[str, ...]:
         """Return the addresses that a name, slug or number in the file `path` may mean.
 
-        Records in the same folder take precedence. A number without a kind means only those.
+        Records in the same folder take precedence, then those of other folders with the same series of numbers. A
+        number without a kind means only these.
         """
         folder, number = posixpath.dirname(path), _NUMBER.match(name.strip())
+        own = (number_of(PurePosixPath(path).stem) or ("",))[0]
         groups = [self._by_name.get(_normalized(name), [])]
         if number is not None:
-            own, stated = number_of(PurePosixPath(path).stem) or ("",), number["kind"]
-            kinds = ((kind_of(stated),),) if stated else (own[:1], _kinds_in(folder))
+            kinds = ((kind_of(number["kind"]),),) if number["kind"] else ((own,), _kinds_in(folder))
             value = int(number["number"])
             groups += [[one for kind in each for one in self._by_number.get((kind, value), ())] for each in kinds]
-            groups = groups if stated else [[one for one in group if one[1] == folder] for group in groups]
-        found = next(filter(None, groups), [])
-        near = [one for one in found if one[1] == folder]
-        return tuple(dict.fromkeys(address for address, _ in near or found))
+        for group in groups:
+            near = [one for one in group if one.folder == folder]
+            near = near or [one for one in group if self._is_same_series(one, folder, own)]
+            if near or (group and (number is None or number["kind"])):
+                return tuple(dict.fromkeys(one.address for one in near or group))
+        return ()
+
+    def _is_same_series(self, one: _Numbered, folder: str, kind: str) -> bool:
+        """Return whether two folders share a series of numbers: both are of one import, and no number is in both."""
+        is_together = one.home != "" and one.home == self._homes.get(folder) and one.kind == kind
+        return is_together and self._numbers[folder, kind].isdisjoint(self._numbers[one.folder, kind])
 
     def resolve(self, claim: Claim, path: str) -> tuple[str, ...]:
         """Return the addresses that a claim in the file `path` may mean. If there is only one, it is certain."""
         folder, target = posixpath.dirname(path), claim.target
         if not claim.is_path:
-            return self.find(target, path)
+            # A front matter may have a path from the top of the project, without an ending.
+            there = self.by_path.get(f"{target.strip('/')}.md")
+            return (there,) if there is not None else self.find(target, path)
         path = posixpath.normpath(posixpath.join(folder, target.lstrip("/") if folder == "" else target))
         address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(target.lstrip("/"))
         if address:
@@ -359,7 +387,7 @@ class References:
         # A record may get another number, or another title and with it another name, but seldom both.
         renumbered = self._by_slug.get(_slug(stem), ())
         number = number_of(stem)
-        found = self.find(stem, path) or tuple(address for address, there in renumbered if there == place)
+        found = self.find(stem, path) or tuple(one.address for one in renumbered if one.folder == place)
         return found or (self.find(str(number[1]), path) if number is not None else ())
 
 

@@ -84,12 +84,14 @@ class ParsedStatus(Struct, frozen=True):
 class SourceFile(Struct, frozen=True):
     """A file to import: its path from the top of the project, and once it was read its bytes, front matter and body.
 
-    `room` is the room for its folder. `is_in_records` is set if the file is in a folder of decision records.
+    `home` is the folder that is imported, and `room` the room for the folders below it. `is_in_records` is set if the
+    file is in a folder of decision records.
     """
 
     path: str
     room: str = ""
     is_in_records: bool = False
+    home: str = ""
     data: bytes = b""
     fields: Mapping[str, Any] = {}
     body: str = ""

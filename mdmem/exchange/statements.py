@@ -51,7 +51,7 @@ _NOT_RECORDS = (
 _NAME = re.compile(
     rf"(?P<other>(?:\b(?:{_NOT_RECORDS})|\xa7)\s*#?\d[\w.-]*)"
     r"|(?:(?<![\w.])(?:(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)[\s_#:.-]{0,2}(?:(?:no|nr|number)\b[\s.]*)?"
-    r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
+    r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?|(?-i:[A-Z]{3,6}s?)\s)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
     r"\d{1,8}(?:[-_][\w-]{1,200})?(?:\.md)?(?![\w%/]|[.,]\d)"
     r"|(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+){2,40}(?![\w/-])",
     re.IGNORECASE,
@@ -142,9 +142,10 @@ _OBJECT = re.compile(
     r"(?P<words>(?:[\w'\u2019\xa7.#]+[\s:]+){0,6}?)"
     rf"(?P<mask>{_REFERENCE})(?:\s*\((?P<note>[^()]*)\))?"
 )
-# A number that counts something: `It replaces 2 queues.`
+# A number that counts something, or is part of a name: `It replaces 2 queues`, `It replaces HTTP 2 streams`.
+_COUNTABLE = re.compile(r"(?:(?!ADR|RFC)[A-Z]{3,6}\s)?\W*\d+")
 _COUNT = re.compile(
-    rf"{_REFERENCE}\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where)\b)[a-z]"
+    rf"{_REFERENCE}\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where|which)\b)[a-z]"
 )
 _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
 # The kind of a relation: whether it ends the other record, and whether it is passive.
@@ -176,7 +177,7 @@ def _relation_in(sentence: _Sentence, clause: str) -> tuple[tuple[Claim, ...], b
         is_plain = all(_PLAIN.fullmatch(word.strip(":.")) for word in words)
         if not (is_plain or _IN_PART.search(item["words"]) or words[-1] == "of"):
             break
-        is_count = _is_mere_number(reference) and _COUNT.match(clause, item.start("mask"))
+        is_count = _COUNTABLE.fullmatch(reference.target) and _COUNT.match(clause, item.start("mask"))
         if is_count or _REPOSITORY.match(clause, item.end()):
             break
         if objects and not words and not item["lead"].strip(" :(-\u2013\u2014"):

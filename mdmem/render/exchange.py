@@ -36,15 +36,17 @@ def import_text(report: ImportReport, style: Style) -> str:
     guesses = grouped((_without_values(sentence), (sentence, row)) for sentence, row in inferred)
     seen: Counter[str] = Counter()
     for row in rows:
-        seen.update(map(_without_values, row.messages))
-        messages = [one for one in row.messages if seen[_without_values(one)] <= _MOST]
+        messages = []
+        for one in row.messages:
+            seen[kind := _without_values(one)] += 1
+            messages += [one] if seen[kind] <= _MOST else []
         if row.messages and not messages and (row.outcome == "skipped" or not report.written.is_dry):
             continue
         stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
         what = stated if row.outcome == "imported" else row.outcome
         to = f" → {style.bold(visible(row.address))}" if row.address is not None else ""
         lines.append(f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}")
-        own = (f"{name}: {one.why}" for name, one in row.guesses.items())
+        own = (f"{name}: {guess.why}" for name, guess in row.guesses.items())
         few = (one for one in own if len(guesses[_without_values(one)]) < _ALIKE)
         lines += [style.dim(f"  {visible(one)} (guessed)") for one in few]
         lines += [f"  {style.warn(visible(sentence))}" for sentence in messages]

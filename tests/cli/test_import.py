@@ -212,8 +212,15 @@ def test_records_of_two_parts_of_a_project_may_have_one_name(pair: Path, run: Ru
     # A number alone means a record of the same folder, and one with a kind a record of that kind.
     write(pair, "docs/adr/0008-queue.md", record(8, "Queue", "Accepted\n\nSupersedes RFC-8"))
     write(pair, "docs/rfcs/0008-rows.md", record(8, "Rows", "Accepted\n\nSupersedes 2"))
+    # It also means the record of a folder beside it with the same series of numbers, but 1 is in both of web/adr.
+    write(pair, "docs/adr/cold/0005-store.md", record(5, "Store", "Superseded by 8"))
+    write(pair, "web/adr/0003-more.md", record(3, "More", "Superseded by 9"))
+    for name in ("0001-own", "0009-also"):
+        write(pair, f"web/adr/part/{name}.md", record(9, "Also"))
     assert run("import").code == 0
-    assert "supersedes:\n  - nav/architecture/0008-rows\n" in entry(pair, "0008-queue")
+    assert "superseded_by:\n  - nav/architecture/0008-queue\n" in (pair / "memory/nav/cold/0005-store.md").read_text()
+    assert "\nsuperseded_by:" not in entry(pair, "0003-more")
+    assert "supersedes:\n  - nav/architecture/0008-rows\n  - nav/cold/0005-store\n" in entry(pair, "0008-queue")
     assert "\nsupersedes:" not in entry(pair, "0008-rows")
     web = (pair / "memory/nav/web-adr/0001-files.md").read_text()
     assert "superseded_by:\n  - nav/web-adr/0002-database\n" in web

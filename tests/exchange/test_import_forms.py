@@ -204,6 +204,19 @@ LINKS: dict[str, Form] = {
         "---\nstatus: final\nsuperseded-by: 90\n---\n# A title\n\nWe do.\n",
         {**ENDED, "superseded_by": [f"{PLACE}/tep-0090-own"]},
     ),
+    "by-kind-with-a-blank": (
+        above("This TEP is superseded by TEP 90."),
+        {**ENDED, "superseded_by": [f"{PLACE}/tep-0090-own"]},
+    ),
+    "by-a-name-with-a-number": (above("It was replaced by HTTP 2 streams."), CURRENT),
+    "by-nothing-in-a-list": (
+        "---\nstatus: final\nsuperseded-by: [n/a]\nreplaces:\n  - None\n---\n# A title\n\nWe do.\n",
+        {"x-superseded-by": None, **CURRENT},
+    ),
+    "supersedes-path": (
+        "---\nreplaces: [/services/shop/Decision Records/0066-old]\n---\n# A title\n\nWe do.\n",
+        over(66),
+    ),
     "described-elsewhere": (above("> The form is described in ADR 90."), CURRENT),
     "superseded-and-described": (plain("Superseded. The new form is described in ADR 90."), ENDED_ALONE),
     "another-repository": (plain("Accepted. Supersedes ADR-0061 of `other/repository`."), CURRENT),
@@ -236,13 +249,16 @@ LINKS: dict[str, Form] = {
 }
 OTHERS: dict[str, Form] = {
     "0090-ninety": ("# 90. Ninety\n\nWe do.\n", ACTIVE),
-    **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 66)},
+    **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 67)},
     "0097-a-users-long-name": ("# 92. The name\n\nWe do.\n", ACTIVE),
     "0098": ("# 98\n\nWe do.\n", ACTIVE),
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", CURRENT),
     "0214-old": (plain("Superseded"), ENDED),
     "0093-draft": (plain("Proposed"), DRAFT),
-    "tep-0090-own": (plain("Final", "We do."), {"status": "active", "supersedes": [f"{PLACE}/tep-206"]}),
+    "tep-0090-own": (
+        plain("Final", "We do."),
+        {"status": "active", "supersedes": [f"{PLACE}/by-kind-with-a-blank", f"{PLACE}/tep-206"]},
+    ),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
         "# 94. Ninety-four\n\nWe do.\n",
