@@ -96,6 +96,11 @@ def test_record_that_moved_is_found_by_its_old_number_and_says_where_it_went(tmp
 
 def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
+    # A number without a hyphen before it is the same number, so the record in the active wing wins.
+    for address in ("shop/architecture/adr021-mail", "till/architecture/0021-one-drawer"):
+        write_entry(folder / "memory", address)
+    for name in ("adr021", "ADR-21", "21"):
+        assert run("show", name, cwd=folder).out.startswith("[decision] shop/architecture/adr021-mail ")
     for exact in ("shop/notes/0004", "shop/notes/time-zones"):
         write_entry(folder / "memory", exact)
         name = exact.rpartition("/")[2]

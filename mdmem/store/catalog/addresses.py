@@ -54,7 +54,7 @@ MANIFEST = "README.md"
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 # Match `4`, `0004`, `ADR-4` and `KEP 1287`, and ids that begin with such a number. Longer numbers are dates.
 _NUMBER = re.compile(r"(?:([a-z]{2,12})[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:([a-z]{2,12})-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:([a-z]{2,12})[-_]?)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
 # The kinds of records that a number alone may mean: ADR, RFC, KEP, PEP, BIP and so on.
 _RECORD = re.compile(r"m?adr|[a-z]?dr|ad|rfc|[a-z]ep|[be]ip|decision|record")
 # Line breaks, control characters and marks of text direction: in a name they would spoil every answer.
