@@ -88,7 +88,7 @@ def new_command(app: App, wing: WingKind | None, mode: WriteOptions, **options: 
 
     def write_typed(typed: str) -> WriteResult:
         nonlocal near, on_subject
-        left = with_own_approval(workspace, address, without_hints(typed))
+        left = with_own_approval(workspace, address, without_hints(typed), wing)
         near = find_near(workspace, address, left) if draft.body.strip() or without_hints(typed) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
         return write(workspace, lambda one: plan_new(one, draft, address, left), mode)
@@ -199,7 +199,7 @@ def supersede_command(
     new, start = new_text(workspace, draft, today=workspace.today)
 
     def write_new(left: str) -> WriteResult:
-        text = with_own_approval(workspace, new, left)
+        text = with_own_approval(workspace, new, left, wing)
         return write(workspace, lambda one: plan_new(one, draft, new, text), mode)
 
     written = edited(workspace, new, start, write_new) if piped is None and not mode.is_dry else write_new(start)

@@ -21,7 +21,7 @@ from mdmem.errors import GitError, LostRaceError, MdmemError, NotFoundError, Usa
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import REVIEW_REASON, Entry, Status, Wing, age_of, day_of
+from mdmem.model.entry import REVIEW_REASON, Entry, Status, Wing, WingKind, age_of, day_of
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog.addresses import load_entry
 from mdmem.store.catalog.model import Catalog
@@ -33,7 +33,14 @@ from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace, refuse_remote
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.create import join_addresses, patch_superseded, refuse_unfilled, refuse_unfit, required_reason
+from mdmem.write.create import (
+    join_addresses,
+    patch_superseded,
+    refuse_unfilled,
+    refuse_unfit,
+    require_wing,
+    required_reason,
+)
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, first_fault, write
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
@@ -216,16 +223,17 @@ def _unapproved(workspace: Workspace, names: Sequence[str], *, merged: bool) -> 
     return found
 
 
-def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
+def with_own_approval(workspace: Workspace, address: str, text: str, new_wing: WingKind | None = None) -> str:
     """Return the text of a new entry. If its writer is an owner of the wing and makes it active, add the approval."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     entry = load_entry(document).entry
     if entry is None or not entry.is_in_force or not entry.type.is_rule or entry.agent:
         return text
     try:
-        person, wing = approver(workspace), workspace.catalog.wings.get(entry.wing)
+        person, made = approver(workspace), require_wing(workspace, address, new_wing)
     except UsageError:
         return text
+    wing = catalog_after(workspace, made).wings.get(entry.wing)
     if wing is None or not _lacks_approval(entry, wing, person) or not is_owner(wing, person):
         return text
     return apply_edits(document.data, set_fields(document, {"approved_by": person})).decode()

@@ -266,13 +266,22 @@ def test_new_json_has_what_is_near(folder: Path, run: Run) -> None:
     assert said["near"] == [near | {"similarity": 1.0}]
 
 
-@pytest.mark.parametrize(("owner", "line"), [("ada", ["approved_by: Ada <ada@example.org>"]), ("bob", [])])
-@pytest.mark.parametrize("command", ["new decision", "supersede nav/rules/callbacks -m Better --place"])
-def test_owner_approves_by_writing(command: str, owner: str, line: list[str], folder: Path, run: Run) -> None:
+@pytest.mark.parametrize("owner", ["ada", "bob"])
+@pytest.mark.parametrize(
+    ("command", "address"),
+    [
+        ("new decision", ADDRESS),
+        ("supersede nav/rules/callbacks -m Better --place", ADDRESS),
+        # Git's user is the owner of a new wing.
+        ("new decision --new-wing", "loft/rules/one"),
+    ],
+)
+def test_owner_approves_by_writing(command: str, address: str, owner: str, folder: Path, run: Run) -> None:
     write(folder, "memory/nav/README.md", f"---\nkind: project\nowners: [{owner}]\n---\n")
     text = ("--title", "New one", "--status", "active", "--body", "We use it.\n\nRationale: it was tried.")
-    assert run(*command.split(), ADDRESS, *text).code == 0
-    written = (folder / f"memory/{ADDRESS}.md").read_text().splitlines()
+    assert run(*command.split(), address, *text).code == 0
+    written = (folder / f"memory/{address}.md").read_text().splitlines()
+    line = ["approved_by: Ada <ada@example.org>"] if owner == "ada" or address != ADDRESS else []
     assert [one for one in written if one.startswith("approved_by")] == line
 
 
