@@ -25,7 +25,7 @@ from mdmem.exchange.record import (
     read_date,
     without_comments,
 )
-from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status
+from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status, with_folders
 from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
 from mdmem.markdown.parse import without_code, without_fenced
 from mdmem.model.entry import EntryType, Holder, Kind, Status
@@ -184,6 +184,8 @@ _HINT = re.compile(
     r"|(?:never|not) (?:implemented|accepted|approved|adopted)|no longer (?:valid|in force|in effect))(?![^\W_])).*$",
     re.IGNORECASE | re.MULTILINE,
 )
+# A table of all statuses may end with the acceptance.
+_ACCEPTED_ROW = re.compile(r"^[ \t>]*\|.*\baccepted\b", re.IGNORECASE | re.MULTILINE)
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
 _NUMBERED = re.compile(
     r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
@@ -262,7 +264,7 @@ def decision_record(
     marks = map(read_status, re.findall(r"[\[(]([A-Za-z ]{4,20})[\])]", heading[:300]))
     banners += (one.text for one in marks if one.is_whole and one.status not in (None, Status.ACTIVE))
     statements = (stated, *(one.statement for one in outline.facts), outline.stated, "\n".join(banners))
-    parsed = read_status("\n\n".join(statements))
+    parsed = with_folders(read_status("\n\n".join(statements)), source.folders)
     # mdmem's status may say less than the status in the front matter, so keep the original.
     kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
     linked: list[Claim] = []
@@ -292,11 +294,14 @@ def decision_record(
     record.cuts = tuple(_cuts(outline, record))
     _set_status(record, unstated if decision_sections(outline.sections) or parsed.claims else Status.DRAFT)
     is_active = record.status is Status.ACTIVE and (type_.is_rule or source.is_in_records)
-    if is_active and parsed.status is None and not record.messages:
+    if is_active and parsed.status is None:
         parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
-        hints = _HINT.findall("\n".join((heading, *(without_comments(one.text) for one in parts))))
+        text = "\n".join((heading, *(without_fenced(without_comments(one.text)) for one in parts)))
+        hints = _HINT.findall(_ACCEPTED_ROW.split(text)[-1])
         if hint := next((cut_line(one.strip(), 60) for one in hints if not any(claims_in(one))), ""):
-            record.messages.append(f"`{hint}` is not understood as a status: it counts as accepted")
+            record.messages.append(f"`{hint}` is not understood as a status: the entry becomes a draft")
+            record.status = Status.DRAFT
+            record.guesses.pop("status", None)
     _set_date(record, front.basic.get("created_at"), outline.facts)
     return record
 

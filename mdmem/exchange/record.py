@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import date
 from enum import StrEnum
+from pathlib import PurePosixPath
 from time import strptime
 from typing import Any
 
@@ -106,6 +107,11 @@ class SourceFile(Struct, frozen=True):
     def folder(self) -> str:
         """Return the path of the file's folder."""
         return self.path.rpartition("/")[0]
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Return the names of the folder that is imported, and of those between it and the file."""
+        return PurePosixPath(self.path).relative_to(PurePosixPath(self.home).parent).parts[:-1]
 
     @property
     def is_numbered(self) -> bool:

@@ -273,7 +273,10 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
             )
             is_record = is_in_records and number_of(path.stem) is not None
             if f"*{path.suffix}" not in _FOREIGN or is_record or path == place:
-                found.setdefault(one, SourceFile(one, room or "", is_in_records, home=_from(base, home)))
+                found.setdefault(
+                    one,
+                    SourceFile(one, room or "", is_in_records, home=_from(base, home if home != path else path.parent)),
+                )
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
         for one in (*instruction_files(base), *(path for paths in nested for path in paths)):

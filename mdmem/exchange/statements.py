@@ -12,7 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange.record import Claim, ClaimKind, ParsedStatus, read_date, without_comments
+from mdmem.exchange.record import (
+    RECORD_KINDS,
+    Claim,
+    ClaimKind,
+    ParsedStatus,
+    kind_of,
+    read_date,
+    without_comments,
+)
 from mdmem.markdown.body import without_targets
 from mdmem.markdown.parse import path_of
 from mdmem.model.entry import Status
@@ -239,7 +247,7 @@ def claims_of(key: str, written: str) -> tuple[Claim, ...]:
 # A record with one of these words was never accepted, so its date is also the day of its deprecation.
 _REFUSED = (
     "rejected, declined, withdrawn, cancelled, canceled, dismissed, denied, refused, vetoed, discarded, unapproved,"
-    " not accepted, not approved, not adopted"
+    " not accepted, not approved, not adopted, never accepted, never approved, never adopted, never implemented"
 )
 # If a record states several statuses, the last one in this order counts.
 _MEANINGS = {
@@ -259,7 +267,8 @@ _MEANINGS = {
     Status.DEPRECATED: (
         "superseded, superceded, replaced, obsolete, obsoleted, deprecated, retired, abandoned, expired, inactive,"
         " dropped, reverted, reversed, revoked, rescinded, discontinued, archived, outdated, historical,"
-        f" no longer in force, no longer valid, {_REFUSED}"
+        " moribund, no longer in force, no longer in effect, no longer valid, no longer applicable, no longer relevant,"
+        f" {_REFUSED}"
     ),
 }
 _WORDS = {word: status for status, words in _MEANINGS.items() for word in words.split(", ")}
@@ -387,6 +396,21 @@ def read_status(written: str) -> ParsedStatus:
         is_refused=bool(chosen) and not is_replaced and _REFUSALS.issuperset(chosen),
         doubts=tuple(one.doubt for one in clauses if one.doubt),
     )
+
+
+def with_folders(parsed: ParsedStatus, folders: Iterable[str]) -> ParsedStatus:
+    """Return the status of a record in these folders, such as `retired`: an ended one outweighs the record's own."""
+    for name in folders:
+        words = [one if one in _WORDS else f"{one}d" for one in re.split(r"[\W_]+", name.lower())]
+        found = {_WORDS.get(one) for one in words} if kind_of(name) not in RECORD_KINDS else {None}
+        status = found.pop() if len(found) == 1 else None
+        is_new = status is Status.DEPRECATED or (parsed.status is None and not parsed.is_unknown)
+        if status not in (None, parsed.status) and is_new and parsed.status is not Status.DEPRECATED:
+            why, is_refused = f"it is in the folder `{name}`", _REFUSALS.issuperset(words)
+            parsed = replace(
+                parsed, status=status, text=why, guess=why, day=None, is_unknown=False, is_refused=is_refused
+            )
+    return parsed
 
 
 def banners_in(written: str) -> Iterator[str]:

@@ -148,6 +148,34 @@ def test_record_with_a_status_that_is_not_understood_is_a_draft(text: str, tmp_p
     assert "Abgelehnt" in entry(folder, "0005-odd").partition("---\n\n")[2]
 
 
+FOLDER_STATES = {
+    "retired": ("Accepted", "deprecated"),
+    "Obsolete_Archive": ("In limbo", "deprecated"),
+    "rejected": ("Proposed on 2024-05-06", "deprecated"),
+    "superseded": ("Superseded by ADR-0002", "deprecated"),
+    "proposed": ("", "draft"),
+    "draft": ("Accepted", "active"),
+    "rfc": ("", "active"),
+    "streams": ("", "active"),
+}
+
+
+@pytest.mark.parametrize("name", FOLDER_STATES)
+def test_folder_with_the_name_of_a_status_states_it(name: str, tmp_path: Path, run: Run) -> None:
+    folder = project(tmp_path, **PAIR)
+    write(folder, f"docs/adr/{name}/0005-old.md", record(5, "Old", FOLDER_STATES[name][0]))
+    ran = run("import", "--dry-run", "--format", "json", cwd=folder)
+    (found,) = (one for one in ran.json["records"] if one["path"].endswith("0005-old.md"))
+    assert (found["status"], found["said"]) == (FOLDER_STATES[name][1], [])
+    run("import", f"docs/adr/{name}", "--move", cwd=folder)
+    text = next((folder / "memory/nav").glob("*/0005-old.md")).read_text()
+    assert f"\nstatus: {FOLDER_STATES[name][1]}\n" in text
+    reason = 'deprecated_reason: "status of the imported record: '
+    assert (f'{reason}it is in the folder `{name}`"' in text) == (name in [*FOLDER_STATES][:3])
+    # A status that the folder outweighs stays in the text.
+    assert FOLDER_STATES[name][0] in text or name not in [*FOLDER_STATES][:3]
+
+
 @pytest.mark.parametrize("is_in_yaml", [False, True])
 def test_date_that_is_none_is_kept_and_said(is_in_yaml: bool, tmp_path: Path, run: Run) -> None:
     old = record(1, "Files", "Superseded by [2. Database](0002-database.md)", date="2024-2-30")

@@ -119,9 +119,10 @@ PLACES: dict[str, Form] = {
     "bold-proposal": (above("**Proposal**\n\nWe would."), ACTIVE),
     "bold-options": (above("**Rejected options**\n\n- None"), ACTIVE),
     # The import reports these lines, since it does not read them as a status.
-    "struck-title": ("# ~~Old idea~~\n\nWe do.\n", ACTIVE),
-    "words-of-a-title": ("# Rejected idea\n\nWe do.\n", ACTIVE),
-    "italics-and-a-link": (above("_draft_\n\n- Amends: [x](0092-ninety-two.md)"), ACTIVE),
+    "struck-title": ("# ~~Old idea~~\n\nWe do.\n", DRAFT),
+    "words-of-a-title": ("# Rejected idea\n\nWe do.\n", DRAFT),
+    "italics-and-a-link": (above("_draft_\n\n- Amends: [x](0092-ninety-two.md)"), DRAFT),
+    "retired-in-a-note": (above("**Note**: we found this unsound, and so it was withdrawn in 2015."), DRAFT),
     "accepted-and-more": (above("**Accepted** then withdrawn"), ENDED),
     "facts-in-a-line": (
         "Title: A title\n\n**Owner:** Ada, Bo | **Date:** 2024-02-01, **Status:** Superseded\n\nWe do.\n",
@@ -150,7 +151,8 @@ NAMES: dict[str, Form] = {
         "---\ncreation-date: 2020-09-10\nstatus: implemented\n---\n# A title\n\nWe do.\n",
         {"created_at": "2020-09-10", "x-creation-date": None, **ACTIVE},
     ),
-    "0216-retired": (above("**Note**: this RFC was never implemented and has been retired."), ACTIVE),
+    "0217-moribund": (plain("Moribund"), ENDED),
+    "0216-retired": (above("**Note**: this RFC was never implemented and has been retired."), ENDED),
 }
 # Links to successors in different forms.
 LINKS: dict[str, Form] = {
@@ -294,9 +296,9 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     assert (checked.returncode, " error " in checked.stdout) == (0, False), checked.stdout
     for doubt in ("ADR-0090", "Section 3 is superseded by ADR-0094", "Amended by ADR-0094 superseded"):
         assert f"  `{doubt}` is not understood, and stays in the text\n" in ran.stdout
-    retired = "**Note**: this RFC was never implemented and has been retir…"
-    for line in ("Rejected idea", "~~Old idea~~", "_draft_", retired):
-        assert f"  `{line}` is not understood as a status: it counts as accepted\n" in ran.stdout
+    withdrawn = "**Note**: we found this unsound, and so it was withdrawn in…"
+    for line in ("Rejected idea", "~~Old idea~~", "_draft_", withdrawn):
+        assert f"  `{line}` is not understood as a status: the entry becomes a draft\n" in ran.stdout
     assert "Accepted <!-- until May -->" in (root / PLACE / "comment-of-a-person.md").read_text()
     for name in ("0210-remove-it", "0213-preamble"):
         assert (root / PLACE / f"{name}.md").read_text().endswith(f"---\n\n{FORMS[name][0]}")
