@@ -1,14 +1,13 @@
 """Answer the calls `retrieve_context`, `memory_surface` and `get_scope_state`, whose contracts fix their JSON.
 
 A bundle is the answer of `retrieve_context`: entries for an agent in the order of authority, with a limit for each
-scope. The call has a time limit. If the memory cannot be read, the answer has a status that says so.
+scope.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from time import monotonic
 from typing import Any
 
 from msgspec import Struct
@@ -30,7 +29,7 @@ from mdmem.ask.question import Question, Tier, tidy
 from mdmem.ask.relate import doubts_of
 from mdmem.ask.retrieve import Reading, read_with_retry, with_code_paths, with_fallback, with_lines_outside
 from mdmem.ask.search import search_in
-from mdmem.errors import EnvironmentFaultError, GoneError
+from mdmem.errors import GoneError
 from mdmem.markdown.body import content_of
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, entries_with, freshness_on, label_of
@@ -38,7 +37,6 @@ from mdmem.model.lineage import Standing, branch_state_json
 from mdmem.record import record_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import snippet
-from mdmem.store.tree import Clock, DeadlineError
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import may_write_to, scope_seen
 from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
@@ -56,68 +54,34 @@ _MAX_RESULTS, _WIDTH = 50, 300
 
 
 class BundleRequest(Struct, frozen=True, kw_only=True):
-    """The arguments of one call of `retrieve_context`; empty `labels` mean all labels.
+    """The arguments of one call of `retrieve_context`; empty `categories` mean all labels.
 
-    With `is_global`, only shared wings are read. A focus is a part of a project, as in the field `focus` of an entry.
+    A focus is a part of a project, as in the field `focus` of an entry. With a focus, entries of every scope are
+    included.
     """
 
-    project_id: str | None
+    project_id: str | None = None
+    scope: str = "project"
     focus: str | None = None
-    is_global: bool = False
-    labels: frozenset[NodeLabel] = frozenset()
+    categories: tuple[NodeLabel, ...] = ()
     topic: str = ""
     agent: str = UNNAMED_AGENT
 
     @property
+    def is_global(self) -> bool:
+        """Return whether only shared wings are read."""
+        return self.scope == "global" and self.focus is None
+
+    @property
     def types(self) -> tuple[EntryType, ...]:
         """Return the entry types that have the requested labels, in the order of authority."""
-        wanted = {label.type for label in self.labels}
+        wanted = {label.type for label in self.categories}
         return tuple(kind for kind in EntryType if kind in wanted)
 
 
-def retrieve_context(
-    workspace: Workspace,
-    *,
-    project_id: str | None,
-    scope: str = "project",
-    focus: str | None = None,
-    categories: Sequence[str] | None = None,
-    topic: str | None = None,
-    agent: str | None = None,
-    paths: Sequence[str] | None = None,
-    clock: Clock = monotonic,
-) -> Bundle:
-    """Return the bundle of a project for an agent. Its status says whether the memory could be read.
-
-    With a focus, entries of every scope are included. The settings limit the time of an attempt. If it takes longer, or
-    files disappear meanwhile, there is a second one. Raises ValueError for an unknown category.
-    """
-    focus = tidy(focus) or None
-    request = BundleRequest(
-        project_id=tidy(project_id) or None,
-        focus=focus,
-        is_global=scope == "global" and focus is None,
-        labels=frozenset(map(NodeLabel, categories or ())),
-        topic=tidy(topic) or "",
-        agent=tidy(agent) or UNNAMED_AGENT,
-    )
-
-    def attempt(reading: Reading) -> Bundle:
-        timed = reading.workspace.within(reading.settings.timeout_seconds, clock=clock)
-        return _read(replace(reading, workspace=timed), request, paths or ())
-
-    unknown = ScopeState.UNRESOLVED if request.project_id is None else ScopeState.UNCERTAIN
-    try:
-        return read_with_retry(workspace, attempt, retry_on=(GoneError, DeadlineError))
-    except DeadlineError:
-        late = AnswerBasis(degraded=True, why_degraded="the time limit was reached")
-        # If the memory is the top folder itself, its wings cannot be excluded without reading the memory once more.
-        basis = with_lines_outside(late, workspace, request.topic) if workspace.location.under else late
-        message = "the memory was not read in time, in two attempts; continue without it, or ask again later"
-        return _bundle("timed_out", unknown, message, basis, focus=focus)
-    except (EnvironmentFaultError, OSError) as error:
-        basis = with_fallback(AnswerBasis(), workspace, request.topic, why=str(error))
-        return _bundle("failed", unknown, "the memory cannot be read; continue without it", basis, focus=focus)
+def retrieve_context(workspace: Workspace, request: BundleRequest, paths: Sequence[str] = ()) -> Bundle:
+    """Return the bundle of a project for an agent; raises GoneError if files disappear twice while they are read."""
+    return read_with_retry(workspace, lambda reading: _read(reading, request, paths))
 
 
 def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bundle:
@@ -193,7 +157,7 @@ def merge(
 
     def has_label(item: Item) -> bool:
         entries = (item.entry, *(catalog.entries[old] for old in item.via))
-        is_named = not request.labels or any(label_of(entry) in request.labels for entry in entries)
+        is_named = not request.categories or any(label_of(entry) in request.categories for entry in entries)
         return is_named or not overridden.isdisjoint(item.overrides)
 
     def is_read(item: Item) -> bool:

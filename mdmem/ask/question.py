@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from msgspec import Struct, convert, field
+from msgspec.structs import fields
 
 from mdmem.errors import UsageError
 from mdmem.store.workspace.scope import Filters
@@ -36,13 +37,13 @@ _Request = TypeVar("_Request", bound=Struct)
 
 
 def read_request(kind: type[_Request], values: Mapping[str, object]) -> _Request:
-    """Convert named values to a request of class `kind`. Raises UsageError if there is no `goal`.
+    """Convert named values to a request of class `kind`. Raises UsageError if a required one is missing.
 
     None and blank texts count as absent, and white space in a text becomes single spaces.
     """
     tidied = {name: tidy(value) for name, value in values.items()}
-    if not tidied.get("goal"):
-        raise UsageError("`goal` is missing; write a text")
+    if missing := [one.name for one in fields(kind) if one.required and not tidied.get(one.name)]:
+        raise UsageError(f"`{missing[0]}` is missing; write a text")
     return convert({name: value for name, value in tidied.items() if value is not None and value != ""}, kind)
 
 

@@ -83,17 +83,14 @@ def reading_of(workspace: Workspace) -> Reading:
         return Reading(workspace, error.readable if isinstance(error.readable, Settings) else Settings(), (fault,))
 
 
-def read_with_retry(
-    workspace: Workspace, answer: Callable[[Reading], _T], *, retry_on: tuple[type[BaseException], ...] = (GoneError,)
-) -> _T:
+def read_with_retry(workspace: Workspace, answer: Callable[[Reading], _T]) -> _T:
     """Return an answer; if files disappear meanwhile, reload the memory and try once more.
 
-    Git removes files during a checkout, for example. `retry_on` are the errors that cause the second attempt. An error
-    of the second attempt is raised.
+    Git removes files during a checkout, for example. An error of the second attempt is raised.
     """
     try:
         return answer(reading_of(workspace))
-    except retry_on:
+    except GoneError:
         return answer(reading_of(workspace.reread()))
 
 

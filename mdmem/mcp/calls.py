@@ -20,9 +20,10 @@ from typing import Any, TypeVar
 
 import anyio
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
-from mdmem.ask.fallback import lines_outside
+from mdmem.ask.answer import AnswerBasis
+from mdmem.ask.fallback import basis_without_root, lines_outside
 from mdmem.errors import (
     EnvironmentFaultError,
     MdmemError,
@@ -156,32 +157,41 @@ class Calls:
         )
 
     async def _answer(self, call: ToolCall) -> Page:
-        """Return the page of a tool's answer, or a reading tool's fallback if the files cannot be read in time."""
+        """Return the page of a tool's answer, or a reading tool's fallback if the memory cannot be read (in time)."""
         tool, limit = call.tool, call.settings.timeout_seconds
         if tool.fall_back is None:
             return await self.in_thread(partial(self._page, call))
-        tries, seconds = (1, _TRIES * limit + 1) if tool.keeps_time else (_TRIES, limit)
-        for _ in range(tries):
-            with anyio.move_on_after(seconds), contextlib.suppress(DeadlineError):
-                return await self.in_thread(partial(self._page, call))
-
-        def find_outside() -> list[Facts]:
-            """Return a few lines from outside the memory, for an agent that has to go on without it."""
-            values = (call.arguments.get(name) for name in tool.asks)
-            words = " ".join(word for one in values for word in ([one] if isinstance(one, str) else one or ()))
-            with contextlib.suppress(MdmemError, OSError):
-                workspace = self._provider.workspace(call.access)
-                # If the memory is the repository's top folder, its wings are unknown without reading the memory.
-                return [asdict(one) for one in lines_outside(workspace, words)] if workspace.location.under else []
-            return []
-
-        found: list[Facts] = []
-        with anyio.move_on_after(limit):
-            found = await self.in_thread(find_outside)
+        status = "timed_out"
         message = f"no answer within {limit:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        message += "; the lines under `fallback` are from outside the memory, and are no rules" if found else ""
-        facts = {**tool.fall_back("timed_out", message, call.arguments), "fallback": found}
+        try:
+            for _ in range(_TRIES):
+                with anyio.move_on_after(limit), contextlib.suppress(DeadlineError):
+                    return await self.in_thread(partial(self._page, call))
+        except (EnvironmentFaultError, SettingsError, RootNotFoundError, OSError) as error:
+            status, message = "failed", _message_of(error)
+        outside: Facts = {}
+        with anyio.move_on_after(limit):
+            outside = await self.in_thread(partial(self._find_outside, call))
+        if outside.get("fallback"):
+            message += "; the lines under `fallback` are from outside the memory, and are no rules"
+        facts = {**tool.fall_back(status, message, call.arguments), **outside}
         return await self.in_thread(partial(call.page, facts))
+
+    def _find_outside(self, call: ToolCall) -> Facts:
+        """Return a few lines from outside the memory, for an agent that has to go on without it."""
+        values = (call.arguments.get(name) for name in call.tool.asks)
+        words = " ".join(word for one in values for word in ([one] if isinstance(one, str) else one or ()))
+        try:
+            workspace = self._provider.workspace(call.access)
+            # If the memory is the repository's top folder, its wings are unknown without reading the memory.
+            found = lines_outside(workspace, words) if workspace.location.under else ()
+            return AnswerBasis(fallback=found).as_json("fallback")
+        except RootNotFoundError as error:
+            if words and not self._provider.is_named:
+                return basis_without_root(self._provider.cwd, words, why=str(error)).as_json("fallback", "source")
+        except (MdmemError, OSError):
+            pass
+        return {}
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
         """Run a function that may block in a thread, and return its result; an unexpected exception is a FaultError.
@@ -211,26 +221,13 @@ class Calls:
         return await asyncio.wrap_future(future)
 
     def _page(self, call: ToolCall) -> Page:
-        tool = call.tool
-        try:
-            if self._of_hub is not None and tool.asks_hub:
-                return call.page(self._of_hub(call, self._answer_of_root))
-            return call.page(self._answer_of_root(call))
-        except (EnvironmentFaultError, SettingsError, RootNotFoundError, OSError) as error:
-            if tool.fall_back is None:
-                raise
-            # The agent gets an answer with the status `failed`, and can go on without the memory.
-            return call.page(tool.fall_back("failed", _message_of(error), call.arguments))
+        if self._of_hub is not None and call.tool.asks_hub:
+            return call.page(self._of_hub(call, self._answer_of_root))
+        return call.page(self._answer_of_root(call))
 
     def _answer_of_root(self, call: ToolCall) -> ToolResult:
-        tool = call.tool
-        try:
-            workspace = self._provider.workspace(call.access).as_of(call.arguments.get(AT))
-        except RootNotFoundError as error:
-            if tool.rootless is None or self._provider.is_named:
-                raise
-            return as_result(tool.rootless(self._provider.cwd, str(error), **call.tool_arguments))
-        if tool.fall_back is not None and not tool.keeps_time:
+        workspace = self._provider.workspace(call.access).as_of(call.arguments.get(AT))
+        if call.tool.fall_back is not None:
             workspace = workspace.within(call.settings.timeout_seconds, clock=monotonic)
         answer = call.run(workspace)
         # Recorded for the usage count in `mdmem status`.

@@ -8,8 +8,8 @@ from builders import make_root, open_root, write, write_entry
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Answer, Item, SearchResult
-from mdmem.ask.bundle import Bundle, retrieve_context
-from mdmem.ask.question import Question
+from mdmem.ask.bundle import Bundle, BundleRequest, retrieve_context
+from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import reading_of
 from mdmem.ask.search import search
 from mdmem.store.workspace.scope import Filters, resolve_scope
@@ -57,8 +57,9 @@ def left_out(retrieval: Answer) -> dict[str, str]:
     return reasons
 
 
-def bundle(root: Path, project_id: str | None = "app", /, **asked: Any) -> Bundle:
-    return retrieve_context(open_root(root), project_id=project_id, **asked)
+def bundle(root: Path, project_id: str | None = "app", /, paths: tuple[str, ...] = (), **asked: Any) -> Bundle:
+    request = read_request(BundleRequest, {"project_id": project_id, **asked})
+    return retrieve_context(open_root(root), request, paths)
 
 
 def ids(items: Iterable[Bundle]) -> list[str]:

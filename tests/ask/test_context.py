@@ -10,7 +10,7 @@ from builders import Run, commit_all, entry, make_repository, memory, snapshot, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.ask.bundle import retrieve_context
+from mdmem.ask.bundle import BundleRequest, retrieve_context
 from mdmem.ask.context import ContextRequest, compile_context, items_of
 from mdmem.ask.facets import Facet, Intent, Layer, facet_of
 from mdmem.ask.question import read_request
@@ -433,7 +433,7 @@ def test_session_begins_without_lines_from_outside_where_the_memory_has_any(root
     [
         lambda found: compile_context(found, ContextRequest(goal="the pool", layer=Layer.DEEP_SEARCH, agent_id="bot")),
         lambda found: plan_synthesis(found, SynthesisRequest(goal="the pool", depth=Depth.DEEP)),
-        lambda found: retrieve_context(found, project_id="app-1", topic="the pool"),
+        lambda found: retrieve_context(found, BundleRequest(project_id="app-1", topic="the pool")),
     ],
 )
 def test_reading_changes_no_byte_and_answers_the_same_again(read: Callable[[Workspace], object], root: Path) -> None:

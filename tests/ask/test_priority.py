@@ -187,7 +187,9 @@ labels = st.one_of(st.just(frozenset()), st.frozensets(st.sampled_from(NodeLabel
 def test_bundle_is_in_the_order_of_authority_within_its_caps_and_loses_nothing_in_silence(
     entries: dict[str, Entry], is_global: bool, focus: str | None, asked_labels: frozenset[NodeLabel]
 ) -> None:
-    asked = BundleRequest(project_id="app", is_global=is_global, focus=focus, labels=asked_labels)
+    scope_word = "global" if is_global else "project"
+    asked = BundleRequest(project_id="app", scope=scope_word, focus=focus, categories=tuple(asked_labels))
+    is_global = asked.is_global
     catalog = Catalog(MemoryTree("nothing"), entries, WINGS, {}, (), (), (), {})
     filters = Filters(wings=("app",), focuses=(focus,) if focus else (), types=asked.types)
     scope = resolve_scope(catalog, Settings(), filters)

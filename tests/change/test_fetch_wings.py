@@ -7,7 +7,7 @@ import pytest
 from builders import Capture, commit_all, git, make_root, open_root, run_here, snapshot, write, write_entry
 
 from change.pair import Two
-from mdmem.ask.bundle import retrieve_context
+from mdmem.ask.bundle import BundleRequest, retrieve_context
 from mdmem.ask.show import list_problems
 from mdmem.change.sync import fetch_wings
 from mdmem.checks.run import CheckRequest, check
@@ -356,6 +356,6 @@ def test_damaged_cache_is_a_problem_and_can_be_fetched_again(pinned: Two) -> Non
 
 
 def test_wing_that_is_fetched_binds_in_a_bundle_with_a_time_limit(pinned: Two) -> None:
-    bundle = retrieve_context(pinned.opened(), project_id="nav", scope="project")
+    bundle = retrieve_context(pinned.opened(), BundleRequest(project_id="nav"))
     standings = {item["id"]: item.get("standing") for item in (*bundle["items"], *bundle["proposed"])}
     assert standings[RULE] == "binding"

@@ -289,10 +289,13 @@ def test_timed_out_answer_has_lines_from_outside_the_memory(tmp_path: Path, monk
     write(repository, "README.md", "The gateway closes at night.\n")
     commit_all(repository)
     monkeypatch.setattr(OpenedProvider, "settings", lambda _: Settings(timeout_seconds=0.3))
-    monkeypatch.setattr("mdmem.mcp.tools.core.retrieve", lambda *_, **__: time.sleep(0.5))
+    for module, name in (("core", "retrieve"), ("sessions", "retrieve_context")):
+        monkeypatch.setattr(f"mdmem.mcp.tools.{module}.{name}", lambda *_, **__: time.sleep(0.5))
     told = facts(call(server_over(root), "retrieve", query="night gateway", format="json"))
-    assert told["retrieval_status"] == "timed_out"
-    assert told["fallback"] == [{"path": "README.md", "line": 1, "text": "The gateway closes at night."}]
+    same = facts(call(server_over(root), "retrieve_context", project_id="nav", topic="night gateway"))
+    assert told["retrieval_status"] == same["retrieval_status"] == "timed_out"
+    lines = [{"path": "README.md", "line": 1, "text": "The gateway closes at night."}]
+    assert told["fallback"] == same["fallback"] == lines
 
 
 class _Failing(OpenedProvider):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import Capture, commit_all, git, memory, open_root, run_here, snapshot, write, write_entry
 
-from mdmem.ask.bundle import retrieve_context
+from mdmem.ask.bundle import BundleRequest, retrieve_context
 
 RULE, OLD, NEW = "nav/rules/callbacks", "nav/architecture/threads", "nav/architecture/four"
 
@@ -327,7 +327,7 @@ def test_branch_does_not_decide_that_a_claim_is_a_fact(
 
 def test_bundle_and_context_pack_tell_the_standing(tmp_path: Path, capsys: Capture) -> None:
     folder = superseding(tmp_path)
-    bundle = retrieve_context(open_root(folder / "memory"), project_id="nav")
+    bundle = retrieve_context(open_root(folder / "memory"), BundleRequest(project_id="nav"))
     assert standings(bundle["items"]) == [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
     pack = said(capsys, "context", "threads", cwd=folder)
     items = [item for section in pack["sections"] for item in section["items"]]

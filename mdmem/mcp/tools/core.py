@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import AliasChoices, Field
 
-from mdmem.ask.answer import VIA_NAMED, Answers
-from mdmem.ask.context import ContextRequest, compile_context, context_without_root
-from mdmem.ask.fallback import retrieve_without_root
+from mdmem.ask.answer import VIA_NAMED
+from mdmem.ask.context import ContextRequest, compile_context
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
@@ -105,20 +103,11 @@ def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
     )
 
 
-def _retrieve_elsewhere(
-    cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
-) -> ToolResult:
-    words = " ".join(filter(None, (query, *(queries or ()))))
-    answer = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
-    return _result_of(Answers(answer), retrieval_status="failed", message=why)
-
-
 @tool(
     "Rules for the work at hand",
     has_at=True,
     noise=("score",),
     fall_back=without_memory(covered=False),
-    rootless=_retrieve_elsewhere,
     is_first=True,
     asks=("query", "queries"),
 )
@@ -143,11 +132,8 @@ def _retrieve(
         main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
     answers = retrieve(workspace, main, questions, budget=budget, shown=shown)
     parts = ((one.items, one.proposed, one.basis.problems, one.basis.fallback) for one in answers.all)
-    return _result_of(answers, retrieval_status="succeeded" if any(map(any, parts)) else "empty")
-
-
-def _result_of(answers: Answers, **status: str) -> ToolResult:
-    facts = {**status, "covered": any(one.basis.covered for one in answers.all)}
+    status = "succeeded" if any(map(any, parts)) else "empty"
+    facts = {"retrieval_status": status, "covered": any(one.basis.covered for one in answers.all)}
     return ToolResult(
         text=lambda: answers_text(answers, Style(is_markdown=True)),
         facts=lambda: {**answers_json(answers, agents_json), **facts},
@@ -323,7 +309,6 @@ class _ContextPack(TypedDict):
         usage_hint=lambda message, _: message,
     ),
     asks=("goal",),
-    rootless=lambda cwd, why, **arguments: context_without_root(cwd, read_request(ContextRequest, arguments), why=why),
 )
 def _context(workspace: Workspace, **arguments: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
     """Call it once, before a task whose files are not known yet. It returns an overview by facets (constraints,

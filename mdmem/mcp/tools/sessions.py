@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import fields
 from pydantic import Field, TypeAdapter, WithJsonSchema
 
-from mdmem.ask.bundle import get_scope_state, memory_surface, retrieve_context
+from mdmem.ask.bundle import BundleRequest, get_scope_state, memory_surface, retrieve_context
+from mdmem.ask.question import read_request
 from mdmem.change.hygiene import run_hygiene
 from mdmem.errors import MdmemError
 from mdmem.mcp.tools.core import from_top
@@ -76,7 +77,7 @@ class _ContextBundle(TypedDict):
     fall_back=without_memory(
         scope_state=_unknown_state, items=[], conflicts_found=False, hygiene_due=False, proposed=[]
     ),
-    keeps_time=True,
+    asks=("topic",),
 )
 def _retrieve_context(workspace: Workspace, **arguments: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
     """Before you reason about a project. It returns the memory of the project by scope (focus, then project, then
@@ -84,8 +85,7 @@ def _retrieve_context(workspace: Workspace, **arguments: Unpack[_ContextArgument
     `proposed`, and those that are only `merged`, do not bind. People resolve what is `conflicted`. After `failed` and
     `timed_out` go on without memory.
     """
-    known: dict[str, Any] = {**arguments, "paths": from_top(workspace, arguments["paths"])}
-    return retrieve_context(workspace, **known)
+    return retrieve_context(workspace, read_request(BundleRequest, arguments), from_top(workspace, arguments["paths"]))
 
 
 class _ScopeAnswer(TypedDict):
@@ -120,7 +120,6 @@ class _Matches(TypedDict):
         total_found=0,
         next_step=lambda message, _: message,
     ),
-    keeps_time=True,
 )
 def _memory_surface(
     workspace: Workspace,

@@ -196,14 +196,12 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         view: Renders a structured answer as text, which is added under the key `markdown`.
         kept: Nested keys that a contract fixes, so that they are kept even if they are empty.
         noise: Keys to remove because an agent does not need them.
-        fall_back: Returns the answer if the memory cannot be read in time, from a status, a message and the arguments.
+        fall_back: Returns the answer if the memory cannot be read, from a status, a message and the arguments.
         refuse: Returns the answer to a failed call, from a message and advice; without it, the answer is an error.
-        rootless: Returns the answer if there is no memory, from the working directory, the reason and the arguments.
-        keeps_time: Whether the function itself observes the time limit.
         is_first: Whether clients that load tools on demand should load this tool from the start.
         has_at: Whether the tool has the argument `at`, a commit or date.
         asks_hub: Whether the tool has the argument `repository`.
-        asks: Arguments whose words are searched outside the memory if the memory cannot be read in time.
+        asks: Arguments whose words are searched outside the memory if the memory cannot be read.
     """
 
     name: str
@@ -216,8 +214,6 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
     writes: bool = False
     fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
     refuse: Callable[[str, str], Facts] | None = None
-    rootless: Callable[..., Facts | ToolResult] | None = None
-    keeps_time: bool = False
     is_first: bool = False
     has_at: bool = False
     asks_hub: bool = False
