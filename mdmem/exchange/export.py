@@ -58,7 +58,7 @@ class ExportedFile(Struct, frozen=True):
 _Files = tuple[list[ExportedFile], tuple[str, ...]]
 _Globs = tuple[str, ...]
 _HEADING = re.compile(r"\s*#{1,6} ")
-_NUMBER = re.compile(r"\d+-")
+_NUMBER = re.compile(r"\A\d+-")
 # A field, and the words that adr-tools writes into the newer record and into the older record.
 _RELATIONS = (("supersedes", "Supersedes", "Superseded by"), ("amends", "Amends", "Amended by"))
 
@@ -84,7 +84,7 @@ def _record_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     records = {}
     for number, entry in enumerate(decisions, 1):
         name = entry.address.rsplit("/", 1)[1]
-        path = f"{number:04d}-{_NUMBER.sub('', name, count=1) or name}.md"
+        path = f"{number:04d}-{_NUMBER.sub('', name) or name}.md"
         records[entry.address] = _Record(entry, path, f"{number}. {' '.join(entry.title.split())}")
     # The lines about other records, by address.
     relations: dict[str, list[str]] = {one: [] for one in records}
@@ -371,14 +371,15 @@ def _read(folder: Path, path: str) -> str | None:
         content = read_to_extend(folder / path, folder)
         return None if content is None else decode_utf8(content)
     except InsertError as error:
-        raise UsageError(f"{path} cannot be updated: {error}") from error
+        hint = "correct that, or give another place with --out"
+        raise UsageError(f"{path} cannot be updated: {error}; {hint}") from error
 
 
 def _require_unmodified(text: str, what: str) -> None:
     """Raise UsageError if mdmem did not export a text, or if somebody changed it since."""
     if is_unmodified(text) is None:
         raise UsageError(
-            f"{what} already exists and was not written by mdmem; it was not replaced: give another folder with --out"
+            f"{what} already exists and was not written by mdmem; it was not replaced: give another place with --out"
         )
     if not is_unmodified(text):
         advice = "change the entries instead, remove it with its markers, and export again"

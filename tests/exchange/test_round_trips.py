@@ -233,7 +233,7 @@ def test_a_folder_of_decision_records_links_both_ways(tmp_path: Path, capsys: Ca
 
 
 def test_records_say_what_superseded_them_and_link_to_one_another(tmp_path: Path, capsys: Capture) -> None:
-    folder, loser = decided(tmp_path), "nav/architecture/zz-four-threads"
+    folder, loser = decided(tmp_path), "nav/architecture/zz-top-4-threads"
     write_entry(
         folder / "memory", loser, "Four. See [that](../architecture/one-thread.md#why), [a file](../../x.md).\n",
         title="Four threads", created_at="2026-03-01", supersedes=["nav/architecture/one-thread"],
@@ -241,7 +241,7 @@ def test_records_say_what_superseded_them_and_link_to_one_another(tmp_path: Path
     )  # fmt: skip
     run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
     assert (folder / "docs/adr/0001-one-thread.md").read_text().count("Superseded by ") == 1
-    exported = (folder / "docs/adr/0005-zz-four-threads.md").read_text()
+    exported = (folder / "docs/adr/0005-zz-top-4-threads.md").read_text()
     assert "Four. See [that](0001-one-thread.md#why), [a file](../../x.md).\n" in exported
     other = memory(tmp_path / "other")
     for path in (folder / "docs/adr").iterdir():
@@ -250,7 +250,7 @@ def test_records_say_what_superseded_them_and_link_to_one_another(tmp_path: Path
     assert run_here(capsys, "import", cwd=other).code == 0
     old, back = (
         (other / f"memory/nav/architecture/{name}.md").read_text()
-        for name in ("0001-one-thread", "0005-zz-four-threads")
+        for name in ("0001-one-thread", "0005-zz-top-4-threads")
     )
     assert "superseded_by:\n  - nav/architecture/0002-threads\n" in old
     assert "deprecated_at: 2026-03-02\n" in back
@@ -360,6 +360,9 @@ def test_what_somebody_wrote_or_changed_stays(tmp_path: Path, capsys: Capture) -
     theirs.unlink()
     write(folder, "docs/adr/0099-old.md", b"# 99. Gr\xf6\xdfe\n")
     assert run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder).code == 0
+    refused = run_here(capsys, "export", "agents-md", "--out", "docs/adr/0099-old.md", cwd=folder)
+    hint = "it is not in UTF-8; correct that, or give another place with --out"
+    assert refused.err == f"mdmem: 0099-old.md cannot be updated: {hint}\n"
     for name in ("docs/adr/0002-threads.md", "AGENTS.md"):
         run_here(capsys, "export", "agents-md", cwd=folder)
         changed = (folder / name).read_text().replace("Two", "Ten")
