@@ -278,7 +278,12 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     else:
         successors = successors if len(successors) == 1 and has_hunks(own) else ()
         command = location.command(f"resolve {shell_word(address)}")
-        choices = tuple(Resolution(f"keep {side}", f"{command} --take {side}") for side in ConflictSide)
+        keeps = {side: f"keep {side}" for side in ConflictSide}
+        for one in successors:
+            if one.side is not None:
+                opposite = ConflictSide.OURS if one.side is ConflictSide.THEIRS else ConflictSide.THEIRS
+                keeps[opposite] += f"; {one.address} no longer supersedes it"
+        choices = tuple(Resolution(does, f"{command} --take {side}") for side, does in keeps.items())
         if kind is ConflictKind.ADDED:
             numbered = (f"{address}-{number}" for number in count(2))
             free = next(one for one in numbered if not os.path.lexists(location.root / f"{one}.md"))

@@ -126,7 +126,7 @@ def _bring_together(
     if conflicts:
         listed = first_of([f"`{path}`" for path in conflicts], _SHOWN)
         pull, operation = _pull(repository, ours, theirs)
-        steps = f"type `{pull}`, resolve each file and `git add` it, `git {operation} --continue`,"
+        steps = f"type `{pull}`, resolve each file (`mdmem resolve`) and `git add` it, `git {operation} --continue`,"
         message = f"git cannot merge {listed} with {upstream.name}"
         raise _stopped(message, steps, "then `mdmem sync` again")
     # The ref may move in the meantime, so the check compares with the fetched commit.

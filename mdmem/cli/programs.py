@@ -205,6 +205,6 @@ def merge_driver_command(
         app.remark(f"mdmem: cannot merge `{visible(named)}`: {getattr(error, 'strerror', None) or error}")
         return _CANNOT_MERGE
     if outcome.conflicts:
-        where = " and ".join(f"`{name}`" for name in outcome.conflicts)
-        app.remark(f"mdmem: both sides changed {where} of {visible(named)}: `mdmem resolve` shows the choices")
+        where = ", ".join(f"`{name}`" for name in outcome.conflicts)
+        app.remark(f"mdmem: the sides of {visible(named)} differ in {where}: `mdmem resolve` shows the choices")
     return 1 if outcome.conflicts else 0

@@ -143,9 +143,9 @@ def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
     for one in conflicts.found:
         lines = [f"{style.bold(visible(one.address))}: {one.kind}"]
         for field in one.fields:
-            # If successors are known, they are listed below. The file itself shows both texts of a body.
+            # If successors are known, they are listed below.
             if field.name != "superseded_by" or not one.successors:
-                lines.append(f"  {field.name}")
+                lines.append(f"  {field.name}{' (the file shows both texts)' if field.name == 'body' else ''}")
                 for side, value in (("ours", field.ours), ("theirs", field.theirs)) if field.name != "body" else ():
                     text = _shown(value if value or isinstance(value, list) else "–")
                     lines.append(f"    {side:<6}  {shorten(text, 60)}")
@@ -157,6 +157,8 @@ def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
             lines += [f"    {visible(choice.does)}", f"      {style.added(choice.command)}"]
         lines += ["    or edit the file by hand, and remove the markers"] if one.fields else []
         blocks.append("\n".join(lines))
+    if conflicts.operation == "rebase" and blocks:
+        blocks.append("In a rebase, `ours` is the branch that you rebase onto, and `theirs` is your own commit.")
     if conflicts.then:
         blocks.append("\n".join(["when all are resolved:", *(f"  {step}" for step in conflicts.then)]))
     return "\n\n".join(blocks)

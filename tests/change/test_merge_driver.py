@@ -211,7 +211,7 @@ def test_supersession_on_both_sides_is_marked_and_nothing_else(folder: Path) -> 
     theirs = changed(ended, {"see:\n": "superseded_by: nav/rules/callbacks\nsee:\n", "[executor]": "[executor, hers]"})
     branches(folder, ours, theirs)
     told = quiet(folder, "merge", "theirs", ends=1)
-    assert f"mdmem: both sides changed `superseded_by` of {FILE}: `mdmem resolve` shows the choices" in told
+    assert f"mdmem: the sides of {FILE} differ in `superseded_by`: `mdmem resolve` shows the choices" in told
     # Newer versions of git add the revision to the labels.
     assert re.sub(r" \((HEAD|theirs)\)$", "", text_of(folder), flags=re.MULTILINE) == changed(
         ended,
@@ -232,11 +232,11 @@ ENDED = {"status: active": "status: deprecated", "see:\n": "superseded_by: [nav/
 @pytest.mark.parametrize(
     ("change", "torn"),
     [
-        ({"uses two threads": "uses exactly two threads"}, "`status` and `superseded_by` and `body`"),
-        ({"title: 'Use two": "title: 'Use exactly two"}, "`status` and `title` and `superseded_by`"),
+        ({"uses two threads": "uses exactly two threads"}, "`status`, `superseded_by`, `body`"),
+        ({"title: 'Use two": "title: 'Use exactly two"}, "`status`, `title`, `superseded_by`"),
         (
             {"tags: [executor]": "tags: [executor]\napplies_to: [src/**]"},
-            "`status` and `superseded_by` and `applies_to`",
+            "`status`, `superseded_by`, `applies_to`",
         ),
         ({"uses two threads": "uses two  threads", "tags: [executor]": "tags: [threads]"}, None),
         ({"uses two threads": "used two threads", "tags: [executor]": "editorial_at: 2026-05-02"}, None),
@@ -247,7 +247,7 @@ def test_change_of_an_entry_that_the_other_side_superseded_is_a_conflict(
 ) -> None:
     branches(folder, changed(ENTRY, change), changed(ENTRY, ENDED))
     told = quiet(folder, "merge", "theirs", ends=1 if torn else 0)
-    assert (f"both sides changed {torn} of {FILE}" in told) is (torn is not None)
+    assert (f"the sides of {FILE} differ in {torn}: " in told) is (torn is not None)
 
 
 def test_link_to_a_moved_entry_is_no_change_of_the_entry_that_the_other_side_superseded(folder: Path) -> None:

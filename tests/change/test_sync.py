@@ -190,7 +190,7 @@ def test_merge_that_a_rebase_would_take_apart_is_merged_with_the_remote(
     commit_all(ours)
     ran = run_here(capsys, "sync", cwd=ours)
     assert ran.code == 1
-    step = "type `git pull --no-rebase`, resolve each file and `git add` it, `git merge --continue`,"
+    step = "type `git pull --no-rebase`, resolve each file (`mdmem resolve`) and `git add` it, `git merge --continue`,"
     assert ran.err.splitlines()[1:] == [step, "then `mdmem sync` again"]
     git(ours, "pull", "-q", "--no-rebase", "--no-edit")
     assert run_here(capsys, "sync", cwd=ours).code == 0

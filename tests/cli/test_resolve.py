@@ -195,8 +195,8 @@ def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(
     merge_conflict(folder, FILE, *sides)
     write(folder, FILE, (folder / FILE).read_bytes() + b"By hand." + QUOTED.format("c").encode())
     shown = run("resolve")
-    lines = ["  status", "    ours    under_review", "    theirs  deprecated", "  body", "  choices", "    keep ours"]
-    assert shown.out.splitlines()[1:7] == lines
+    lines = ["  status", "    ours    under_review", "    theirs  deprecated", "  body (the file shows both texts)"]
+    assert shown.out.splitlines()[1:7] == [*lines, "  choices", "    keep ours"]
     ran = run("resolve", OLD, "--take", take)
     assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
     taken = sides[take == "theirs"] + "By hand." + QUOTED.format("c")
@@ -357,7 +357,9 @@ def test_rebase_is_ended_by_its_own_command(folder: Path, run: Run) -> None:
         write_entry(folder / "memory", OLD, title="Use two threads", status=status)
         commit_all(folder)
     git(folder, "rebase", "-q", "theirs", ends=1)
-    assert run("resolve").out.splitlines()[-1] == "  git rebase --continue"
+    shown = run("resolve").out
+    assert shown.endswith("  git rebase --continue\n")
+    assert "\nIn a rebase, `ours` is the branch that you rebase onto, and `theirs` is your own commit.\n" in shown
     ran = run("resolve", OLD, "--take", "theirs")
     assert ran.err.splitlines()[-1] == "then: git rebase --continue"
     assert field(folder / "memory", OLD, "status") == ["status: deprecated"]
@@ -368,7 +370,7 @@ def test_marks_that_were_added_to_the_index_are_found(folder: Path, run: Run) ->
     write(folder, FILE, content + "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> topic\n")
     commit_all(folder)
     ran = run("resolve")
-    assert ran.out.splitlines()[1:3] == ["  body", "  choices"]
+    assert ran.out.splitlines()[1:3] == ["  body (the file shows both texts)", "  choices"]
     assert run("resolve", "threads", "--take", "theirs").code == 0
     assert (folder / FILE).read_text() == f"{content}Local.\n"
     write(folder, FILE, content + QUOTED)
@@ -409,6 +411,9 @@ def test_side_that_changed_or_superseded_is_taken(
     old.write_text(f"{old.read_text()}\nThree on the new board.\n")
     commit_all(tmp_path)
     hooked.run(tmp_path, "git", "merge", "-q", "theirs")
+    shown = run("resolve", cwd=root).out
+    assert f"\n    keep ours; {FOUR} no longer supersedes it\n" in shown
+    assert "\n    keep theirs\n" in shown
     ran = run("resolve", OLD, "--take", take, cwd=root)
     added = " ".join(f"{one}.md" for one in ([FOUR, OLD] if take == "ours" else [OLD]))
     assert ran.err == f"then: git add {added}\nthen: git merge --continue\n"
