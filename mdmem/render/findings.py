@@ -143,9 +143,16 @@ def summary_line(report: CheckReport) -> str:
 
 
 def fixed_lines(report: CheckReport, show_path: Callable[[str], str]) -> list[str]:
-    """Return a line for each of the first 20 fixed files with its findings, and a line that counts the other files."""
-    fixed = groupby(report.fixed, key=lambda one: one.place.path)
-    lines = [f"fixed {show_path(path)}: {first_of([one.message for one in some], 3, '; ')}" for path, some in fixed]
+    """Return a line for each of the first 20 fixed files with its findings, and a line that counts the other files.
+
+    A line ends with the other files that its fixes changed.
+    """
+    lines = []
+    for path, group in groupby(report.fixed, key=lambda one: one.place.path):
+        some = [*group]
+        edited = dict.fromkeys(edit.path for one in some if one.fix for edit in one.fix.edits if edit.path != path)
+        changed = f" (changed {first_of([*map(show_path, edited)], 3)})" if edited else ""
+        lines.append(f"fixed {show_path(path)}: {first_of([one.message for one in some], 3, '; ')}{changed}")
     return [*lines[:_MAX_SHOWN], *([f"fixed {len(lines) - _MAX_SHOWN} more files"] if len(lines) > _MAX_SHOWN else [])]
 
 

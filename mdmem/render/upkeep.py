@@ -55,7 +55,8 @@ def status_text(report: StatusReport, style: Style) -> str:
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
     way = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
-    lines.append(f"findings {f'{found}; `{way}` shows them' if found else 'none'}{known}")
+    them = "it" if sum(report.findings.values()) == 1 else "them"
+    lines.append(f"findings {f'{found}; `{way}` shows {them}' if found else 'none'}{known}")
     last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never ran"
     due = " (due); `mdmem hygiene` shows what needs maintenance" if report.hygiene.is_due else ""
     lines.append(f"hygiene  {last}{due}")

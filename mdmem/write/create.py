@@ -100,7 +100,8 @@ def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
         if name == was:
             continue
         if not is_well_formed(kind, name):
-            raise UsageError(f"`{visible(name)}` is not a valid name for {called}; write it like `{example}`")
+            better = well_formed(kind, name) or example
+            raise UsageError(f"`{visible(name)}` is not a valid name for {called}; write it like `{better}`")
         if why := why_not_on_windows(name):
             raise UsageError(f"`{name}` {why}, which Windows does not allow; write another name")
 

@@ -151,6 +151,8 @@ def test_diff_shows_the_fix_as_a_patch_and_fix_mends_the_file(folder: Path, run:
     for said, remark in ((f"{clean}; fixed 1\n", fixed), (f"{clean}\n", "")):
         ran = run("check", "--fix")
         assert (ran.code, ran.out, ran.err, path.read_bytes()) == (0, said, remark, good)
+    write_entry(folder / "memory", "nav/rules/newer", type="invariant", supersedes=[RULE])
+    assert run("check", "--unsafe-fixes").err.endswith(f"does not list this entry (changed memory/{RULE}.md)\n")
 
 
 def test_misspelt_link_with_one_likely_target_is_mended_only_by_an_unsafe_fix(folder: Path, run: Run) -> None:

@@ -191,10 +191,10 @@ def test_first_wing_bears_the_repositorys_name(folder: str, wing: str, tmp_path:
     assert (repository / "memory" / wing / "README.md").exists()
 
 
-@pytest.mark.parametrize("wing", ["Nav", "../x"])
-def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, repo: Path, run: Run) -> None:
+@pytest.mark.parametrize(("wing", "valid"), [("Nav", "nav"), ("../x", "x"), ("rust-rfcs", "rust_rfcs")])
+def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, valid: str, repo: Path, run: Run) -> None:
     ran = run("init", "--wing", wing, unchanged=repo)
-    said = f"mdmem: `{wing}` is not a valid name for a wing; write it like `navigation_stack`\n"
+    said = f"mdmem: `{wing}` is not a valid name for a wing; write it like `{valid}`\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
 
 

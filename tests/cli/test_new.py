@@ -129,10 +129,10 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, folder: Path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("Nav/rules/x", "`Nav` is not a valid name for a wing; write it like `navigation_stack`"),
-        ("nav/My Rules/x", "`My Rules` is not a valid name for a room; write it like `anti-patterns`"),
-        ("nav/rules/README", "`README` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
-        ("nav/rules/a:b", "`a:b` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
+        ("Nav/rules/x", "`Nav` is not a valid name for a wing; write it like `nav`"),
+        ("nav/My Rules/x", "`My Rules` is not a valid name for a room; write it like `my-rules`"),
+        ("nav/rules/README", "`README` is not a valid name for an entry-id; write it like `readme`"),
+        ("nav/rules/a:b", "`a:b` is not a valid name for an entry-id; write it like `a-b`"),
         ("nav/rules/con", "`con` is the name of a device, which Windows does not allow; write another name"),
         ("nav//x", "`` is not a valid name for a room; write it like `anti-patterns`"),
         ("nav/rules", "the title is missing; give a title, or the full address nav/rules/ID"),

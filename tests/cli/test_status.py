@@ -103,7 +103,7 @@ def test_findings_and_broken_files_are_counted(folder: Path, run: Run) -> None:
     ran = run("status")
     assert ran.code == 0
     assert "; 1 file unreadable\n" in ran.out
-    assert "; `mdmem check` shows them\n" in ran.out
+    assert "findings 1 error; `mdmem check` shows it\n" in ran.out
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
     (told,) = (line for line in run("status").out.splitlines() if line.startswith("findings"))
     assert told == "findings 1 error, 1 warning, 1 info; `mdmem check --verbose` shows them"

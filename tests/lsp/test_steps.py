@@ -230,7 +230,7 @@ def test_invalid_new_name_is_refused_in_one_sentence(linked: Hand) -> None:
     at = "[[call|backs]]"
     for new, said in (
         ("architecture/threads", "nav/architecture/threads exists already;"),
-        ("No Name", "`No Name` is not a valid name for an entry-id; write it like `blocking-callbacks`"),
+        ("No Name", "`No Name` is not a valid name for an entry-id; write it like `no-name`"),
         ("wing/nav/rules/x", "`wing/nav/rules/x` is not a place for an entry"),
         ("shop/rules/x", "there is no wing `shop`"),
         ("", "`` is not a place for an entry"),
