@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
+from mdmem.setup.agents_file import NO_WINGS_LINE, lacks_wings_line
 from mdmem.setup.hooks import STAGES, HookState, find_driver, find_hooks, missing_install
 from mdmem.store.catalog.load import place_of
 from mdmem.store.index import IndexBusyError, IndexState, IndexWriteError, RefreshResult
@@ -146,6 +147,8 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
                 yield f"git merges entries line by line in this clone: {driver_only}"
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
         yield "a merge left conflicts; `mdmem resolve` lists them"
+    if lacks_wings_line(workspace.location.base, workspace.catalog.wings.values()):
+        yield NO_WINGS_LINE
     with suppress(EnvironmentFaultError):
         found = waiting_saves(workspace)
         if found.pending or found.blocked:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from mdmem import EXPORT_BEGIN, EXPORT_END
 from mdmem.disk import read_regular
+from mdmem.model.entry import Wing
 from mdmem.model.text import text_hash
 from mdmem.setup.client_config import InsertError, add_piece, append_piece, decode_utf8
 
@@ -56,8 +58,9 @@ OWN_LINES = re.compile(
     r"(?:Several projects share this memory: [^\n]*\n)?(?:Until this folder is in git, [^\n]*\n)?",
     re.MULTILINE,
 )
-# An additional line for a memory with several projects.
+# An additional line for a memory with several projects, and the remark that it is missing.
 WINGS_LINE = "Several projects share this memory: without a file, `retrieve` takes `--wing NAME`, or `--all-wings`.\n"
+NO_WINGS_LINE = f"several projects share this memory, and {NAME} does not say so: `mdmem init` prints the line to add"
 # An additional line outside git, where a command finds only a memory in or above the working folder.
 ROOT_LINE = "Until this folder is in git, add `{}` to each command.\n"
 
@@ -143,6 +146,15 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
 def has_lines(content: bytes, lines: str) -> bool:
     """Return whether AGENTS.md contains these lines, or instructions for the server."""
     return lines.encode() in content.replace(b"\r\n", b"\n") or _MARK.encode() in content
+
+
+def lacks_wings_line(base: Path, wings: Iterable[Wing]) -> bool:
+    """Return whether AGENTS.md has the lines for a memory with one project, and the memory has several."""
+    content = b""
+    with suppress(OSError):
+        content = read_regular(base / NAME)
+    is_shared = sum(not one.is_shared for one in wings) > 1
+    return is_shared and has_lines(content, COMMAND_LINES) and not re.search(rb"--wing\b|%b" % _MARK.encode(), content)
 
 
 def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:

@@ -13,7 +13,15 @@ from pathlib import Path
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError
-from mdmem.setup.agents_file import COMMAND_LINES, ROOT_LINE, WINGS_LINE, add_server_lines, has_lines, point_to_agents
+from mdmem.setup.agents_file import (
+    COMMAND_LINES,
+    ROOT_LINE,
+    WINGS_LINE,
+    add_server_lines,
+    has_lines,
+    lacks_wings_line,
+    point_to_agents,
+)
 from mdmem.setup.clients import hook_client, join_client
 from mdmem.setup.hooks import (
     CONFIG,
@@ -88,7 +96,8 @@ def init(
     else:
         lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
         lines += ROOT_LINE.format(root_option.strip()) if root_option and repository is None else ""
-        yield _write(base, "AGENTS.md", lines, base, otherwise=f"add this to it:\n{lines}")
+        missing = WINGS_LINE if lacks_wings_line(base, known) else lines
+        yield _write(base, "AGENTS.md", lines, base, otherwise=f"add this to it:\n{missing}")
         yield from point_to_agents(base)
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"

@@ -306,11 +306,19 @@ def test_wrong_argument_is_one_sentence(arguments: tuple[str, ...], sentence: st
             source = f"docs/adr/{path.rpartition('/')[2]}.md"
             git(folder, "config", "user.name", "Ada")
             git(folder, "config", "user.email", "ada@example.org")
+            run("init", cwd=folder)
             approving = ("--approved-by", "Ada <ada@example.org>", source)
             made = run("import", "--to", place, "--new-wing", *approving, cwd=folder)
             assert (made.code, "has no owner" in made.err, "is not an owner" in made.err) == (0, False, False)
             assert (folder / f"memory/{path}.md").exists()
             assert (folder / f"memory/{path.partition('/')[0]}/README.md").exists()
+            # The memory has several projects now, and AGENTS.md is for one.
+            for told in (made.err, run("status", cwd=folder).out):
+                assert f"several projects share this memory, and AGENTS.md does not say so" in told
+            end = "AGENTS.md exists and stays as it is; add this to it:\nSeveral projects share this memory: "
+            assert end in run("init", cwd=folder).out
+        (folder / "AGENTS.md").write_text((folder / "AGENTS.md").read_text() + "Use `--wing NAME`.\n")
+        assert "several projects" not in run("status", cwd=folder).out
 
 
 def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> None:
