@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from mdmem.model.entry import Status
 from mdmem.model.lineage import standing_marks
 from mdmem.model.text import first_of
 from mdmem.render.json import answer_json
-from mdmem.render.text import UNREPLACED, Style, count, entries, in_no_entry, indent, one_line, repeats
+from mdmem.render.text import UNREPLACED, Style, count, entries, indent, one_line, repeats
 from mdmem.store.workspace.scope import Filters, ScopeState
 
 TITLE_ALONE = "no text beyond its title"
@@ -28,6 +29,9 @@ SOURCES = {"index": "the index", "scan": "the files, without an index", "hub": "
 _QUESTION = 48
 # If an entry matches at most this many words of the question, its line lists these words.
 _FEW_WORDS = 2
+_FEW_WINGS = 3
+# A phrase with its quotation marks.
+_PHRASE = re.compile(r'"[^"]{1,60}"|“[^“”]{1,60}”')
 _MAX_WINGS, _MAX_ABSENT, _MAX_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 3, 4, 120, 160
 
 
@@ -74,7 +78,9 @@ def answers_text(answers: Answers, style: Style) -> str:
         foot = f"Omitted from each answer: up to {count(most, 'entry', 'entries')}. " if most else ""
         foot += f"Source: {' and '.join(dict.fromkeys(map(_source, answers.short)))}"
         unread = ", ".join(answers.unread[:_MAX_WINGS])
-        blocks.append(style.foot(f"{foot}{f'; not read: {unread} (--wing, --all-wings)' if unread else ''}"))
+        # An answer with a better match in another wing has its `--wing` already.
+        ways = "--all-wings" if any(basis.unread for basis in bases) else "--wing, --all-wings"
+        blocks.append(style.foot(f"{foot}{f'; not read: {unread} ({ways})' if unread else ''}"))
     return "\n\n".join(blocks)
 
 
@@ -116,7 +122,7 @@ def _short(number: int, answer: Answer, style: Style) -> str:
     blocks += [f"Degraded: {basis.why_degraded}."] if basis.degraded else []
     blocks += filter(None, [_coverage(answer)])
     if basis.unmatched_terms and basis.coverage is not Coverage.PARTIAL:
-        blocks.append(in_no_entry(basis.unmatched_terms, answer.scope.wings))
+        blocks.append(_in_no_entry(answer))
     blocks += [*_unread_and_ended(answer), *_items((*answer.items, *answer.proposed), style)]
     return ("\n\n" if style.is_markdown else "\n").join([*blocks, *contradictions_text(answer)])
 
@@ -144,13 +150,24 @@ def _coverage(answer: Answer) -> str:
     return basis.coverage_text(subject, has_match=any(item.score > 0 for item in answer.items))
 
 
+def _in_no_entry(answer: Answer) -> str:
+    """Return the sentence that says that no entry contains some words, or a quoted phrase with several of them."""
+    words, wings = [*answer.basis.unmatched_terms], answer.scope.wings
+    for phrase in _PHRASE.findall(one_line(answer.question.words)):
+        if len(inside := [one for one in words if one in re.findall(r"[\w-]+", phrase)]) > 1:
+            words[words.index(inside[0])] = phrase
+            words = [one for one in words if one not in inside]
+    of = f"of {' or '.join(wings)}" if 0 < len(wings) <= _FEW_WINGS else "searched"
+    return f"No entry {of} contains {' or '.join(words)}."
+
+
 def _verdict(answer: Answer) -> str:
     scope, basis, coverage = answer.scope, answer.basis, _coverage(answer)
     if not scope.wings:
         return coverage
     where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
     where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
-    unmatched = f" {in_no_entry(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
+    unmatched = f" {_in_no_entry(answer)}" if basis.unmatched_terms else ""
     if basis.coverage is Coverage.FULL:
         return f"{entries(len(answer.items))}{where}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:

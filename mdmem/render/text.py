@@ -21,7 +21,6 @@ from mdmem.model.text import ACTING, needs_joiner, visible, visible_text
 
 # Does not say "nothing replaced it", since a link may be broken, and a successor may be deprecated.
 UNREPLACED = "no current entry replaces it"
-_FEW_WINGS = 3
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -37,12 +36,6 @@ def entries(number: int) -> str:
 def indent(text: str) -> str:
     """Indent every line that is not blank by two spaces."""
     return _indent(text, "  ")
-
-
-def in_no_entry(words: Sequence[str], wings: Sequence[str]) -> str:
-    """Return the sentence that says that no entry of the searched wings contains some words."""
-    of = f"of {' or '.join(wings)}" if 0 < len(wings) <= _FEW_WINGS else "searched"
-    return f"No entry {of} contains {' or '.join(words)}."
 
 
 def one_line(text: str) -> str:

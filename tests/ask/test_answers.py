@@ -190,6 +190,7 @@ def test_better_match_in_a_wing_that_was_not_read_is_named(folder: Path, run: Ru
     assert "Claw grips (--wing 'x;id')" in asked("how gently does the claw grip?")
     # Another wing never shortens an invariant.
     assert (line in answer, "\n  A callback" in answer) == (True, True)
+    assert answer.endswith("; not read: arm (--all-wings)\n") == bool(how)
     assert line not in asked("how gently does the claw grip?", "--wing", "nav")
 
 

@@ -133,6 +133,8 @@ def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root
     assert silent.startswith(
         "No binding rule is about this. No entry of app or lib contains timeout. Searched 1 room.\n"
     )
+    quoted = run("retrieve", 'timeout of "a lost message"', "--format", form, cwd=root).out
+    assert 'No entry of app or lib contains timeout or "a lost message".' in quoted
     for paths, subject in (
         ((), "this"),
         (("x.py",), "this file in particular"),

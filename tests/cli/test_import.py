@@ -314,7 +314,7 @@ def test_wrong_argument_is_one_sentence(arguments: tuple[str, ...], sentence: st
             assert (folder / f"memory/{path.partition('/')[0]}/README.md").exists()
             # The memory has several projects now, and AGENTS.md is for one.
             for told in (made.err, run("status", cwd=folder).out):
-                assert f"several projects share this memory, and AGENTS.md does not say so" in told
+                assert "several projects share this memory, and AGENTS.md does not say so" in told
             end = "AGENTS.md exists and stays as it is; add this to it:\nSeveral projects share this memory: "
             assert end in run("init", cwd=folder).out
         (folder / "AGENTS.md").write_text((folder / "AGENTS.md").read_text() + "Use `--wing NAME`.\n")
