@@ -24,6 +24,8 @@ from mdmem.write.write import WriteOptions, write
 _ROUNDS = 20
 # This check reports new files until they are added to git, whatever they contain.
 _UNTIL_ADDED = "link-not-tracked"
+# In a file that no fix changes, this check reports what people meant: a supersession that had a broken link.
+_OF_SUPERSESSION = "link-to-superseded"
 _Check = Callable[[Tree], CheckReport]
 _Renames = Sequence[tuple[str, str]]
 # Code, path and title, which identify the same fix in each round.
@@ -245,7 +247,9 @@ class _FixRun:
             for one in find_new(self.state.known, state.known, ended=ended, renames=moved):
                 # The files of the finding and of its other end.
                 files = {place.path.removesuffix(".md") for place in (one.place, one.other) if place is not None}
-                if files.isdisjoint(revealed) and not any(f"`{name}`" in one.message for name in revealed):
+                is_hidden = not files.isdisjoint(revealed) or any(f"`{name}`" in one.message for name in revealed)
+                is_meant = one.code == _OF_SUPERSESSION and one.place.path not in chosen.contents
+                if not (is_hidden or is_meant):
                     new.append(one)
             if not new:
                 self.state = state

@@ -146,8 +146,14 @@ def test_fix_that_causes_a_finding_is_left_out_and_reported(tmp_path: Path) -> N
     write(
         tmp_path, "app/rules/end.md", "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: E\n---\n\nEnd."
     )
+    # The supersession ends the old entry, so a link to it in another file becomes a finding without being broken.
+    write_entry(
+        tmp_path, "app/rules/0002-old", title="Old", type="note", status="deprecated", superseded_by=["ADR-0003"]
+    )
+    write_entry(tmp_path, "app/rules/0003-new", title="New", type="note", supersedes=["ADR-0002"])
+    write_entry(tmp_path, "app/rules/user", title="User", type="note", see=["app/rules/0002-old"])
     result = mended(tmp_path, with_unsafe=False)
-    assert [finding.code for finding in result.fixed] == ["file-form"]
+    assert [one.code for one in result.fixed] == ["dangling-link", "dangling-link", "file-form"]
     assert [(one.finding.code, one.brings.code) for one in result.refused] == [("dangling-link", "conflict-unresolved")]
     sentence = result.refused[0].sentence("memory/{}".format)
     assert sentence.startswith(
