@@ -19,6 +19,7 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import BranchState
 from mdmem.model.text import first_of, visible
+from mdmem.record import record_json
 from mdmem.store.workspace.scope import Scope
 
 # A chain of supersessions may have thousands of entries. An answer lists this many, and only counts the rest.
@@ -291,7 +292,7 @@ def _json(value: object) -> Any:
     if isinstance(value, tuple):
         return [_json(one) for one in value]
     if isinstance(value, Finding):
-        return {"path": value.place.path, "code": value.code, "message": value.message}
+        return record_json(value, "place.path", "place.line", "code", "message")
     return asdict(value) if isinstance(value, Struct) else value
 
 
@@ -299,7 +300,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """All entries of a scope that answer a question, in the order of authority, or those that fit into a budget.
 
     - `proposed`: drafts and proposed versions.
-    - `searched`: the rooms that were searched; `likely_room` contains at least half of the best matches.
+    - `searched`: the rooms that were searched.
     - `weights`: the rarity of each word of the question.
     - `unmatched`: decisions that match nothing. They are listed only if the wing has few decisions.
     - `describe` and `describe_proposed`: functions that add relations and reasons to an item.
@@ -311,7 +312,6 @@ class Answer(Struct, frozen=True, kw_only=True):
     items: tuple[Item, ...] = ()
     proposed: tuple[Item, ...] = ()
     searched: tuple[str, ...] = ()
-    likely_room: str | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     unmatched: tuple[Item, ...] = ()
     describe: Callable[[Item], Item] = lambda item: item

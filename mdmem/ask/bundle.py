@@ -24,7 +24,7 @@ from mdmem.ask.answer import (
     SearchResult,
     count_omitted,
 )
-from mdmem.ask.problems import problems_in, problems_json
+from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Question, Tier, tidy
 from mdmem.ask.relate import doubts_of
 from mdmem.ask.retrieve import Reading, read_with_retry, with_code_paths, with_fallback, with_lines_outside
@@ -240,7 +240,7 @@ def _bundle(
         "retrieval_status": status,
         "scope_state": state.value,
         "message": message,
-        "problems": problems_json(basis.problems),
+        **basis.as_json("problems"),
         "conflicts_found": bool(declared),
         "hygiene_due": False,
         "items": [],
@@ -340,7 +340,7 @@ def memory_surface(
         unread = "; an unreadable file may contain them" if found.basis.problems else ""
         next_step = f"no current entry contains these words{unread}; {next_step}"
     return {
-        "problems": problems_json(found.basis.problems),
+        **found.basis.as_json("problems"),
         "matches": [_match(workspace, hit, found) for hit in current[:most]],
         "query_used": words,
         "total_found": len(current),

@@ -19,7 +19,6 @@ from mdmem.ask.answer import RELATIONS, VIA_NAMED, Answer, AnswerBasis, Form, It
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.facets import LAYER_LIMITS, SESSION, Facet, Intent, Layer, facet_of, facets_for
 from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
-from mdmem.ask.problems import problems_json
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.retrieve import Reading, read_with_retry, reading_of, with_fallback, with_lines_outside
@@ -492,7 +491,7 @@ def _pack(
         if (some := [item for item in items if item["facet"] is facet])
     ]
     return {
-        "problems": problems_json(basis.problems),
+        **basis.as_json("problems"),
         **record_json(request, "goal", "intent", "query", "domain", "project", "layer"),
         "sections": sections,
         "total_items": len(items),

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
 from unicodedata import category
 
 from msgspec.structs import replace
 
 from mdmem.model.finding import Finding, Place, fault
 from mdmem.model.text import first_of, shell_word, visible
-from mdmem.record import record_json
 from mdmem.store.catalog.addresses import find_unsafe_character, is_misnamed, is_misplaced
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import FileKind
@@ -59,11 +56,6 @@ def other_wings(catalog: Catalog, scope: Scope) -> str:
         return ""
     listed = first_of([f"`{name}` has {sizes[name]}" for name in others], 3)
     return f"`{scope.wing}` has no entry yet; {listed}: ask with `--wing {shell_word(others[0])}`"
-
-
-def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Return problems as JSON values with the keys that agents' tools promise: path, line, code and message."""
-    return [record_json(one, "place.path", "place.line", "code", "message") for one in problems]
 
 
 def _concerns(path: str, scope: Scope) -> bool:

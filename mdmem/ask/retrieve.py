@@ -125,7 +125,6 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
         items=tuple(items),
         proposed=tuple(proposed),
         searched=tuple(sorted(room for room in catalog.derived.rooms if scope.contains(f"{room}/"))),
-        likely_room=selection.likely_room(items),
         weights=weights,
         unmatched=tuple(unmatched),
         describe=selection.describe,

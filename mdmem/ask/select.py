@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mdmem.ask.answer import RELATIONS, Item, Omission, Reason, replaced_notes
 from mdmem.ask.question import Question, Tier
-from mdmem.ask.rank import authority_key, claimants_first, fit_key
+from mdmem.ask.rank import authority_key, claimants_first
 from mdmem.ask.relate import claimants_in_scope, doubts_of, related_entries, relations_of
 from mdmem.model.entry import Entry, EntryType, Status, entries_with
 from mdmem.model.globs import all_matches, any_match
@@ -26,8 +26,6 @@ from mdmem.store.workspace.scope import Scope
 _HALF = 0.5
 # The most paths that a reason lists, or globs and focus areas of an override.
 _PATHS = 2
-# The number of best matches that decide which room is likely.
-_BEST = 10
 
 
 class Selection(Struct, frozen=True, dict=True):
@@ -307,15 +305,6 @@ class Selection(Struct, frozen=True, dict=True):
                 where = "" if self._replaces(entry, other) else f" only in {first_of(places, _PATHS)}"
                 yield f"overrides {other.address}{where}"
         yield from (f"overridden here by {by}" for by in item.overridden_by)
-
-    def likely_room(self, items: Iterable[Item]) -> str | None:
-        """Return the room with at least half of the best matches; None for fewer than two, or if a room is given."""
-        if self.answer is None or self.scope.rooms:
-            return None
-        best = sorted((item for item in items if item.score > 0), key=fit_key)[:_BEST]
-        rooms = Counter(item.address.rpartition("/")[0] for item in best)
-        room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
-        return room if count > 1 and 2 * count >= rooms.total() else None
 
     def _typed(self, terms: Iterable[str]) -> tuple[str, ...]:
         """Return the words that the user typed for some search terms (stems), each once."""

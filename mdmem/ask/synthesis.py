@@ -13,7 +13,6 @@ from mdmem.ask.answer import Answer, Item
 from mdmem.ask.context import created, links_json
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.facets import SESSION, Facet, facet_of
-from mdmem.ask.problems import problems_json
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_with_retry, retrieve_in
 from mdmem.ask.select import Selection
@@ -206,11 +205,11 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
         }
         sections.append(section)
     sources = {source["id"]: source for section in sections for source in section["sources"]}
-    conflicts = about.basis.contradictions_of(sources)
-    problems = (*reading.faults, *about.basis.problems)
+    conflicts, problems = about.basis.contradictions_of(sources), (*reading.faults, *about.basis.problems)
+    basis = replace(about.basis, conflicts=conflicts, problems=problems)
     doubtful = sum(map(is_doubtful, sources.values()))
     return {
-        "problems": problems_json(problems),
+        **basis.as_json("problems"),
         **record_json(request, "goal", "output_type", "audience", "depth", "query", "project", "domain", "constraints"),
         "sections": sections,
         "gaps": gaps,
@@ -227,10 +226,10 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
         },
         "binding": [item.address for item in about.items if scope.always_applies(item.entry)],
         "proposed": [item.address for item in about.proposed][:_DRAFTS],
-        **replace(about.basis, conflicts=conflicts).as_json("conflicts"),
+        **basis.as_json("conflicts"),
         "left_out_sections": list(left_out),
         "scope": record_json(scope, "wing", "shared_wings", "state"),
-        **about.basis.as_json("degraded"),
+        **basis.as_json("degraded"),
     }
 
 

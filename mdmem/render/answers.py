@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -84,10 +84,11 @@ def answers_text(answers: Answers, style: Style) -> str:
     return "\n\n".join(blocks)
 
 
-def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
-    """Return the main answer as JSON values, with the other answers, if any, under `answers`; `shown` converts each."""
-    others = [{"query": one.question.words, **shown(one)} for one in answers.short]
-    return {**(shown(answers.main) if answers.main is not None else {}), **({"answers": others} if others else {})}
+def answers_json(answers: Answers) -> dict[str, Any]:
+    """Return the main answer as JSON values, with the other answers, if any, under `answers`."""
+    others = [{"query": one.question.words, **answer_json(one)} for one in answers.short]
+    main = answer_json(answers.main) if answers.main is not None else {}
+    return {**main, **({"answers": others} if others else {})}
 
 
 def _main(answer: Answer, style: Style) -> str:

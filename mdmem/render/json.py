@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
@@ -51,7 +51,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         **record_json(answer, "tokens", "budget", "over_budget"),
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
         **{name: found for name, found in basis.as_json("absent", "other_wings").items() if found},
-        **record_json(answer, "searched", "likely_room"),
+        **record_json(answer, "searched"),
         **basis.as_json("degraded", "source"),
     }
 
@@ -74,23 +74,8 @@ def _item(item: Item) -> dict[str, Any]:
 def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
     """Return the related entries that an answer lists under an entry, as JSON values without empty fields."""
     names = ("how", "address", "title", "day")
-    return [_filled(record_json(one, *names, said="sentence", does="does")) for one in mentions]
-
-
-def agents_json(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON values for an agent, without empty values and defaults."""
-    whole = answer_json(answer)
-    for name in ("items", "proposed"):
-        filled = (_filled(item).items() for item in whole[name])
-        whole[name] = [{name: value for name, value in item if _DEFAULTS.get(name) != value} for item in filled]
-    return _filled({**whole, "scope": _filled(whole["scope"])})
-
-
-_DEFAULTS = {"status": "active", "scope": "project", "standing": "binding", "form": "full", "score": 0.0}
-
-
-def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value not in (None, "", [], False)}
+    found = (record_json(one, *names, said="sentence", does="does").items() for one in mentions)
+    return [{name: value for name, value in one if value} for one in found]
 
 
 def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:

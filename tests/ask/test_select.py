@@ -590,16 +590,6 @@ def test_few_decisions_that_share_no_word_are_named_and_many_counted(root: Path)
     assert (answer.unmatched, found(root).basis.omitted_counts) == ((), ())
 
 
-def test_likely_room_holds_most_of_the_best_matches(root: Path) -> None:
-    for address in ("app/a/one", "app/a/two", "app/b/three"):
-        put(root, address, "Queue")
-    assert found(root, "queue").likely_room == "app/a"
-    assert found(root, "queue", rooms=("b",)).likely_room is None
-    put(root, "app/b/four", "Queue")
-    put(root, "app/c/five", "Queue")
-    assert found(root, "queue").likely_room is None
-
-
 # --- other wings ---
 
 

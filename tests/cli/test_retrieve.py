@@ -48,7 +48,7 @@ def test_json_has_the_whole_answer(folder: Path, run: Run) -> None:
         "source": "index",
     }
     empty = "proposed conflicts omitted omitted_counts problems fallback over_budget uncovered_terms unmatched_terms"
-    assert said.keys() - filled.keys() == {*empty.split(), "elsewhere", "unread", "likely_room", "degraded"}
+    assert said.keys() - filled.keys() == {*empty.split(), "elsewhere", "unread", "degraded"}
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_markdown
 from mdmem.render.entries import excerpts_json, excerpts_text, search_text, shown_text
 from mdmem.render.history import why_text
-from mdmem.render.json import agents_json, entries_json, search_json, why_json
+from mdmem.render.json import entries_json, search_json, why_json
 from mdmem.render.text import Style, one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
@@ -136,7 +136,7 @@ def _retrieve(
     facts = {"retrieval_status": status, "covered": any(one.basis.covered for one in answers.all)}
     return ToolResult(
         text=lambda: answers_text(answers, Style(is_markdown=True)),
-        facts=lambda: {**answers_json(answers, agents_json), **facts},
+        facts=lambda: {**answers_json(answers), **facts},
         shown=answers.shown,
     )
 
