@@ -25,7 +25,7 @@ def written_text(written: WriteResult, style: Style, *, show_path: Callable[[str
     for change in written.changes:
         moved = f"{visible(show_path(change.path))} → " if change.path != change.to else ""
         lines.append(f"{action_of(change)} {moved}{style.bold(visible(show_path(change.to)))}")
-        if change.before is None:
+        if change.before is None or change.after is None:
             continue
         for name, (before, after) in field_changes(change).items():
             shown = f"{_shown(before)} → {_shown(after)}" if before is not None else _shown(after)

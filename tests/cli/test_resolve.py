@@ -309,6 +309,7 @@ def test_entry_that_both_sides_moved_is_kept_at_one_place_with_all_links(
     assert commands == [f"mdmem resolve nav/rules/threads --take {side}" for side in ("ours", "theirs")]
     ran = run("resolve", stays, "--take", take, cwd=root)
     assert (ran.code, ran.err.splitlines()[-1]) == (0, "2 more to resolve: `mdmem resolve`")
+    assert re.search(r"^deleted \S+\n(?!  )", f"{ran.out}\n", re.MULTILINE), "its fields are not listed"
     assert f"{NEW}.md" not in ran.err, "it has another conflict"
     assert f"(../{stays.partition('/')[2]}.md)\n" in (root / f"{NEW}.md").read_text().partition(">>>>>>>")[2]
     assert run("resolve", NEW, "--take", "ours", cwd=root).code == 0
