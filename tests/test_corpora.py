@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from builders import TODAY, environment, open_root, run_mdmem, write
 
-from mdmem.ask.answer import Item
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Item, Question
 from mdmem.ask.retrieve import retrieve, retrieve_in
 from mdmem.ask.search import search
 from mdmem.errors import MdmemError

@@ -13,11 +13,10 @@ from functools import cache, partial
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mdmem.ask.answer import Question
 from mdmem.ask.code_paths import code_path, count_elsewhere, is_inside
 from mdmem.ask.excerpt import excerpt
-from mdmem.ask.problems import problems_in
-from mdmem.ask.question import Question
-from mdmem.ask.retrieve import Reading, read_with_retry
+from mdmem.ask.retrieve import Reading, problems_in, read_with_retry
 from mdmem.ask.select import Selection
 from mdmem.errors import SettingsError
 from mdmem.model.entry import Entry, Status

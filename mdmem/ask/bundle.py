@@ -20,14 +20,15 @@ from mdmem.ask.answer import (
     Item,
     Omission,
     OmittedCount,
+    Question,
     Reason,
     SearchResult,
+    Tier,
     count_omitted,
+    tidy,
 )
-from mdmem.ask.problems import problems_in
-from mdmem.ask.question import Question, Tier, tidy
 from mdmem.ask.relate import doubts_of
-from mdmem.ask.retrieve import Reading, read_with_retry, with_code_paths, with_fallback, with_lines_outside
+from mdmem.ask.retrieve import Reading, problems_in, read_with_retry, with_code_paths, with_fallback, with_lines_outside
 from mdmem.ask.search import search_in
 from mdmem.errors import GoneError
 from mdmem.markdown.body import content_of

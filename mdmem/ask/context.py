@@ -15,11 +15,21 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from mdmem.ask.answer import RELATIONS, VIA_NAMED, Answer, AnswerBasis, Form, Item, Omission, count_omitted
+from mdmem.ask.answer import (
+    RELATIONS,
+    VIA_NAMED,
+    Answer,
+    AnswerBasis,
+    Coverage,
+    Form,
+    Item,
+    Omission,
+    Question,
+    count_omitted,
+)
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.facets import LAYER_LIMITS, SESSION, Facet, Intent, Layer, facet_of, facets_for
 from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
-from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.retrieve import Reading, read_with_retry, reading_of, with_fallback, with_lines_outside
 from mdmem.ask.select import Selection

@@ -10,8 +10,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from mdmem import EXPORT_BEGIN, EXPORT_END
-from mdmem.ask.answer import Answer, AnswerBasis, Passage
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Answer, AnswerBasis, Passage, Question
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, RootNotFoundError
 from mdmem.markdown.body import tokens_of

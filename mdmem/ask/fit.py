@@ -14,12 +14,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.ask import limits
-from mdmem.ask.answer import RELATIONS, Answer, Form, Item, Mention, Omission, Reason, count_omitted
+from mdmem.ask.answer import RELATIONS, Answer, Coverage, Form, Item, Mention, Omission, Question, Reason, count_omitted
 from mdmem.ask.excerpt import PASSAGE_START, excerpt, rule_of
 from mdmem.ask.limits import Slots
-from mdmem.ask.mentions import Mentions, merge_mentions
-from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import fit_key
+from mdmem.ask.relate import Mentions, merge_mentions
 from mdmem.markdown.body import BYTES_A_TOKEN, content_of, size_of, tokens_of
 from mdmem.model.entry import EntryType
 from mdmem.model.text import text_hash

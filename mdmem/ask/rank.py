@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Item
+from mdmem.ask.answer import Coverage, Item, Question, Tier
 from mdmem.ask.limits import COVERAGE_GROWTH, COVERED, EACH_TERM, FEW_ENTRIES, PASSAGE
-from mdmem.ask.question import Coverage, Question, Tier
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, EntryType, Status, instant_of
 from mdmem.store.index import Match, QuerySyntaxError, TextAnswer

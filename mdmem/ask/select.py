@@ -10,8 +10,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.answer import RELATIONS, Item, Omission, Reason, replaced_notes
-from mdmem.ask.question import Question, Tier
+from mdmem.ask.answer import RELATIONS, Item, Omission, Question, Reason, Tier, replaced_notes
 from mdmem.ask.rank import authority_key, claimants_first
 from mdmem.ask.relate import claimants_in_scope, doubts_of, related_entries, relations_of
 from mdmem.model.entry import Entry, EntryType, Status, entries_with

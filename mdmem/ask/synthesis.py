@@ -9,11 +9,10 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Answer, Item
+from mdmem.ask.answer import Answer, Item, Question
 from mdmem.ask.context import created, links_json
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.facets import SESSION, Facet, facet_of
-from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_with_retry, retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.errors import MdmemError

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Question
 from mdmem.ask.retrieve import reading_of, retrieve_in
 from mdmem.change.review_model import AnswerPair, MergeCheck, ReviewReport, SideAnswer, Unread
 from mdmem.change.review_parts import TreeSide, compare_trees

@@ -12,16 +12,23 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.answer import AnswerBasis, Answers
+from mdmem.ask.answer import AnswerBasis, Answers, Question, read_request
 from mdmem.ask.brief import brief, unreadable_brief
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root, scope_after
-from mdmem.ask.problems import other_wings
-from mdmem.ask.question import Question, read_request
-from mdmem.ask.retrieve import retrieve, with_code_paths
-from mdmem.ask.search import search, snippets
-from mdmem.ask.show import branch_state_notes, count_hidden, in_full, list_entries, list_problems, show, show_about
+from mdmem.ask.retrieve import other_wings, retrieve, with_code_paths
+from mdmem.ask.search import (
+    branch_state_notes,
+    count_hidden,
+    in_full,
+    list_entries,
+    list_problems,
+    search,
+    show,
+    show_about,
+    snippets,
+)
 from mdmem.cli import completion as complete
 from mdmem.cli.common import (
     FILES,

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Question
 from mdmem.cli.common import App, Decorated, filter_options, print_text, shared_options, with_options
 from mdmem.hub.connection import HubConnection, init, open_hub, transaction
 from mdmem.hub.push import push, verify

@@ -21,11 +21,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem import EXPORT_END
-from mdmem.ask.answer import Answer
+from mdmem.ask.answer import Answer, Question
 from mdmem.ask.excerpt import summary_of
-from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_with_retry, retrieve_in
-from mdmem.ask.show import ShownEntry, in_full, list_entries
+from mdmem.ask.search import ShownEntry, in_full, list_entries
 from mdmem.checks.fixes import relative
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError

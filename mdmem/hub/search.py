@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Question
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import dict_rows
 from mdmem.hub.contents import lexeme

@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import Field
 
-from mdmem.ask.question import Question
-from mdmem.ask.show import branch_state_notes, in_full, list_entries
+from mdmem.ask.answer import Question
+from mdmem.ask.search import branch_state_notes, in_full, list_entries
 from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy

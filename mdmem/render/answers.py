@@ -12,9 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Answer, AnswerBasis, Answers, Form, Item, Mention, Reason, count_omitted
+from mdmem.ask.answer import Answer, AnswerBasis, Answers, Coverage, Form, Item, Mention, Reason, Tier, count_omitted
 from mdmem.ask.limits import NEXT_BEST, SMALL_BUDGET
-from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.body import cut_at_word, is_title_alone, quoted
 from mdmem.model.entry import Status
 from mdmem.model.lineage import standing_marks

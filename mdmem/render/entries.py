@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mdmem.ask.answer import RELATIONS, Item, SearchResult, replaced_notes
-from mdmem.ask.show import EntryExcerpt, ShownEntry
+from mdmem.ask.search import EntryExcerpt, ShownEntry
 from mdmem.markdown.body import quoted
 from mdmem.model.entry import Entry, EntryType, Field, Kind, Status, WingKind
 from mdmem.model.lineage import Standing, standing_marks

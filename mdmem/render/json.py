@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
-from mdmem.ask.show import ShownEntry
+from mdmem.ask.search import ShownEntry
 from mdmem.model.lineage import branch_state_json
 from mdmem.record import record_json
 

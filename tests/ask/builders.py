@@ -7,9 +7,8 @@ from typing import Any
 from builders import make_root, open_root, write, write_entry
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Answer, Item, SearchResult
+from mdmem.ask.answer import Answer, Item, Question, SearchResult, read_request
 from mdmem.ask.bundle import Bundle, BundleRequest, retrieve_context
-from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import reading_of
 from mdmem.ask.search import search
 from mdmem.store.workspace.scope import Filters, resolve_scope

@@ -7,8 +7,8 @@ from pathlib import Path
 from builders import TODAY, environment, make_root, write
 
 from ask.builders import put
+from mdmem.ask.answer import read_request
 from mdmem.ask.context import ContextRequest, Pack, compile_context, items_of
-from mdmem.ask.question import read_request
 from mdmem.model.access import Access
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import located

@@ -10,10 +10,10 @@ from builders import Run, commit_all, entry, make_repository, memory, snapshot, 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.ask.answer import read_request
 from mdmem.ask.bundle import BundleRequest, retrieve_context
 from mdmem.ask.context import ContextRequest, compile_context, items_of
 from mdmem.ask.facets import Facet, Intent, Layer, facet_of
-from mdmem.ask.question import read_request
 from mdmem.ask.synthesis import Depth, SynthesisRequest, plan_synthesis
 from mdmem.errors import UsageError
 from mdmem.model.access import Access, AccessDeniedError

@@ -7,8 +7,8 @@ import pytest
 from builders import open_root
 
 from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences
-from mdmem.ask.mentions import mention_pattern
 from mdmem.ask.rank import coverage_of, weights_of
+from mdmem.ask.relate import mention_pattern
 from mdmem.markdown.body import without_targets
 from mdmem.store.index import Match
 from mdmem.store.index.analysis import snippet

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from builders import Run, make_root, open_root, write
 
-from mdmem.ask.answer import EndedMatch, Mention
-from mdmem.ask.question import Question
+from mdmem.ask.answer import EndedMatch, Mention, Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.render.answers import ended_text
 from mdmem.store.index.fulltext import FullTextIndex

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ask.builders import bundle, ids, item, put, why_omitted
+from mdmem.ask.answer import Question, Tier
 from mdmem.ask.bundle import CAPS, BundleRequest, merge, shared_part
-from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key
 from mdmem.ask.retrieve import retrieval_of
 from mdmem.ask.select import Selection

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from builders import Run, commit_all, entry, make_repository, run_mdmem, write
 
-from mdmem.ask.answer import Answer
-from mdmem.ask.question import Coverage
+from mdmem.ask.answer import Answer, Coverage
 from mdmem.ask.rank import coverage_of
 from mdmem.model.entry import EntryType
 from mdmem.store.index import Match

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from builders import Run, commit_all, git, memory, open_root, write_entry
 
-from mdmem.ask.answer import Form
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Form, Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search
 from mdmem.model.entry import Status

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_repository, open_root, write
 
-from mdmem.ask.answer import Elsewhere, OmittedCount
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Elsewhere, OmittedCount, Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.model.entry import EntryType, Status
 from mdmem.render.json import answer_json

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ask.context_builders import again, make_memory, put, workspace
-from mdmem.ask.question import read_request
+from mdmem.ask.answer import read_request
 from mdmem.ask.synthesis import Depth, OutputType, Plan, SynthesisRequest, headings_for, plan_synthesis
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.context import plan_markdown

@@ -31,7 +31,7 @@ import conftest  # noqa: E402
 from hub_corpus import Memory, Vocabulary, address  # noqa: E402
 from index_corpus import commit  # noqa: E402
 
-from mdmem.ask.question import Question  # noqa: E402
+from mdmem.ask.answer import Question  # noqa: E402
 from mdmem.ask.retrieve import retrieve  # noqa: E402
 from mdmem.hub.connection import connected, init, open_hub, transaction  # noqa: E402
 from mdmem.hub.copy import open_copy  # noqa: E402

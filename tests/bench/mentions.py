@@ -17,7 +17,7 @@ from frozen.program import THIS_PROGRAM, Program
 from frozen.roots import make_root
 
 from mdmem.ask.excerpt import mentioning_sentences
-from mdmem.ask.mentions import mention_pattern
+from mdmem.ask.relate import mention_pattern
 
 JUDGED = {
     "dummies": {

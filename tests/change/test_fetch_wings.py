@@ -8,7 +8,7 @@ from builders import Capture, commit_all, git, make_root, open_root, run_here, s
 
 from change.pair import Two
 from mdmem.ask.bundle import BundleRequest, retrieve_context
-from mdmem.ask.show import list_problems
+from mdmem.ask.search import list_problems
 from mdmem.change.sync import fetch_wings
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError

@@ -27,10 +27,9 @@ from builders import (
 from msgspec.structs import replace
 from pushes import Typed, pushed, rows
 
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Question
 from mdmem.ask.retrieve import retrieve
-from mdmem.ask.search import search, snippets
-from mdmem.ask.show import in_full, list_entries, list_problems, show
+from mdmem.ask.search import in_full, list_entries, list_problems, search, show, snippets
 from mdmem.change.history import why
 from mdmem.errors import UsageError
 from mdmem.hub.connection import connected, transaction

@@ -25,7 +25,7 @@ from change.pair import Two
 from msgspec.structs import replace
 from pushes import Typed, pushed, rows, state
 
-from mdmem.ask.question import Question
+from mdmem.ask.answer import Question
 from mdmem.change.sync import fetch_wings
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.hub import contents

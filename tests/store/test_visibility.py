@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from write.agents import Agent
 
+from mdmem.ask.answer import Question
 from mdmem.ask.context import ContextRequest, compile_context
-from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
-from mdmem.ask.search import search, snippets
-from mdmem.ask.show import in_full, list_entries, show
+from mdmem.ask.search import in_full, list_entries, search, show, snippets
 from mdmem.change.history import LogReport, log, why
 from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.status import refresh_index, report_status

@@ -9,12 +9,10 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import AliasChoices, Field
 
-from mdmem.ask.answer import VIA_NAMED
+from mdmem.ask.answer import VIA_NAMED, Question, read_request
 from mdmem.ask.context import ContextRequest, compile_context
-from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
-from mdmem.ask.search import search, snippets
-from mdmem.ask.show import show, show_about
+from mdmem.ask.search import search, show, show_about, snippets
 from mdmem.ask.synthesis import SynthesisRequest, plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check

@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import fields
 from pydantic import Field, TypeAdapter, WithJsonSchema
 
+from mdmem.ask.answer import read_request
 from mdmem.ask.bundle import BundleRequest, get_scope_state, memory_surface, retrieve_context
-from mdmem.ask.question import read_request
 from mdmem.change.hygiene import run_hygiene
 from mdmem.errors import MdmemError
 from mdmem.mcp.tools.core import from_top
