@@ -234,6 +234,12 @@ def test_mv_says_what_to_commit_together(folder: Path, run: Run) -> None:
     assert ran.out == f"{changed}moved memory/{OLD}.md → memory/{NEW}.md\n"
     assert ran.err == together
     assert run("mv", "nav/architecture/more", "nav/rules/more").err == together
+    # With only the deletion in the index, as for `git commit -a`, the check says which file is missing.
+    git(folder, "add", "-u")
+    add = (
+        "  help: if it moved, run `git add -- memory/nav/rules/more.md` at the repository's top; otherwise restore the"
+    )
+    assert add in run("check", "--staged").out
 
 
 def test_mv_to_another_room_names_the_room(folder: Path, run: Run) -> None:

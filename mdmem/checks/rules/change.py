@@ -37,7 +37,11 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
     for entry in case.changes.gone:
         if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
-            help_ = f"restore the file, then use `mdmem deprecate {quote(entry.address)} --reason TEXT`"
+            # `git commit -a` commits the deletion, but not the new file of an entry that moved.
+            name, facts = entry.path.rpartition("/")[2], case.facts
+            left = [path for path in (facts.not_added if facts else ()) if path.rpartition("/")[2] == name]
+            help_ = f"if it moved, {facts.add_hint(left[0])}; otherwise " if facts and len(left) == 1 else ""
+            help_ += f"restore the file, then use `mdmem deprecate {quote(entry.address)} --reason TEXT`"
             help_ += f" or `mdmem supersede {quote(entry.address)} --title TEXT --body TEXT --reason TEXT`"
             yield Finding("", message, Place(entry.path), help_, entry.address)
 
