@@ -115,6 +115,7 @@ _LINE = re.compile(
 _NEXT_KEY = re.compile(rf"(?<![\s|,;\xb7])[\s|,;\xb7]++[*_`]{{0,3}}({_WORDS})[*_`]{{0,3}}[ \t]*:(?!//)[*_]{{0,3}}")
 # Code that begins a body and has only facts.
 _PREAMBLE = re.compile(r"\s*```[^\n]*\n((?:[A-Za-z][\w -]*:[^\n]*\n)+)```")
+_INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+-]")
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 
@@ -152,7 +153,9 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
             pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHER_FACTS else whole)]
         if not _is_fact(*pairs[0]):
             continue
-        is_line = preamble is None and pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
+        # A block of facts, in a fence or indented, stays whole.
+        is_block = preamble is not None or _INDENTED.match(found[0])
+        is_line = not is_block and pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
         place = section.start + found.start(), section.start + found.end()
         facts += (Fact(key, value, *place, is_line) for key, value in pairs)
         rest += [text[at : found.start()], "\n" * (found.end() - found.start())]
@@ -246,6 +249,12 @@ def plain_title(heading: str) -> str:
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
+def _number_before(heading: str) -> int | None:
+    numbered = _NUMBERED.match(heading[:300])
+    digits = re.search(r"\d{1,6}", numbered[0]) if numbered is not None else None
+    return int(digits[0]) if digits is not None else None
+
+
 def decision_record(
     source: SourceFile,
     type_: EntryType = EntryType.DECISION,
@@ -274,19 +283,20 @@ def decision_record(
         elif one.level and kind_of_key(one.name) is not None:
             items = (re.sub(r"^[-*+]\s+", "", line.strip()) for line in one.text.splitlines() if line.strip())
             linked += claims_of(one.name, ", ".join(items))
-    numbered = _NUMBERED.match(heading[:300])
-    digits = re.search(r"\d{1,6}", numbered[0]) if numbered is not None else None
+    title = front.basic.get("title", "")
+    # The file's name keeps the number of the title.
+    title = plain_title(title) if _number_before(title) == source.number else title
     record = ForeignRecord(
         path=source.path,
         source=source,
         type=type_,
         status=Status.DRAFT,
-        title=front.basic.get("title") or plain_title(heading) or below.basic.get("title", ""),
+        title=title or plain_title(heading) or below.basic.get("title", ""),
         name=source.stem,
         body=source.body,
         fields={**below.fields, **front.fields, **kept},
         claims=tuple(dict.fromkeys((*parsed.claims, *front.claims, *linked, *more))),
-        number=int(digits[0]) if digits is not None else None,
+        number=_number_before(heading),
         stated=front.claims,
         parsed_status=parsed,
         messages=[f"`{one[:100]}` is not understood, and stays in the text" for one in parsed.doubts],
@@ -355,9 +365,9 @@ def _set_date(record: ForeignRecord, in_front: str | None, facts: Iterable[Fact]
 def _cuts(outline: Outline, record: ForeignRecord) -> Iterator[Cut]:
     """Yield the parts of the body that become front matter. An ambiguous or longer status stays in the body."""
     title, parsed, section = outline.title, record.parsed_status, outline.status
-    if title is not None and record.title.casefold() in {
-        one.casefold() for one in (title.heading, plain_title(title.heading))
-    }:
+    titles = {one.casefold() for one in (title.heading, plain_title(title.heading))} if title is not None else set()
+    # Without its heading, only the file's name has the number of the record.
+    if title is not None and record.title.casefold() in titles and record.number in (None, record.source.number):
         yield Cut(title.span[0], title.start)
     is_certain = not parsed.is_unknown and not parsed.guess
     for one in outline.facts:

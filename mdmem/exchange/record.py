@@ -109,6 +109,11 @@ class SourceFile(Struct, frozen=True):
         return self.path.rpartition("/")[0]
 
     @property
+    def number(self) -> int | None:
+        """Return the number in the file's name."""
+        return (number_of(self.stem) or ("", None))[1]
+
+    @property
     def folders(self) -> tuple[str, ...]:
         """Return the names of the folder that is imported, and of those between it and the file."""
         return PurePosixPath(self.path).relative_to(PurePosixPath(self.home).parent).parts[:-1]

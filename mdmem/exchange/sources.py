@@ -263,20 +263,18 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
     for place in places:
         others = (path for pattern in _OTHER_PATTERNS for path in place.rglob(pattern))
         # A folder of decision records is not a subject, so it does not become a room.
-        homes = [place, *(base / one for one in folders)]
+        homes = [*(base / one for one in folders.values()), *([place] if named else [])]
         for path in sorted({*records_in(place), *others}) if place.is_dir() else [place]:
-            home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
-            room = well_formed("room", "-".join(path.parent.relative_to(home).parts)) if path != place else None
+            top = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
+            room = well_formed("room", "-".join(path.parent.relative_to(top).parts)) if path != place else None
             one = _from(base, path)
             is_in_records = any(one.startswith(f"{folder}/") for folder in folders) or any(
                 map(is_record_folder, one.split("/")[:-1])
             )
             is_record = is_in_records and number_of(path.stem) is not None
             if f"*{path.suffix}" not in _FOREIGN or is_record or path == place:
-                found.setdefault(
-                    one,
-                    SourceFile(one, room or "", is_in_records, home=_from(base, home if home != path else path.parent)),
-                )
+                home = _from(base, top if top != path else path.parent)
+                found.setdefault(one, SourceFile(one, room or "", is_in_records, home=home))
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
         for one in (*instruction_files(base), *(path for paths in nested for path in paths)):

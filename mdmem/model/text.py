@@ -86,3 +86,8 @@ def first_of(items: Sequence[str], most: int, separator: str = ", ") -> str:
     """Return the first items (`most` of them) as one line, with ` and N more` if there are others."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return f"{separator.join(items[:most])}{more}"
+
+
+def without_values(sentence: str) -> str:
+    """Return a sentence without what it quotes, by which sentences of the same kind differ."""
+    return re.sub(r"`[^`]*`", "`…`", sentence)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
-from mdmem.model.text import first_of, visible
+from mdmem.model.text import first_of, visible, without_values
 from mdmem.record import grouped, record_json
 from mdmem.render.text import Style, count
 
@@ -33,12 +32,12 @@ def import_text(report: ImportReport, style: Style) -> str:
     ]
     width, lines = min(_MAX_WIDTH, max((len(_name(row)) for row in rows), default=0)), []
     inferred = ((f"{name}: {one.why}", row) for row in report.plan.rows for name, one in row.guesses.items())
-    guesses = grouped((_without_values(sentence), (sentence, row)) for sentence, row in inferred)
+    guesses = grouped((without_values(sentence), (sentence, row)) for sentence, row in inferred)
     seen: Counter[str] = Counter()
     for row in rows:
         messages = []
         for one in row.messages:
-            seen[kind := _without_values(one)] += 1
+            seen[kind := without_values(one)] += 1
             messages += [one] if seen[kind] <= _MOST else []
         if row.messages and not messages and (row.outcome == "skipped" or not report.written.is_dry):
             continue
@@ -47,7 +46,7 @@ def import_text(report: ImportReport, style: Style) -> str:
         to = f" → {style.bold(visible(row.address))}" if row.address is not None else ""
         lines.append(f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}")
         own = (f"{name}: {guess.why}" for name, guess in row.guesses.items())
-        few = (one for one in own if len(guesses[_without_values(one)]) < _ALIKE)
+        few = (one for one in own if len(guesses[without_values(one)]) < _ALIKE)
         lines += [style.dim(f"  {visible(one)} (guessed)") for one in few]
         lines += [f"  {style.warn(visible(sentence))}" for sentence in messages]
     more = ((number - _MOST, why) for why, number in seen.items() if number > _MOST)
@@ -122,10 +121,6 @@ def import_json(report: ImportReport) -> dict[str, Any]:
         **record_json(report, "gone", "remarks"),
         **record_json(written, "commit", dry_run="is_dry"),
     }
-
-
-def _without_values(sentence: str) -> str:
-    return re.sub(r"`[^`]*`", "`…`", sentence)
 
 
 def _name(row: ImportRow) -> str:

@@ -21,7 +21,7 @@ from mdmem import __version__
 from mdmem.checks.check import Check, get_check
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
-from mdmem.model.text import first_of, text_hash, visible, visible_text
+from mdmem.model.text import first_of, text_hash, visible, visible_text, without_values
 from mdmem.record import grouped, record_json
 from mdmem.render.text import Style, code, count, dump, entries, fit_lines, for_xml, json_text, prose, valid_unicode
 
@@ -174,7 +174,8 @@ def levels(findings: Iterable[Finding]) -> str:
 def text(roots: Sequence[CheckedRoot], style: Style) -> str:
     """Return each finding, then the totals; more than 50 become a table by check and wing, with the first errors.
 
-    Of three and more findings of a check with the same message, only the first is shown in full.
+    Of three and more findings of a check with the same message, only the first is shown in full; messages of warnings
+    may differ in what they quote.
     """
     found, sums = findings_of(roots), style.typed(summary(roots))
     if style.is_whole or len(found) <= _READABLE:
@@ -197,7 +198,11 @@ def text(roots: Sequence[CheckedRoot], style: Style) -> str:
 
 def _blocks(found: Sequence[RootFinding], style: Style) -> Iterator[str]:
     def key(one: RootFinding) -> tuple[object, ...]:
-        return one.finding.level, one.finding.code, one.finding.new, one.finding.message
+        finding, message = one.finding, one.finding.message
+        # Warnings may differ in the values that they quote, unless the help is about these values, too.
+        if finding.level is not Severity.ERROR and "`" not in finding.help:
+            message = without_values(message)
+        return finding.level, finding.code, finding.new, message
 
     alike = grouped((key(one), one) for one in found)
     for one in found:
@@ -206,7 +211,8 @@ def _blocks(found: Sequence[RootFinding], style: Style) -> Iterator[str]:
             yield _block(one, style)
         elif one is first:
             places = first_of([_where(other.finding.place, other.checked.show_path) for other in rest], 2)
-            more = f"the same in {len(rest)} more places: {places} (--select {one.finding.code} shows them)"
+            same = "the same" if all(other.finding.message == one.finding.message for other in rest) else "like this"
+            more = f"{same} in {len(rest)} more places: {places} (--select {one.finding.code} shows them)"
             yield f"{_block(one, style)}\n  {more}"
 
 

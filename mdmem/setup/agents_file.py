@@ -58,6 +58,7 @@ OWN_LINES = re.compile(
     r"(?:Several projects share this memory: [^\n]*\n)?(?:Until this folder is in git, [^\n]*\n)?",
     re.MULTILINE,
 )
+_RULES = re.compile(r"^[ \t]*(?:##+|[-*+]|\d+[.)])[ \t]", re.MULTILINE)
 # An additional line for a memory with several projects, and the remark that it is missing.
 WINGS_LINE = "Several projects share this memory: without a file, `retrieve` takes `--wing NAME`, or `--all-wings`.\n"
 NO_WINGS_LINE = f"several projects share this memory, and {NAME} does not say so: `mdmem init` prints the line to add"
@@ -105,6 +106,15 @@ def without_regions(text: str) -> str:
         parts.append(text[at : place[0]])
         at = place[1]
     return "".join([*parts, text[at:]])
+
+
+def has_own_rules(path: Path) -> bool:
+    """Return whether a file of instructions has a list or a section that mdmem did not write."""
+    try:
+        text = read_regular(path).decode("utf-8", "replace")
+    except OSError:
+        return False
+    return _RULES.search(without_regions(OWN_LINES.sub("", text))) is not None
 
 
 def agents_lines(profile: str) -> str:

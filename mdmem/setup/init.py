@@ -13,12 +13,14 @@ from pathlib import Path
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError
+from mdmem.model.text import first_of
 from mdmem.setup.agents_file import (
     COMMAND_LINES,
     ROOT_LINE,
     WINGS_LINE,
     add_server_lines,
     has_lines,
+    has_own_rules,
     lacks_wings_line,
     point_to_agents,
 )
@@ -35,7 +37,7 @@ from mdmem.setup.hooks import (
     write_hook,
 )
 from mdmem.setup.installation import this_installation
-from mdmem.setup.records import original_of, record_folders, records_in
+from mdmem.setup.records import instruction_files, original_of, record_folders, records_in
 from mdmem.store.catalog.addresses import is_well_formed
 from mdmem.store.catalog.load import load
 from mdmem.store.git.process import Repository, find_repository
@@ -104,20 +106,27 @@ def init(
     elif hook:
         yield from reported(_install_hooks(repository, root))
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
-        yield _foreign_records(base, root_option) or (
-            f'next: mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{root_option}'
-        )
+        found = [*_foreign_records(base)]
+        if found:
+            how = f"`mdmem import --dry-run{root_option}` shows how to import them"
+            yield f"there are {', and '.join(found)}: {how}"
+        if not any(one.startswith("decision records") for one in found):
+            new = f'mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{root_option}'
+            yield f"next: {new}"
 
 
-def _foreign_records(base: Path, root_option: str) -> str:
-    """Return a sentence about decision records of other tools and how to import them, or an empty text."""
+def _foreign_records(base: Path) -> Iterator[str]:
+    """Yield the places of decision records of other tools, and of rules for agents that mdmem did not write."""
     listed = []
     for folder in record_folders(base):
         # A translation counts together with its original.
         names = {original_of(str(path)) or str(path) for path in records_in(base / folder)}
         listed.append(f"{len(names)} in {folder}")
-    how = f"`mdmem import --dry-run{root_option}` shows how to import them"
-    return f"there are decision records, {' and '.join(listed)}: {how}" if listed else ""
+    if listed:
+        yield f"decision records, {first_of(listed, 3, ' and ')}"
+    rules = [name for name in instruction_files(base) if has_own_rules(base / name)]
+    if rules:
+        yield f"rules for agents in {first_of(rules, 3)}"
 
 
 def _memory_for(cwd: Path, *, is_server: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,20 +28,33 @@ _NO_RECORD = re.compile(
     r"|(?!(?:[a-z]+[-_ ]?)?0*[1-9]\d*[-_. ])(?:.*[-_. ])?template(?:[-_. ].*)?)(?:\.[a-z]{2})?\Z",
     re.IGNORECASE,
 )
+# A folder with another name counts if it has several pages such as `0012-x.md` and `eip-5.md`, but none with dates, and
+# one of them was accepted, or met another end that notes and tasks do not have.
+_SEVERAL = 3
+_NUMBERED = re.compile(r"(?!\d{4}-\d\d-\d\d)(?:[a-z]{2,10}[-_ ]?\d+|\d{3,})(?=[-_. ])(?!\.\d)", re.IGNORECASE)
+_DECIDED = re.compile(
+    r"^[ \t>|*_#-]{0,9}status\W{1,20}(?:accepted|adopted|final|implemented|superseded|replaced|rejected|withdrawn)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")
 _ADR_FOLDER = re.compile(r"^[ \t]*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
 
 
-def record_folders(base: Path, patterns: Sequence[str] = ("*.md",)) -> tuple[str, ...]:
-    """Return the folders that contain decision records, as paths relative to `base`."""
+def record_folders(base: Path, patterns: Sequence[str] = ("*.md",)) -> dict[str, str]:
+    """Return the folders that contain decision records, as paths relative to `base`.
+
+    The value of each is itself if its name or a setting says so. Otherwise its name is a subject, and the value is the
+    folder that contains it.
+    """
     named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
-    wanted = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
+    wanted = {path: path for path in (one.strip().removeprefix("./").rstrip("/") for one in named)}
     # The outermost folders with a typical name count, but none in memories or in nested repositories.
     for folder, names, files in os.walk(base):
         path = Path(folder)
         is_own = path == base or {SETTINGS_NAME, ".git"}.isdisjoint((*names, *files))
-        if is_own and path != base and is_record_folder(path.name):
-            wanted[path.relative_to(base).as_posix()] = None
+        if is_own and path != base and (is_record_folder(path.name) or _has_numbered(path, files)):
+            name = path.relative_to(base).as_posix()
+            wanted.setdefault(name, name if is_record_folder(path.name) else posixpath.dirname(name))
             is_own = False
         names[:] = sorted(one for one in names if is_own and not one.startswith(".") and one not in _PASSED_OVER)
     found: dict[Path, str] = {}
@@ -50,7 +64,15 @@ def record_folders(base: Path, patterns: Sequence[str] = ("*.md",)) -> tuple[str
             real = (base / name).resolve()
             if real.is_dir() and any(any(records_in(base / name, pattern)) for pattern in patterns):
                 found.setdefault(real, name)
-    return tuple(found.values())
+    return {name: wanted[name] for name in found.values()}
+
+
+def _has_numbered(folder: Path, files: Sequence[str]) -> bool:
+    """Return whether most pages of a folder have the number of a record, and one states the end of a decision."""
+    pages = [one for one in files if one.endswith(".md") and not _NO_RECORD.match(one.removesuffix(".md"))]
+    numbered = [one for one in pages if _NUMBERED.match(one)]
+    is_series = len(numbered) >= _SEVERAL and 2 * len(numbered) > len(pages)
+    return is_series and any(_stated(folder / one, _DECIDED) for one in sorted(numbered))
 
 
 def is_record_folder(name: str) -> bool:

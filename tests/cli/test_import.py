@@ -234,6 +234,33 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
     assert ran.out == "imported 1 entry (1 decision) to nav/architecture\n"
 
 
+SERIES = {
+    "docs/eips": ("eip-{}", "---\nstatus: Final\n---\n# Gas\n", True),
+    "text": ("{:04}-gas", "# Gas\n\n## Status\n\n**Accepted**\n", True),
+    "guide": ("{:02}-gas", "# Gas\n\nStatus: Accepted\n", False),
+    "posts": ("2024-05-{:02}-gas", "# Gas\n\nStatus: Accepted\n", False),
+    "problems": ("{:04}-gas", "# Gas\n\nThe status accepted is a word.\n", False),
+    "tasks": ("task-{}", "---\nstatus: done\n---\n# Gas\n", False),
+}
+
+
+@pytest.mark.parametrize("place", SERIES)
+def test_folder_with_a_series_of_records_is_found_by_what_it_has(place: str, tmp_path: Path, run: Run) -> None:
+    stem, text, is_found = SERIES[place]
+    git(tmp_path, "init", "-q")
+    for number in (7, 8, 11):
+        write(tmp_path, f"{place}/{stem.format(number)}.md", text)
+    write(tmp_path, "CLAUDE.md", "# Rules\n\n- Use tabs.\n" if is_found else "See AGENTS.md.\n")
+    said = run("init", "--wing", "nav", cwd=tmp_path).out
+    offered = f"there are decision records, 3 in {place}, and rules for agents in CLAUDE.md: `mdmem import --dry-run`"
+    assert (offered in said, "\nthere are " in said) == (is_found, is_found)
+    ran = run("import", "--dry-run", "--format", "json", cwd=tmp_path)
+    rooms = [one["address"].split("/")[1] for one in ran.json["records"] if one["type"] == "decision"]
+    assert rooms == ([place.removeprefix("docs/")] * 3 if is_found else [])
+    (tmp_path / place / f"{stem.format(11)}.md").unlink()
+    assert "decision records" not in run("init", cwd=tmp_path).out
+
+
 def test_records_of_two_parts_of_a_project_may_have_one_name(pair: Path, run: Run) -> None:
     write(pair, "web/adr/0001-files.md", record(1, "Files of the web", "Superseded by ADR-2"))
     write(pair, "web/adr/0002-database.md", record(2, "Database of the web"))

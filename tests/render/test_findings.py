@@ -160,6 +160,13 @@ def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full_and_e
         "error[dangling-link] ../nav/rules/a.md:3:6",
     ]
     assert findings.text([equal], Style(is_whole=True)).count("error[") == 5
+    # Warnings may differ in what they quote, and each error is in full.
+    for level, number in ((Severity.WARNING, 1), (Severity.ERROR, 3)):
+        unlike = checked(
+            *(finding("expired", f"`{n}` is no file", place=Place(RULE, n), severity=level) for n in (1, 2, 3))
+        )
+        assert rendered("text", unlike).count("[expired]") == number
+        assert ("  like this in 2 more places: ../nav/rules/a.md:2:1, " in rendered("text", unlike)) == (number == 1)
     errors = [finding(message=f"m{n}", place=Place(RULE, n)) for n in range(1, 51)]
     other = finding(place=Place("app/rules/b.md"))
     said = rendered("text", checked(*errors, other, *warnings("expired", 56), base="main", shows_old=True)).splitlines()
