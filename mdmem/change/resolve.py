@@ -50,6 +50,7 @@ class ConflictKind(StrEnum):
     THEIRS_DELETED = "theirs deleted it, ours changed it"
     SUCCESSORS = "two entries supersede it"
     MOVED = "both sides moved it"
+    PLACED = "git moved it here, because the other side moved its folder"
     UNMARKED = "no conflict markers are left, so only git's index has the conflict"
     QUOTED = "it has conflict markers in a code fence; edit it by hand, and indent markers that are an example"
 
@@ -59,6 +60,8 @@ _KINDS = {
     frozenset({2, 3}): ConflictKind.ADDED,
     frozenset({1, 3}): ConflictKind.OURS_DELETED,
     frozenset({1, 2}): ConflictKind.THEIRS_DELETED,
+    frozenset({2}): ConflictKind.PLACED,
+    frozenset({3}): ConflictKind.PLACED,
 }
 _DELETED = (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED)
 
@@ -119,8 +122,8 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     """Return the conflicts: unmerged files, files with conflict markers, and entries that two others supersede."""
     found, paths = _find(workspace)
     location, operation = workspace.location, _operation(workspace)
-    if any(one.kind is ConflictKind.MOVED for one in found):
-        # Their choice changes other files, so the next conflicts and commands are only known then.
+    if any(one.kind in (ConflictKind.MOVED, ConflictKind.PLACED) for one in found):
+        # Their choice changes other files, or links to them, so the next conflicts and commands are only known then.
         return MergeConflicts(tuple(found), operation, then=(location.command("resolve"),))
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {*paths, *(f"{side.address}.md" for one in found for side in one.successors)}
@@ -178,7 +181,12 @@ def _find(workspace: Workspace) -> tuple[list[MergeConflict], list[str]]:
     theirs = {one[3]: path for path, one in unmerged.items() if one.keys() == {3} and path not in gone}
     if both := sorted((path, theirs[digest]) for digest, path in ours.items() if digest in theirs):
         return [_conflict_of_places(workspace, *sides) for sides in both], paths
-    found = [_conflict_of_file(workspace, path, frozenset(unmerged.get(path, ()))) for path in listed]
+    # Of an entry that both sides moved, only the place that was chosen is left.
+    was_chosen = any(one.keys() == {1} for one in unmerged.values())
+    stages = {
+        path: frozenset[int]() if was_chosen and len(one) == 1 else frozenset(one) for path, one in unmerged.items()
+    }
+    found = [_conflict_of_file(workspace, path, stages.get(path, frozenset())) for path in listed]
     split = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
     for old in sorted(split):
         if (path := f"{old}.md") not in paths:

@@ -391,7 +391,7 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, run:
     assert run("resolve", OLD, "--take", FOUR, "-m", "measured", "--commit", cwd=root).code == 0
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, OLD, "status") == ["status: deprecated"]
-    assert (is_clean(root, run), git(tmp_path, "status", "--porcelain")) == (True, "")
+    assert (run("check", cwd=root).code, git(tmp_path, "status", "--porcelain")) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -455,6 +455,26 @@ def test_what_the_hook_would_refuse_is_fixed_first_and_added_whole(tmp_path: Pat
     done = hooked.run(tmp_path, "git", "merge", "--continue", GIT_EDITOR="true")
     assert done.returncode == 0, hooked.said(done)
     assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_entry_that_git_moved_with_its_folder_is_linked_again_by_the_commands_that_are_shown(
+    tmp_path: Path, run: Run
+) -> None:
+    root = two_entries(tmp_path)
+    run("hooks", "install", cwd=root)
+    git(tmp_path, "checkout", "-q", "-b", "theirs")
+    assert run("mv", "nav/architecture/", "nav/boards/", "--commit", cwd=root).code == 0
+    git(tmp_path, "checkout", "-q", "main")
+    better = ("supersede", OLD, "-m", "measured", "-t", "Four", "-s", "active", "--body", "We do.\n\nRationale: speed.")
+    assert run(*better, "--commit", cwd=root).code == 0
+    hooked.run(tmp_path, "git", "merge", "theirs")
+    shown = run("resolve", cwd=tmp_path).out.splitlines()
+    assert shown[0] == "nav/boards/four: git moved it here, because the other side moved its folder"
+    assert shown[-2:] == ["when all are resolved:", "  mdmem resolve"]
+    typed(tmp_path, shown[3].strip())
+    for step in run("resolve", cwd=tmp_path).err.splitlines()[1:]:
+        typed(tmp_path, step.removeprefix("then: "))
+    assert (run("check", cwd=root).code, git(tmp_path, "status", "--porcelain")) == (0, "")
 
 
 def test_conflict_in_the_settings_hides_no_conflict_of_an_entry(tmp_path: Path, root: Path, run: Run) -> None:
