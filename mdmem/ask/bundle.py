@@ -28,7 +28,7 @@ from mdmem.ask.answer import (
     tidy,
 )
 from mdmem.ask.relate import doubts_of
-from mdmem.ask.retrieve import Reading, problems_in, read_with_retry, with_code_paths, with_fallback, with_lines_outside
+from mdmem.ask.retrieve import Reading, problems_in, read_with_retry, with_code_paths, with_lines_outside
 from mdmem.ask.search import search_in
 from mdmem.errors import GoneError
 from mdmem.markdown.body import content_of
@@ -109,11 +109,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         catalog, reading.retrieve(scope, question), request, wing=state.wing, is_uncertain=is_uncertain
     )
     status, message = _outcome(catalog, found, state)
-    if status == "failed":
-        why = found.basis.why_degraded or "no entry of the scope can be read"
-        basis = with_fallback(found.basis, workspace, request.topic, why=why)
-    else:
-        basis = with_lines_outside(found.basis, workspace, request.topic)
+    basis = with_lines_outside(found.basis, workspace, request.topic, is_unread=status == "failed")
     overriding = [
         one
         for one in entries_with(catalog.entries, "overrides")

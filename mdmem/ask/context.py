@@ -29,9 +29,9 @@ from mdmem.ask.answer import (
 )
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.facets import LAYER_LIMITS, SESSION, Facet, Intent, Layer, facet_of, facets_for
-from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
+from mdmem.ask.fallback import UNREAD, basis_without_root, scope_after
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
-from mdmem.ask.retrieve import Reading, read_with_retry, reading_of, with_fallback, with_lines_outside
+from mdmem.ask.retrieve import Reading, read_with_retry, reading_of, with_lines_outside
 from mdmem.ask.select import Selection
 from mdmem.errors import GoneError, MdmemError
 from mdmem.markdown.body import content_of, size_of, tokens_of
@@ -163,12 +163,9 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
     return pack
 
 
-def context_without_root(cwd: Path, request: ContextRequest, *, why: str, scope: Scope = NO_SCOPE) -> Pack:
-    """Return a pack for a folder without a memory, or with one that cannot be read; `why` says why.
-
-    The pack has lines from outside the memory, as `search_outside` finds them.
-    """
-    return _pack(request, scope, basis_without_root(cwd, request.query, why=why))
+def context_without_root(cwd: Path, request: ContextRequest, error: MdmemError) -> Pack:
+    """Return a pack with lines from outside the memory, because no memory can be read; `error` says why."""
+    return _pack(request, scope_after(error), basis_without_root(cwd, request.query, error))
 
 
 def items_of(pack: Pack) -> list[dict[str, Any]]:
@@ -226,11 +223,10 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     ]
     drafts.sort(key=lambda one: one.fitness)
     basis = _basis(memories, omitted, {one.id for one in chosen})
-    if basis.problems and not workspace.catalog.entries:
-        basis = with_fallback(basis, workspace, request.query, why="no entry of the memory can be read")
     # At the start of a session, lines from outside that match a word by chance do not help.
     if request.layer is not Layer.WAKE or not chosen:
-        basis = with_lines_outside(basis, workspace, request.query)
+        is_unread = bool(basis.problems) and not workspace.catalog.entries
+        basis = with_lines_outside(basis, workspace, request.query, is_unread=is_unread)
     items, proposed = _items(chosen, request, budget), _items(drafts[:_PROPOSED], request, budget // 4)
     return _pack(request, scope, basis, items=items, proposed=proposed, remarks=remarks)
 

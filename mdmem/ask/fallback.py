@@ -9,10 +9,12 @@ from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from mdmem import EXPORT_BEGIN, EXPORT_END
 from mdmem.ask.answer import Answer, AnswerBasis, Passage, Question
 from mdmem.disk import read_regular
-from mdmem.errors import GitError, RootNotFoundError
+from mdmem.errors import GitError, MdmemError, RootNotFoundError
 from mdmem.markdown.body import tokens_of
 from mdmem.model.fields import ORIGIN, origin_in
 from mdmem.model.text import cut_line
@@ -43,38 +45,34 @@ _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 # The mark in a record that is a copy of one entry.
 _EXPORTED_RECORD = re.compile(rf"{EXPORT_BEGIN} [0-9a-f]*: of ")
 
-# The scope of an answer if there is no memory.
-NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 # The scope of an answer if there is a memory that cannot be read.
 UNREAD = Scope(wing=None, wings=(), state=ScopeState.UNCERTAIN)
 
 
-def scope_after(error: Exception) -> Scope:
+def scope_after(error: MdmemError) -> Scope:
     """Return the scope of an answer after an error: whether there is no memory, or one that cannot be read."""
-    return NO_SCOPE if isinstance(error, RootNotFoundError) else UNREAD
+    return replace(UNREAD, state=ScopeState.UNRESOLVED) if isinstance(error, RootNotFoundError) else UNREAD
 
 
-def retrieve_without_root(
-    cwd: Path, question: Question, *, why: str, budget: int | None, scope: Scope = NO_SCOPE
-) -> Answer:
-    """Return an answer with lines from outside the memory, because no memory can be read; `why` says why.
+def retrieve_without_root(cwd: Path, question: Question, error: MdmemError, *, budget: int | None) -> Answer:
+    """Return an answer with lines from outside the memory, because no memory can be read; `error` says why.
 
     Without a budget (in tokens), the answer has that of the default settings.
     """
     limit = Settings().budget if budget is None else budget
-    basis = basis_without_root(cwd, question.words, why=why)
-    return Answer(scope=scope, question=question, budget=limit, basis=basis)
+    basis = basis_without_root(cwd, question.words, error)
+    return Answer(scope=scope_after(error), question=question, budget=limit, basis=basis)
 
 
-def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
-    """Return the facts about an answer with lines from outside the memory; `why` says why no memory can be read."""
+def basis_without_root(cwd: Path, words: str, error: MdmemError) -> AnswerBasis:
+    """Return the facts about an answer with lines from outside the memory, because no memory can be read."""
     try:
         repository = find_repository(cwd)
     except GitError:
         repository = None
     base = repository.top if repository is not None else cwd
     source, passages = search_outside(base, repository, words)
-    return AnswerBasis(degraded=True, why_degraded=why, source=source, fallback=passages)
+    return AnswerBasis(degraded=True, why_degraded=str(error), source=source, fallback=passages)
 
 
 def search_outside(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:

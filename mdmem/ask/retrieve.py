@@ -20,7 +20,6 @@ from mdmem.ask.answer import (
     Form,
     Item,
     OmittedCount,
-    Passage,
     Question,
     Reason,
     UnreadMatch,
@@ -248,11 +247,9 @@ def _answer(
     notes |= {_UNREADABLE: problems} if problems != shown.get(_UNREADABLE, "") else {}
     if is_short:
         return answer, notes
-    # A caller who may read only a part of the memory gets no lines from the rest of the repository.
-    if view.effective.catalog.entries or not answer.basis.problems or workspace.access.is_narrow:
-        return replace(answer, basis=with_lines_outside(answer.basis, workspace, question.words)), notes
-    why = "no entry of the memory can be read"
-    return replace(answer, basis=with_fallback(answer.basis, workspace, question.words, why=why)), notes
+    is_unread = bool(answer.basis.problems) and not view.effective.catalog.entries
+    basis = with_lines_outside(answer.basis, workspace, question.words, is_unread=is_unread)
+    return replace(answer, basis=basis), notes
 
 
 def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tuple[UnreadMatch, ...]:
@@ -276,20 +273,17 @@ def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tup
     return ()
 
 
-def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: str) -> AnswerBasis:
-    """Mark an answer as degraded, and add lines from outside the memory, because the memory cannot be read.
+def with_lines_outside(basis: AnswerBasis, workspace: Workspace, words: str, *, is_unread: bool = False) -> AnswerBasis:
+    """Add a few lines from outside the memory if no rule covers the question and no other wing has a match.
 
-    A caller who may read only a part of the memory gets no lines, since the search would also find files of wings.
+    With `is_unread`, no entry can be read, so the answer is degraded and has more lines. A caller who may read only a
+    part of the memory does not get these, since they may be from files of wings.
     """
-    source, passages = "workspace", tuple[Passage, ...]()
-    if not workspace.access.is_narrow:
+    if is_unread and not workspace.access.is_narrow:
         source, passages = search_outside(workspace.location.base, workspace.location.repository, words)
-    return replace(basis, source=source, fallback=passages, degraded=True, why_degraded=why)
-
-
-def with_lines_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
-    """Add a few lines from outside the memory if no rule covers the question and no other wing has a match."""
-    is_answered = basis.coverage is not Coverage.NONE or basis.elsewhere or basis.unread or basis.fallback
+        why = basis.why_degraded or "no entry of the memory can be read"
+        return replace(basis, source=source, fallback=passages, degraded=True, why_degraded=why)
+    is_answered = basis.coverage is not Coverage.NONE or basis.elsewhere or basis.unread
     return basis if is_answered or not words.strip() else replace(basis, fallback=lines_outside(workspace, words))
 
 

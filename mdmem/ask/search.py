@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.answer import AnswerBasis, Item, Mention, Question, SearchResult
+from mdmem.ask.answer import AnswerBasis, Form, Item, Question, SearchResult
 from mdmem.ask.excerpt import excerpt
 from mdmem.ask.fit import ALL, NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen_paragraphs
 from mdmem.ask.limits import ABOUT, WHOLE
@@ -18,7 +18,7 @@ from mdmem.ask.rank import claimants_first, find_text, fit_key
 from mdmem.ask.relate import Mentions, claimants_in_scope, ended_match, merge_mentions, relations_of
 from mdmem.ask.retrieve import problems_in
 from mdmem.errors import GoneError, UsageError
-from mdmem.markdown.body import content_of, is_title_alone, size_of
+from mdmem.markdown.body import content_of, size_of
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import BranchState
@@ -133,12 +133,11 @@ def snippets(workspace: Workspace, result: SearchResult, limit: int) -> list[tup
 
     The passage is empty if the file was deleted meanwhile.
     """
-    view, found = view_of(workspace), list[tuple[Item, str]]()
+    found = list[tuple[Item, str]]()
     for hit in result.hits[:limit]:
-        is_answer = view.effective.catalog.entries.get(hit.address) is hit.entry
-        catalog, passage = (view.effective if is_answer else view.checkout).catalog, ""
+        passage = ""
         with suppress(GoneError):
-            passage = snippet(catalog.body(hit.address), hit.terms or result.terms)
+            passage = snippet(_catalog_of(workspace, hit.entry).body(hit.address), hit.terms or result.terms)
         found.append((hit, passage))
     return found
 
@@ -248,22 +247,6 @@ def branch_state_notes(workspace: Workspace, listed: Iterable[Entry]) -> dict[st
     return {address: one.mark or one.note for address, one in branch_states if one is not None}
 
 
-class EntryExcerpt(Struct, frozen=True):
-    """The excerpt of one entry for some words; `heads` are the entry itself or its current successors.
-
-    `content` omits paragraphs that the session has already seen. `was_shown` is "all", "in part", or empty if the
-    session has seen nothing of the entry. `note` is for the session to store.
-    """
-
-    entry: Entry
-    content: str
-    heads: tuple[str, ...]
-    mentions: tuple[Mention, ...] = ()
-    was_shown: str = ""
-    note: str = ""
-    is_title_alone: bool = False
-
-
 def show_about(
     workspace: Workspace,
     names: Sequence[str],
@@ -271,8 +254,8 @@ def show_about(
     *,
     wings: Sequence[str] = (),
     shown: Shown = NOTHING_SHOWN,
-) -> tuple[EntryExcerpt, ...]:
-    """Return excerpts of entries with the passages that match some words.
+) -> tuple[Item, ...]:
+    """Return excerpts of entries with the passages that match some words, without what the session has already seen.
 
     `words` has one text for all names, or one text for each name in the same order. Raises NotFoundError, and
     UsageError for a blank text, another number of texts, or a name of several entries.
@@ -287,7 +270,7 @@ def show_about(
     # Do not update the index only to find mentions.
     mentions = Mentions(checkout, searches=not checkout.index.is_behind(live=checkout.catalog.digests))
     groups = [[name] for name in names] if len(words) > 1 else [list(names)]
-    found, notes, catalog = list[EntryExcerpt](), dict(shown), checkout.catalog
+    found, notes, catalog = list[Item](), dict(shown), checkout.catalog
     for group, about in zip(groups, words, strict=True):
         weights = dict.fromkeys(ask(about).terms, 1.0)
         for address in resolve_names(workspace, group, wings):
@@ -301,15 +284,17 @@ def show_about(
                 "claimed_by": catalog.lineage.claimed_by(address),
                 "amended_by": catalog.derived.amended_by(address),
             }
-            one = EntryExcerpt(
+            is_shown_whole = seen >= ALL
+            item = Item(
                 entry=entry,
-                content=unseen_paragraphs(text, seen),
+                status=entry.status_on(checkout.today),
                 heads=catalog.lineage.heads(address),
                 # The reader looks for words of the entry itself, so entries that only mention it are listed by id.
-                mentions=() if seen >= ALL else merge_mentions(mentions.of(entry, relations)),
-                was_shown="all" if seen >= ALL else "in part" if seen else "",
+                mentions=() if is_shown_whole else merge_mentions(mentions.of(entry, relations)),
+                form=Form.ALREADY_SHOWN if is_shown_whole else Form.SUMMARY,
+                content=unseen_paragraphs(text, seen),
+                is_continued=bool(seen) and not is_shown_whole,
                 note=notes[address],
-                is_title_alone=is_title_alone(content),
             )
-            found.append(one)
+            found.append(item)
     return tuple(found)

@@ -16,7 +16,7 @@ from mdmem.ask.answer import AnswerBasis, Answers, Question, read_request
 from mdmem.ask.brief import brief, unreadable_brief
 from mdmem.ask.context import ContextRequest, compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
-from mdmem.ask.fallback import retrieve_without_root, scope_after
+from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.retrieve import other_wings, retrieve, with_code_paths
 from mdmem.ask.search import (
     branch_state_notes,
@@ -129,8 +129,7 @@ def retrieve_command(
         if app.root and isinstance(error, RootNotFoundError):
             raise
         question = Question(words=" ".join((*words, *asked)).strip(), filters=filters)
-        scope = scope_after(error)
-        answers = Answers(retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget, scope=scope))
+        answers = Answers(retrieve_without_root(Path.cwd(), question, error, budget=budget))
     app.print_result(answers_json(answers), answers_text(answers, app.style))
     session.record(lambda: answers.shown)
 
@@ -226,7 +225,7 @@ def context_command(app: App, goal: tuple[str, ...], **options: object) -> None:
     except (RootNotFoundError, SparseCheckoutError) as error:
         if app.root and isinstance(error, RootNotFoundError):
             raise
-        pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))
+        pack = context_without_root(Path.cwd(), request, error)
     text = pack_markdown(pack)
     app.print_result({**pack, "markdown": text}, text)
 

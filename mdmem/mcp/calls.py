@@ -188,7 +188,7 @@ class Calls:
             return AnswerBasis(fallback=found).as_json("fallback")
         except RootNotFoundError as error:
             if words and not self._provider.is_named:
-                return basis_without_root(self._provider.cwd, words, why=str(error)).as_json("fallback", "source")
+                return basis_without_root(self._provider.cwd, words, error).as_json("fallback", "source")
         except (MdmemError, OSError):
             pass
         return {}

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mdmem.ask.answer import RELATIONS, Item, SearchResult, replaced_notes
-from mdmem.ask.search import EntryExcerpt, ShownEntry
-from mdmem.markdown.body import quoted
+from mdmem.ask.answer import RELATIONS, Form, Item, SearchResult, replaced_notes
+from mdmem.ask.search import ShownEntry
+from mdmem.markdown.body import is_title_alone, quoted
 from mdmem.model.entry import Entry, EntryType, Field, Kind, Status, WingKind
 from mdmem.model.lineage import Standing, standing_marks
 from mdmem.record import record_json
@@ -124,15 +124,16 @@ def standing(one: ShownEntry) -> str:
     return "; ".join([", ".join([state, *standing_marks(one.branch_state)]), *notes])
 
 
-def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:
+def excerpts_text(shown: Iterable[Item], style: Style) -> str:
     """Return the excerpts of entries under their titles; in Markdown, excerpts are block quotes."""
     blocks = []
     for one in shown:
         title = one_line(one.entry.title)
         replaced = f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
         state = "" if one.entry.address in one.heads else replaced
-        state += " (shown before in part)" if one.was_shown and one.content else ""
-        content = f"has {TITLE_ALONE}" if one.is_title_alone else one.content or "already shown"
+        state += " (shown before in part)" if one.is_continued and one.content else ""
+        is_new = one.form is not Form.ALREADY_SHOWN and not one.is_continued
+        content = f"has {TITLE_ALONE}" if is_new and is_title_alone(one.content) else one.content or "already shown"
         mentions = [mention_line(other, style) for other in one.mentions]
         if style.is_markdown:
             head = f"### {title}\n\n`{one.entry.address}`{state}\n\n{quoted(content)}"
@@ -143,7 +144,7 @@ def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:
     return "\n\n".join(blocks)
 
 
-def excerpts_json(shown: Iterable[EntryExcerpt]) -> dict[str, Any]:
+def excerpts_json(shown: Iterable[Item]) -> dict[str, Any]:
     """Return the excerpts as JSON values; `heads` are the entry itself or its current successors."""
     return {
         "entries": [
@@ -151,7 +152,8 @@ def excerpts_json(shown: Iterable[EntryExcerpt]) -> dict[str, Any]:
                 "address": one.entry.address,
                 "title": one.entry.title,
                 "passages": one.content,
-                **({"given_before": one.was_shown} if one.was_shown else {}),
+                **({"given_before": "all"} if one.form is Form.ALREADY_SHOWN else {}),
+                **({"given_before": "in part"} if one.is_continued else {}),
                 "heads": list(one.heads),
                 **({"beneath": mentions_json(one.mentions)} if one.mentions else {}),
             }
