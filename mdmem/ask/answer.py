@@ -226,7 +226,8 @@ class Contradiction(Struct, frozen=True):
 class EndedMatch(Struct, frozen=True):
     """A matching entry that is not current, with the stated reason, if there is one.
 
-    `heads` are the current entries that replaced it. `unread` are its successors whose files cannot be read.
+    `heads` are the current entries that replaced it. `unread` are its successors whose files cannot be read. `text` is
+    an excerpt if nothing replaced the best match.
     """
 
     address: str
@@ -234,6 +235,7 @@ class EndedMatch(Struct, frozen=True):
     reason: str | None
     heads: tuple[str, ...]
     unread: tuple[str, ...] = ()
+    text: str = ""
 
 
 class Omission(Struct, frozen=True):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date
-from itertools import islice
+from itertools import islice, takewhile
 
 from msgspec import Struct
 
 from mdmem.ask.answer import DECLARED, MENTIONED, RELATED, RELATIONS, Contradiction, EndedMatch, Mention
-from mdmem.ask.excerpt import mentioning_sentences, rule_of
-from mdmem.ask.limits import ENDED_RANKS, MAX_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
+from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences, rule_of
+from mdmem.ask.limits import ENDED_RANKS, MAX_MENTIONS, NEAR_SHARE, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
 from mdmem.markdown.body import cut_at_word
 from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import REVIEW_REASON, Entry, Status, day_of, entries_with
@@ -94,17 +94,22 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
         yield f"{doubt}: confirm before relying on it"
 
 
-def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
+def ended_match(
+    catalog: Catalog, matches: Sequence[Match], filters: Filters, weights: Mapping[str, float] = NO_WEIGHTS
+) -> tuple[EndedMatch, ...]:
     """Return a match that is not current, as a tuple of at most one item.
 
     This is the best match by words, if it is not current. Otherwise it is one of the best few matches that ended
-    without a successor, such as a rejected proposal, since the answer has no successor to show in its place. A draft
-    counts only if it was superseded. The result is empty if the filters include deprecated entries anyway.
+    without a successor, such as a rejected proposal, since the answer has no successor to show in its place; a weak
+    match does not count. The best match without a successor has an excerpt, since it may say why something is not
+    done. A draft counts only if it was superseded. The result is empty if the filters include deprecated entries
+    anyway. `weights` are the terms of the question with their rarity.
     """
     lineage = catalog.lineage
     if filters.includes_ended:
         return ()
-    entries = (catalog.entries[match.key] for match in matches)
+    near = takewhile(lambda match: match.score >= NEAR_SHARE * matches[0].score, matches)
+    entries = (catalog.entries[match.key] for match in near)
     counted = (one for one in entries if one.status is not Status.DRAFT or lineage.heads(one.address))
     for rank, entry in enumerate(islice(filter(filters.matches_entry, counted), ENDED_RANKS)):
         heads = lineage.heads(entry.address)
@@ -112,8 +117,11 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
         named = {new for old in chain for new in catalog.entries[old].superseded_by}
         unread = tuple(sorted(new for new in named if f"{new}.md" in catalog.broken))
         is_shown = lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
-        if not is_shown and (rank == 0 or not (heads or unread)):
-            return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), heads, unread),)
+        is_replaced = bool(heads or unread)
+        if not is_shown and (rank == 0 or not is_replaced):
+            quotes = rank == 0 and not is_replaced
+            text = excerpt(entry, catalog.body(entry.address), 2 * SENTENCE, weights) if quotes else ""
+            return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), heads, unread, text),)
     return ()
 
 

@@ -148,7 +148,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             degraded=answer.degraded if answer else False,
             why_degraded=answer.why if answer else None,
             source=answer.source if answer else source,
-            ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
+            ended=ended_match(catalog, answer.matches, question.filters, weights) if answer else (),
         ),
     )
 
