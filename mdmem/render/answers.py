@@ -283,5 +283,5 @@ def ended_text(basis: AnswerBasis) -> Iterator[str]:
         if named := [*one.heads, *(f"{address}, which cannot be read" for address in one.unread)]:
             yield f"The best match is not current: {one.address}, replaced by {', '.join(named)}.{why}"
         else:
-            said = f" It said: “{one_line(one.text)}”" if one.text else ""
+            said = f"{'.' * (why[-1:] not in ('', '.'))} It said: “{one_line(one.text)}”" if one.text else ""
             yield f"Not current, and {UNREPLACED}: {one.address} ({one_line(one.title)}).{why}{said}"

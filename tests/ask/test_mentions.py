@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from builders import Run, make_root, open_root, write
+from msgspec.structs import asdict
 
 from mdmem.ask.answer import EndedMatch, Mention, Question
 from mdmem.ask.retrieve import retrieve
@@ -282,7 +283,7 @@ def test_what_replaced_an_amendment_amends_in_its_place(root: Path) -> None:
 def test_best_match_that_ended_is_named_with_its_reason(root: Path) -> None:
     put(root, OLD, "Queue of letters", status="deprecated", deprecated_reason="nobody writes")
     put(root, NEW, "Letters are sorted by hand and by colour")
-    ended = (EndedMatch(OLD, "Queue of letters", "nobody writes", ()),)
+    ended = (EndedMatch(OLD, "Queue of letters", "nobody writes", (), text="Text."),)
     assert found(root, "queue of letters").basis.ended == ended
     assert hits(root, "queue of letters").basis.ended == ended
     assert hits(root, "queue of letters", include_deprecated=True).basis.ended == ()
@@ -310,16 +311,30 @@ def test_successor_that_cannot_be_read_is_named(root: Path) -> None:
 # --- on the command line ---
 
 
-@pytest.mark.parametrize(("better", "is_said"), [(0, True), (2, True), (3, False)])
+@pytest.mark.parametrize(
+    ("better", "body", "is_said"),
+    [
+        # The best match is quoted, since it may say why something is not done.
+        (
+            0,
+            "## Context\n\nGraphQL is new.\n\n## Decision\n\nIt is slow.",
+            ". It said: “It is slow. … under “Context”: GraphQL is new.”",
+        ),
+        (2, "GraphQL is slow.", ""),
+        (3, "GraphQL is slow.", None),
+        # A weak match.
+        (2, "Padding. " * 50, None),
+    ],
+)
 def test_rejected_record_among_the_first_three_matches_is_said(
-    better: int, is_said: bool, root: Path, run: Run
+    better: int, body: str, is_said: str | None, root: Path, run: Run
 ) -> None:
-    put(root, "app/a/graphql", "GraphQL", status="deprecated", deprecated_reason="rejected", body="Padding. " * 50)
+    put(root, "app/a/graphql", "GraphQL", status="deprecated", deprecated_reason="rejected", body=body)
     for number in range(better):
         put(root, f"app/a/{number}", "GraphQL at the gate", body="GraphQL GraphQL.")
-    said = run("retrieve", "can we use GraphQL", cwd=root).out
-    line = "Not current, and no current entry replaces it: app/a/graphql (GraphQL). Reason: rejected\n"
-    assert (line in said) is is_said
+    said = run("retrieve", "why not use GraphQL", cwd=root).out
+    line = f"Not current, and no current entry replaces it: app/a/graphql (GraphQL). Reason: rejected{is_said}\n"
+    assert (line in said, "Not current" in said) == (is_said is not None, is_said is not None)
 
 
 def test_text_and_json_name_all_three(root: Path, run: Run) -> None:
@@ -327,15 +342,15 @@ def test_text_and_json_name_all_three(root: Path, run: Run) -> None:
     put(root, "app/a/exception", "Exception", amends=[OLD])
     put(root, "app/a/gone", "Queue queue", status="deprecated", deprecated_reason="nobody waits")
     said = run("search", "queue", cwd=root).out
-    gone = "Not current, and no current entry replaces it: app/a/gone (Queue queue). Reason: nobody waits\n"
+    why = "Reason: nobody waits. It said: “Text.”\n"
+    gone = f"Not current, and no current entry replaces it: app/a/gone (Queue queue). {why}"
     assert gone in said
     assert f"claimed by {NEW} (Replaced)" in said
     assert "amended by app/a/exception (Exception)" in said
     assert gone in run("retrieve", "queue", cwd=root).out
     told = json.loads(run("retrieve", "queue", "--format", "json", cwd=root).out)
-    assert told["ended"] == [
-        {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": [], "unread": []}
-    ]
+    ended = EndedMatch("app/a/gone", "Queue queue", "nobody waits", (), text="Text.")
+    assert told["ended"] == [{**asdict(ended), "heads": [], "unread": []}]
     items = {item["address"]: item for item in told["items"]}
     assert (items[OLD]["claimed_by"], items[OLD]["amended_by"]) == ([NEW], ["app/a/exception"])
     assert (items[NEW]["claims"], items["app/a/exception"]["amends"]) == ([OLD], [OLD])
