@@ -191,6 +191,8 @@ class ImportPlan:
         name = well_formed("entry", record.name)
         if name is None:
             raise SourceError("has a name that cannot become an entry-id; rename it")
+        if len(max(name, room, key=len).encode()) > _MAX_NAME:
+            raise SourceError(f"has a name, or folders, of more than {_MAX_NAME} bytes; rename it")
         address = f"{wing}/{room}/{name}"
         other = self._sources.get(address.lower())
         if other is not None and "/" not in (place or "") and not record.part:
@@ -231,6 +233,8 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
     return [replace(one, is_in_records=one.path in records) for one in sources]
 
 
+# A file system allows 255 bytes, also for the temporary name of a file while it is written.
+_MAX_NAME = 200
 # Clients read instructions with these names in any folder.
 _NESTED = ("AGENTS.md", "CLAUDE.md")
 _ENDINGS = (".md", ".markdown", ".mdc")

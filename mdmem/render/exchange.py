@@ -10,13 +10,14 @@ from typing import Any
 from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
-from mdmem.model.text import first_of, visible, without_values
+from mdmem.model.text import cut_line, first_of, visible, without_values
 from mdmem.record import grouped, record_json
 from mdmem.render.text import Style, count
 
 _MAX_WIDTH = 60
 # The most messages of one kind that are listed.
 _MOST = 20
+_LONGEST = 300
 # This many guesses of one kind become one line.
 _ALIKE = 3
 # The most folders that are listed.
@@ -48,7 +49,7 @@ def import_text(report: ImportReport, style: Style) -> str:
         own = (f"{name}: {guess.why}" for name, guess in row.guesses.items())
         few = (one for one in own if len(guesses[without_values(one)]) < _ALIKE)
         lines += [style.dim(f"  {visible(one)} (guessed)") for one in few]
-        lines += [f"  {style.warn(visible(sentence))}" for sentence in messages]
+        lines += [f"  {style.warn(visible(cut_line(sentence, _LONGEST)))}" for sentence in messages]
     more = ((number - _MOST, why) for why, number in seen.items() if number > _MOST)
     lines += [f"... and {number} more: {visible(why)}; --format json lists them" for number, why in more]
     for (sentence, first), *others in guesses.values():

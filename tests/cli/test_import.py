@@ -286,8 +286,14 @@ def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: P
     folder = project(tmp_path, r0001_files=record(1, "Files"), r0001_Files=record(1, "Other"))
     write(folder, f"{PLACE}/0003-third.md", (folder / PLACE / "threads.md").read_bytes())
     write(folder, "docs/adr/0003-third.md", record(3, "Third"))
+    long = f"0004-{'a' * 230}"
+    write(folder, f"docs/adr/{long}.md", record(4, "Long", date="May " * 1000))
     before = (folder / PLACE / "0003-third.md").read_bytes()
     ran = run("import", "--move", cwd=folder)
+    said = ["has a name, or folders, of more than 200 bytes; rename it"]
+    assert said_of(ran.out, f"docs/adr/{long}.md") == said
+    (folder / f"docs/adr/{long}.md").rename(folder / "docs/adr/0004-long.md")
+    assert max(map(len, run("import", "docs/adr/0004-long.md", "--move", cwd=folder).out.splitlines())) < 320
     assert said_of(ran.out, "docs/adr/0001-files.md") == [
         "would get the address `nav/architecture/0001-files`, and so would `docs/adr/0001-Files.md`; rename one of them"
     ]
