@@ -97,6 +97,9 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, root: Path, 
     shown = run("resolve", "threads", "--format", "json", cwd=root).json
     assert (shown["operation"], shown["then"][-1]) == ("merge", "git merge --continue")
     assert [one["side"] for one in shown["conflicts"][0]["successors"]] == ["theirs", "ours"]
+    # A conflict in the settings hides no conflict of an entry.
+    write(root, "mdmem.toml", "<<<<<<< HEAD\n")
+    assert run("resolve", cwd=root).out.startswith(f"{OLD}: two entries supersede it\n")
 
 
 def test_each_of_several_is_shown_with_its_choices(tmp_path: Path, run: Run) -> None:
@@ -375,9 +378,8 @@ def test_marks_that_were_added_to_the_index_are_found(folder: Path, run: Run) ->
     assert run("resolve", "threads", "--take", "theirs").code == 0
     assert (folder / FILE).read_text() == f"{content}Local.\n"
     write(folder, FILE, content + QUOTED)
-    assert run("resolve", "threads", "--take", "theirs").err.startswith(
-        f"mdmem: {OLD}.md: it has conflict markers in a c"
-    )
+    refused = run("resolve", "threads", "--take", "theirs")
+    assert refused.err.startswith(f"mdmem: {OLD}.md: it has conflict markers in a c")
     assert (folder / FILE).read_text() == content + QUOTED
 
 
@@ -475,8 +477,3 @@ def test_entry_that_git_moved_with_its_folder_is_linked_again_by_the_commands_th
     for step in run("resolve", cwd=tmp_path).err.splitlines()[1:]:
         typed(tmp_path, step.removeprefix("then: "))
     assert (run("check", cwd=root).code, git(tmp_path, "status", "--porcelain")) == (0, "")
-
-
-def test_conflict_in_the_settings_hides_no_conflict_of_an_entry(tmp_path: Path, root: Path, run: Run) -> None:
-    write(root, "mdmem.toml", "<<<<<<< HEAD\n")
-    assert run("resolve", cwd=root).out.startswith(f"{OLD}: two entries supersede it\n")
