@@ -40,7 +40,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind
 from mdmem.store.workspace.proposals import View, view_of
-from mdmem.store.workspace.scope import Filters, Scope, resolve_scope
+from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")
@@ -93,10 +93,16 @@ def read_with_retry(workspace: Workspace, answer: Callable[[Reading], _T]) -> _T
 
     Git removes files during a checkout, for example. An error of the second attempt is raised.
     """
+    reading = reading_of(workspace)
     try:
-        return answer(reading_of(workspace))
+        return answer(reading)
     except GoneError:
         return answer(reading_of(workspace.reread()))
+    except AmbiguousWingError as error:
+        if not reading.faults:
+            raise
+        # The settings that cannot be read may have the default wing.
+        raise AmbiguousWingError(f"{reading.faults[0].message}; correct it, or name a wing with --wing") from error
 
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Answer:

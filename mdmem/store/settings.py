@@ -285,7 +285,8 @@ def parse_settings(content: bytes) -> Settings:
         raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except (ValueError, RecursionError) as error:
         # A number with more digits than Python reads raises a ValueError that is no TOMLDecodeError.
-        raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
+        at = re.search(r"\(at line (\d+),", str(error))
+        raise SettingsError(f"mdmem.toml cannot be read: {error}", line=int(at[1]) if at else 1) from error
     if _is_too_large(stated):
         raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits, or too many levels")
     faults: _Faults = []

@@ -158,6 +158,10 @@ def test_ambiguous_wing_exits_2_with_the_list(folder: Path, run: Run) -> None:
     said = "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
     assert retrieved(run, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
+    write(folder, "memory/mdmem.toml", 'default_wing = "nav"\n<<<<<<< ours\n')
+    said = "mdmem: mdmem.toml cannot be read: Invalid statement (at line 2, column 1); correct it, or name a wing with "
+    assert run("retrieve", "threads").err == f"{said}--wing\n"
+    assert retrieved(run, "threads", "--wing", "arm", cwd=folder)["problems"][0]["line"] == 2
 
 
 def test_successor_inherits_a_declared_contradiction(folder: Path, run: Run) -> None:
