@@ -133,7 +133,8 @@ def synced_text(synced: SyncResult) -> str:
 def sync_remarks(synced: SyncResult) -> Iterator[str]:
     """Yield remarks about findings and uncommitted files."""
     if synced.faults:
-        yield f"the memory has {count(synced.faults, 'failing finding')}; `mdmem check` shows them"
+        them = "it" if synced.faults == 1 else "them"
+        yield f"the memory has {count(synced.faults, 'failing finding')}; `mdmem check` shows {them}"
     if synced.uncommitted:
         yield f"not committed, so not pushed: {first_of([*map(visible, synced.uncommitted)], _SHOWN)}"
 

@@ -158,9 +158,11 @@ def test_merge_joins_both_changes(
     assert git(folder, "status", "--porcelain") == ""
 
 
-def test_cherry_pick_and_merge_in_a_worktree_join_both_changes(folder: Path, tmp_path: Path) -> None:
+def test_cherry_pick_and_merge_in_a_worktree_join_both_changes(folder: Path, tmp_path: Path, capsys: Capture) -> None:
     other = tmp_path / "other"
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    # A check of the merge does not run the driver.
+    assert "[merge-conflict]" in run_here(capsys, "check", "--merge", "theirs", cwd=folder).out
     git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
     quiet(folder, "cherry-pick", "theirs")
     quiet(other, "merge", "-q", "theirs")
@@ -372,12 +374,6 @@ def test_driver_has_no_absolute_path_if_mdmem_is_in_path(tmp_path: Path, monkeyp
     done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only", PATH=path)
     assert done.returncode == 0, said(done)
     assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
-
-
-def test_check_of_a_merge_does_not_run_the_driver(folder: Path, capsys: Capture) -> None:
-    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
-    ran = run_here(capsys, "check", "--merge", "theirs", cwd=folder)
-    assert "[merge-conflict]" in ran.out
 
 
 def test_missing_file_is_an_error_of_the_driver(tmp_path: Path, capsys: Capture) -> None:

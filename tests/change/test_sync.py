@@ -113,6 +113,8 @@ def test_sync_with_nothing_new_says_so(ours: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "sync", cwd=ours)
     at = head(ours)[:10]
     assert (ran.code, ran.out) == (0, f"nothing to do: main and origin/main are at {at}\n")
+    ran = run_here(capsys, "sync", "ros2", cwd=ours)
+    assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit need --wings\n")
 
 
 @pytest.mark.parametrize(("pulled", "pushes"), [(0, 1), (1, 0), (1, 1)])
@@ -221,7 +223,7 @@ def test_finding_of_the_remote_branch_stops_nobody(ours: Path, theirs: Path, cap
     add(ours, "nav/rules/ours", title="Ours")
     ran = run_here(capsys, "sync", cwd=ours)
     assert ran.code == 0
-    assert ran.err == "the memory has 1 failing finding; `mdmem check` shows them\n"
+    assert ran.err == "the memory has 1 failing finding; `mdmem check` shows it\n"
     assert pushed(ours) == head(ours)
 
 
@@ -364,11 +366,6 @@ def test_remote_that_is_not_there_is_named(ours: Path) -> None:
     git(ours, "remote", "set-url", "origin", str(ours.parent / "gone.git"))
     with pytest.raises(GitError, match=r"nothing could be fetched from `origin`: .*gone\.git"):
         sync(ours)
-
-
-def test_names_of_wings_need_the_option(ours: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "sync", "ros2", cwd=ours)
-    assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit need --wings\n")
 
 
 def write_and_sync(number: int, folder: str, entries: int) -> list[int]:

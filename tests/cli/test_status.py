@@ -92,12 +92,6 @@ def test_index_is_up_to_date_after_a_question(folder: Path, run: Run) -> None:
     assert held.endswith("; a question reads the others from their files")
 
 
-def test_status_and_check_name_what_decides_a_merge(folder: Path, run: Run) -> None:
-    write(folder, "memory/nav/rules/split.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
-    assert "a merge left conflicts; `mdmem resolve` lists them" in run("status").out
-    assert "`mdmem resolve` shows how to decide it" in run("check").out
-
-
 def test_findings_and_broken_files_are_counted(folder: Path, run: Run) -> None:
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
     ran = run("status")
@@ -107,6 +101,9 @@ def test_findings_and_broken_files_are_counted(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
     (told,) = (line for line in run("status").out.splitlines() if line.startswith("findings"))
     assert told == "findings 1 error, 1 warning, 1 info; `mdmem check --verbose` shows them"
+    write(folder, "memory/nav/rules/split.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    assert "a merge left conflicts; `mdmem resolve` lists them" in run("status").out
+    assert "`mdmem resolve` shows how to decide it" in run("check").out
 
 
 @pytest.mark.parametrize(
