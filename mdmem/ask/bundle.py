@@ -318,12 +318,10 @@ def memory_surface(
     """
     words, named = tidy(query), tidy(project_id) or None
     state, most = scope_seen(workspace, named), min(max(limit, 1), _MAX_RESULTS)
-    found = SearchResult(query=words, hits=(), basis=AnswerBasis(source="index"))
     is_known = named is None or state.wing is not None
-    if words and is_known:
-        wings = (state.wing,) if state.wing is not None else tuple(workspace.catalog.wings)
-        question = Question(words=words, filters=Filters(include_drafts=True))
-        found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
+    wings = tuple(workspace.catalog.wings) if named is None else tuple(filter(None, [state.wing]))
+    question = Question(words=words, filters=Filters(include_drafts=True))
+    found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
     drafts = [hit for hit in found.hits if hit.status is Status.DRAFT]
     current = [hit for hit in found.hits if hit.status is not Status.DRAFT]
     next_step = "call `retrieve_context` with the project for the rules, in the order of authority"

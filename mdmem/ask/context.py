@@ -33,7 +33,7 @@ from mdmem.ask.fallback import UNREAD, basis_without_root, scope_after
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.retrieve import Reading, read_with_retry, reading_of, with_lines_outside
 from mdmem.ask.select import Selection
-from mdmem.errors import GoneError, MdmemError
+from mdmem.errors import MdmemError
 from mdmem.markdown.body import content_of, size_of, tokens_of
 from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
 from mdmem.model.lineage import BranchState, Standing, branch_state_json, standing_marks
@@ -79,12 +79,17 @@ class ContextRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def query(self) -> str:
-        """Return the words to search for: the first words of goal and domain, without stop words and repetitions."""
-        seen: dict[tuple[str, ...], str] = {}
-        for word in f"{self.goal} {self.domain or ''}".split():
-            if terms := ask(word).terms:
-                seen.setdefault(terms, word)
-        return " ".join(list(seen.values())[:_WORDS])
+        """Return the words to search for."""
+        return query_of(self.goal, self.domain)
+
+
+def query_of(*texts: str | None) -> str:
+    """Return the first words of some texts, without stop words and repetitions."""
+    seen: dict[tuple[str, ...], str] = {}
+    for word in " ".join(filter(None, texts)).split():
+        if terms := ask(word).terms:
+            seen.setdefault(terms, word)
+    return " ".join(list(seen.values())[:_WORDS])
 
 
 def id_of(address: str, *, is_private: bool) -> str:
@@ -348,19 +353,12 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
     limits = LAYER_LIMITS[request.layer]
     has_links, left = request.include_related and not limits.gist_only, int(budget * limits.length)
     most = min(max(request.related_limit, 0), _MAX_RELATED) if has_links else 0
-    for catalog in {id(one.catalog): one.catalog for one in chosen}.values():
-        # All files are read together.
-        list(catalog.documents([one.entry.address for one in chosen if one.catalog is catalog]))
-    documents = [one.catalog.document(one.entry.path) for one in chosen]
-    for document in documents:
-        if document.fields is None:
-            raise GoneError(f"{document.path} was deleted while it was read; ask again")
-    bodies = [one.catalog.shown_body(document) for one, document in zip(chosen, documents, strict=True)]
+    bodies = [one.catalog.body(one.entry.address) for one in chosen]
     contents = _contents(chosen, bodies, request, left)
     rest = (text for one, (text, _) in zip(chosen, contents, strict=True) if one.entry.type is not EntryType.INVARIANT)
     left -= sum(map(_cost, rest))
     items = []
-    for one, document, body, (content, form) in zip(chosen, documents, bodies, contents, strict=True):
+    for one, body, (content, form) in zip(chosen, bodies, contents, strict=True):
         # Links get the part of the budget that contents leave; the first items get their links first.
         related = []
         for link in links_json(one.catalog, one.entry.address, body, most=most):
@@ -370,7 +368,7 @@ def _items(chosen: Sequence[_Candidate], request: ContextRequest, budget: int) -
                 break
             related.append(link)
             left -= cost
-        stated = None if limits.gist_only else document.fields
+        stated = None if limits.gist_only else one.catalog.document(one.entry.path).fields
         items.append(_item(one, content, metadata=_metadata(one, form, stated), related=related))
     return items
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Answer, Item, Question
-from mdmem.ask.context import created, links_json
+from mdmem.ask.context import created, links_json, query_of
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.facets import SESSION, Facet, facet_of
 from mdmem.ask.retrieve import Reading, read_with_retry, retrieve_in
@@ -24,7 +24,7 @@ from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.scope import Scope, project_scope
 from mdmem.store.workspace.workspace import Workspace
 
-_MAX_SECTIONS, _MAX_WORDS = 20, 48
+_MAX_SECTIONS = 20
 
 
 class OutputType(StrEnum):
@@ -71,8 +71,7 @@ class SynthesisRequest(Struct, frozen=True, kw_only=True):
     @property
     def query(self) -> str:
         """Return the words to search for: those of `seed_query` or else of the goal, then those of the domain."""
-        words = f"{self.seed_query or self.goal} {self.domain or ''}".split()
-        return " ".join(list(dict.fromkeys(words))[:_MAX_WORDS])
+        return query_of(self.seed_query or self.goal, self.domain)
 
 
 class Heading(Struct, frozen=True):

@@ -116,7 +116,6 @@ class Provider:
         self._lock = threading.Lock()
         self._first: Workspace | None = None
         self._found: Location | None = None
-        self._parsed: tuple[bytes, Settings] | None = None
         # Whether an option or a variable states the root, so that it is not searched for.
         self.is_named = root is not None or bool(environment.get("MDMEM_ROOT"))
 
@@ -136,12 +135,9 @@ class Provider:
     def settings(self) -> Settings:
         """Return the current settings, read only from their file, with defaults for what cannot be read."""
         try:
-            content = read_regular(self._location().root / SETTINGS_NAME)
+            return readable_settings(read_regular(self._location().root / SETTINGS_NAME))
         except (MdmemError, OSError):
             return Settings()
-        if self._parsed is None or self._parsed[0] != content:
-            self._parsed = (content, readable_settings(content))
-        return self._parsed[1]
 
     def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with a separate index to build in the background while calls use the old one."""
