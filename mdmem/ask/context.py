@@ -35,7 +35,7 @@ from mdmem.ask.retrieve import Reading, read_with_retry, reading_of, with_lines_
 from mdmem.ask.select import Selection
 from mdmem.errors import MdmemError
 from mdmem.markdown.body import content_of, size_of, tokens_of
-from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
+from mdmem.model.entry import IN_FORCE, Entry, EntryType, Freshness, Status, instant_of
 from mdmem.model.lineage import BranchState, Standing, branch_state_json, standing_marks
 from mdmem.model.text import visible
 from mdmem.record import record_json
@@ -184,6 +184,11 @@ def branch_state_marks(item: Mapping[str, Any]) -> list[str]:
         return []
     branch_state = BranchState(Standing(item["standing"]), **item.get("proposed_by", {}))
     return [visible(mark) for mark in standing_marks(branch_state)]
+
+
+def is_doubtful(source: Mapping[str, Any]) -> bool:
+    """Return whether a source should be confirmed before it is used: it is not active, or it is stale."""
+    return bool(source["status"] != Status.ACTIVE or source["freshness"] == Freshness.STALE)
 
 
 def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pack:

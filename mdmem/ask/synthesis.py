@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -10,14 +10,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Answer, Item, Question
-from mdmem.ask.context import created, links_json, query_of
+from mdmem.ask.context import created, is_doubtful, links_json, query_of
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.facets import SESSION, Facet, facet_of
 from mdmem.ask.retrieve import Reading, read_with_retry, retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.errors import MdmemError
 from mdmem.markdown.body import cut_at_word
-from mdmem.model.entry import Entry, Freshness, Status, freshness_on
+from mdmem.model.entry import Entry, Status, freshness_on
 from mdmem.model.text import visible
 from mdmem.record import record_json
 from mdmem.store.workspace.addresses import resolve_name
@@ -168,11 +168,6 @@ def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> Plan:
     Raises AccessDeniedError if the caller may not read the project.
     """
     return read_with_retry(workspace, lambda reading: _plan(reading, request))
-
-
-def is_doubtful(source: Mapping[str, Any]) -> bool:
-    """Return whether a source should be confirmed before it is used: it is not active, or it is stale."""
-    return bool(source["status"] != Status.ACTIVE or source["freshness"] == Freshness.STALE)
 
 
 def _plan(reading: Reading, request: SynthesisRequest) -> Plan:

@@ -1,21 +1,13 @@
-"""Define the commands that ask the memory: retrieve, brief, search, context, show and list."""
+"""Define the commands that ask the memory: retrieve, search, show and list."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import click
-from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.answer import AnswerBasis, Answers, Question, read_request
-from mdmem.ask.brief import brief, unreadable_brief
-from mdmem.ask.context import ContextRequest, compile_context, context_without_root
-from mdmem.ask.facets import Intent, Layer
+from mdmem.ask.answer import AnswerBasis, Answers, Question
 from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.retrieve import other_wings, retrieve, with_code_paths
 from mdmem.ask.search import (
@@ -34,60 +26,21 @@ from mdmem.cli.common import (
     FILES,
     WINGS,
     App,
+    CallerSession,
     ShortHelp,
     filter_options,
     print_text,
+    session_options,
     shared_options,
     split_values,
-    with_options,
 )
-from mdmem.errors import MdmemError, RootNotFoundError, SparseCheckoutError, UsageError
+from mdmem.errors import RootNotFoundError, SparseCheckoutError, UsageError
 from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
-from mdmem.render.context import pack_markdown
 from mdmem.render.json import entries_json, search_json
 from mdmem.render.text import dump
-from mdmem.store.state.local_records import Sessions, brief_session
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.scope import Filters, find_wing, reading_scope
-from mdmem.store.workspace.workspace import Workspace
-
-
-class CallerSession(Struct):
-    """The session named by `--session` and restarted by `--fresh`; it remembers the shown entries if it has a name."""
-
-    name: str | None
-    is_fresh: bool
-    sessions: Sessions | None = None
-
-    def shown(self, workspace: Workspace) -> Mapping[str, str]:
-        """Return a hash of each entry that the session has already seen, by address; none with `--fresh`."""
-        if self.name is None:
-            return {}
-        self.sessions = Sessions(workspace.state_folder)
-        if self.is_fresh:
-            self.sessions.forget(self.name)
-        return self.sessions.shown(self.name, datetime.now(UTC))
-
-    def record(self, get_shown: Callable[[], Mapping[str, str]]) -> None:
-        """Record the entries that an answer shows; call this after the answer was printed."""
-        if self.name is not None and self.sessions is not None:
-            self.sessions.record(self.name, get_shown(), datetime.now(UTC))
-
-
-def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--session` and `--fresh`, which the command gets as `session`."""
-
-    @wraps(command)
-    def with_session(*, session: str | None, fresh: bool, **options: Any) -> Any:
-        return command(session=CallerSession(session, fresh), **options)
-
-    return with_options(
-        with_session,
-        click.option("--session", metavar="ID", help="Do not repeat the texts that session ID has seen."),
-        click.option("--fresh", is_flag=True, help="Forget what the session has seen."),
-    )
-
 
 _SYNTAX = 'Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
 syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYNTAX)
@@ -134,37 +87,6 @@ def retrieve_command(
     session.record(lambda: answers.shown)
 
 
-@click.command("brief")
-@click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete.file)
-@click.option("--path", "-p", "more", **FILES, help="As PATH.")
-@session_options
-@shared_options()
-def brief_command(app: App, paths: tuple[str, ...], more: tuple[str, ...], session: CallerSession) -> None:
-    """Print the current rules whose `applies_to` matches a PATH, in at most 1,200 characters; else nothing.
-
-    Invariants come first, then decisions, a line each. For rules that apply everywhere: `mdmem retrieve`.
-    """
-    paths = (*paths, *more)
-    if not paths:
-        raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")
-    workspace = app.open(paths)
-    # A session has two lists of entries: those of briefs, and those of answers.
-    caller = CallerSession(None if session.name is None else brief_session(session.name), session.is_fresh)
-    before = caller.shown(workspace)
-    try:
-        answer = brief(workspace, paths, reported=before)
-    except RootNotFoundError:
-        raise
-    except (MdmemError, OSError) as error:
-        answer = unreadable_brief(str(error), before)
-    print_text(answer.text)
-    # A session has seen these invariants at its start.
-    if answer.always and session.name is None:
-        none = "" if answer.text else "no current rule has an `applies_to` that matches; "
-        app.remark(f"{none}invariants that always apply: {answer.always} (`mdmem retrieve --path FILE` shows them)")
-    caller.record(lambda: answer.reported)
-
-
 @click.command("search", cls=ShortHelp, everyday=("limit", "wings", "rooms", "types", "all_wings"))
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Results at most.")
@@ -198,36 +120,6 @@ def search_command(app: App, words: tuple[str, ...], limit: int, filters: Filter
             why = f"nothing found: no entry{where} has {', '.join(unmatched)}{wider}"
         app.remark(why)
     return 0 if result.hits else 1
-
-
-_INTENT, _LAYER = (click.Choice([*map(str, names)]) for names in (Intent, Layer))
-
-
-@click.command("context")
-@click.argument("goal", nargs=-1, required=True)
-@click.option("--intent", type=_INTENT, default="build", show_default=True, help="The kind of work.")
-@click.option("--layer", type=_LAYER, default="recall", show_default=True, help="How deep: wake, to start a session.")
-@click.option("--domain", metavar="DOMAIN", help="Only this tag, topic, label, room or focus.")
-@click.option("--project", "-p", "--wing", "-w", metavar="ID", help="The project: its id, or the name of its wing.")
-@click.option("--agent", "agent_id", metavar="NAME", help="Include the diary of this agent.")
-@click.option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
-@click.option("--no-related", is_flag=True, help="Omit the entries that the items link to.")
-@shared_options("text", "json", "markdown", at=True)
-def context_command(app: App, goal: tuple[str, ...], **options: object) -> None:
-    """Collect the entries for GOAL in groups, such as constraints, decisions and gotchas.
-
-    The project's invariants are always part of the answer, whatever the limit.
-    """
-    values = {"goal": " ".join(goal), "include_related": not options.pop("no_related"), **options}
-    request = read_request(ContextRequest, values)
-    try:
-        pack = compile_context(app.open(), request)
-    except (RootNotFoundError, SparseCheckoutError) as error:
-        if app.root and isinstance(error, RootNotFoundError):
-            raise
-        pack = context_without_root(Path.cwd(), request, error)
-    text = pack_markdown(pack)
-    app.print_result({**pack, "markdown": text}, text)
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))

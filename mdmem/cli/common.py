@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import wraps
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ from mdmem.model.text import shell_word
 from mdmem.render.text import Style, dump, printable, with_colors
 
 if TYPE_CHECKING:
+    from mdmem.store.state.local_records import Sessions
     from mdmem.store.workspace.location import Location, Snapshot
     from mdmem.store.workspace.workspace import Workspace
     from mdmem.write.write import WriteResult
@@ -390,3 +391,41 @@ def say(text: str) -> None:
 def is_confirmed(question: str) -> bool:
     """Ask a yes-or-no question on stderr, and return whether the answer is yes."""
     return click.confirm(printable(question), err=True)
+
+
+class CallerSession(Struct):
+    """The session named by `--session` and restarted by `--fresh`; it remembers the shown entries if it has a name."""
+
+    name: str | None
+    is_fresh: bool
+    sessions: Sessions | None = None
+
+    def shown(self, workspace: Workspace) -> Mapping[str, str]:
+        """Return a hash of each entry that the session has already seen, by address; none with `--fresh`."""
+        if self.name is None:
+            return {}
+        from mdmem.store.state.local_records import Sessions
+
+        self.sessions = Sessions(workspace.state_folder)
+        if self.is_fresh:
+            self.sessions.forget(self.name)
+        return self.sessions.shown(self.name, datetime.now(UTC))
+
+    def record(self, get_shown: Callable[[], Mapping[str, str]]) -> None:
+        """Record the entries that an answer shows; call this after the answer was printed."""
+        if self.name is not None and self.sessions is not None:
+            self.sessions.record(self.name, get_shown(), datetime.now(UTC))
+
+
+def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--session` and `--fresh`, which the command gets as `session`."""
+
+    @wraps(command)
+    def with_session(*, session: str | None, fresh: bool, **options: Any) -> Any:
+        return command(session=CallerSession(session, fresh), **options)
+
+    return with_options(
+        with_session,
+        click.option("--session", metavar="ID", help="Do not repeat the texts that session ID has seen."),
+        click.option("--fresh", is_flag=True, help="Forget what the session has seen."),
+    )

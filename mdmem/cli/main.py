@@ -61,7 +61,8 @@ _FIRST = (
 # The modules of commands. A command that is not listed is in the module of its own name.
 _MODULES = {
     "start": ("init", "status", "guide", "sync", "hooks"),
-    "ask": ("retrieve", "brief", "search", "context", "show", "list"),
+    "ask": ("retrieve", "search", "show", "list"),
+    "context": ("brief", "context"),
     "write": ("new", "supersede", "approve", "doubt", "verify", "deprecate", "mv", "edit"),
     "review": ("diff", "resolve", "hygiene", "why", "log"),
     "agents": ("save", "token"),

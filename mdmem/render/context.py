@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mdmem.ask.context import branch_state_marks
+from mdmem.ask.context import branch_state_marks, is_doubtful
 from mdmem.ask.facets import Layer
-from mdmem.ask.synthesis import is_doubtful
 from mdmem.markdown.body import quoted
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
