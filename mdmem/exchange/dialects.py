@@ -15,16 +15,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.exchange.record import (
-    Claim,
-    ClaimKind,
-    Cut,
-    ForeignRecord,
-    Guess,
-    SourceFile,
-    read_date,
-    without_comments,
-)
+from mdmem.exchange.record import Claim, ClaimKind, Cut, ForeignRecord, Guess, SourceFile, read_date, without_comments
 from mdmem.exchange.statements import banners_in, claims_in, claims_of, kind_of_key, read_status, with_folders
 from mdmem.markdown.body import Section, decision_sections, sections_of, without_targets
 from mdmem.markdown.parse import without_code, without_fenced

@@ -12,15 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange.record import (
-    RECORD_KINDS,
-    Claim,
-    ClaimKind,
-    ParsedStatus,
-    kind_of,
-    read_date,
-    without_comments,
-)
+from mdmem.exchange.record import RECORD_KINDS, Claim, ClaimKind, ParsedStatus, kind_of, read_date, without_comments
 from mdmem.markdown.body import without_targets
 from mdmem.markdown.parse import path_of
 from mdmem.model.entry import Status
