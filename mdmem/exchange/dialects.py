@@ -182,7 +182,7 @@ _HINT = re.compile(
 _ACCEPTED_ROW = re.compile(r"^[ \t>]*\|.*\baccepted\b", re.IGNORECASE | re.MULTILINE)
 # A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
 _NUMBERED = re.compile(
-    r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
+    r"(?:[a-z]{0,3}adr(?:-[a-z]{1,10})?|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
     r"[-_ #.]*(?:no\.?\s*)?[\[(]?(?:(?:adr|rfc|dec|ad)[-_ ]?)?\d+[\])]?\s*(?:[.:)|/\u2013\u2014-]+\s+|\|)"
     r"|\[?adr[-_ ]?\d+\]?\s+|0\d{2,}\s+|(?:adr|(?:architectur\w+\s+)?decision\s+record)\s*[:|\u2013\u2014-]\s+",
     re.IGNORECASE,
@@ -224,6 +224,8 @@ class Outline:
             facts, rest = _facts_in(section)
             self.head[section] = f"**{section.heading}**\n{rest}" if section in bold else rest
             self.facts |= dict.fromkeys(facts)
+        dated = (one for one in sections if one.level and one.name in _DATES and read_date(one.text))
+        self.facts |= dict.fromkeys(Fact(one.name, one.text, *one.span, is_line=False) for one in dated)
         self.is_listed = any(one.key == "status" for one in self.facts)
         self.stated = ""
         if self.status is not None:

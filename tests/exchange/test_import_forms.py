@@ -88,6 +88,7 @@ FORCE: dict[str, Form] = {
 }
 # Places and markup of a status.
 PLACES: dict[str, Form] = {
+    "day-in-a-section": (plain("Accepted\n\n## Date\n\n2024-05-03"), {"created_at": "2024-05-03", **ACTIVE}),
     "bold-before-colon": (above("__Status__: Rejected  \n**Date**: 3 May 2024"), {"created_at": "2024-05-03", **ENDED}),
     "list": (above("* Status: draft\n* Date: 2024-02-03"), {"created_at": "2024-02-03", **DRAFT}),
     "front-matter": ("---\nStatus: Deferred\n---\n# A title\n\nWe do.\n", DOUBTED),
@@ -284,6 +285,7 @@ TITLES = {
     "ADR 44: Extract the tool": "Extract the tool",
     "[ADR-0044] Extract the tool": "Extract the tool",
     "ADR-044 – Extract the tool": "Extract the tool",
+    "ADR-UI-044: Extract the tool": "Extract the tool",
     "0044 Extract the tool": "Extract the tool",
     "44 - Extract the tool": "Extract the tool",
     "Decision record 44: Extract the tool": "Extract the tool",
