@@ -19,8 +19,10 @@ from mdmem.checks.fixes import deprecation_fields, fields_of, relative
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.markdown.front_matter import as_list
+from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.merge import ConflictSide, Sides, has_hunks, take_side, without_equal_sides, without_quoted
 from mdmem.markdown.parse import parse_document
+from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Status
 from mdmem.model.text import shell_word, visible
 from mdmem.store.catalog.addresses import full_address, is_entry_place, load_entry
@@ -438,6 +440,12 @@ def _plan_choice(workspace: Workspace, conflict: MergeConflict, request: Resolve
         if side is None:
             raise UsageError(f"the sides of {shown} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
         old, after = conflict.address, take_side(before, side, versions)
+        if versions is not None and any(one.side not in (None, side) for one in successors):
+            # Without the merge driver, git may have merged a part of the supersession without a conflict.
+            taken, whole = parse_document(path, after), parse_document(path, getattr(versions, side))
+            now, stated = fields_of(taken), fields_of(whole)
+            ended = {name: stated.get(name) for name in _SUPERSESSION_FIELDS if now.get(name) != stated.get(name)}
+            after = apply_edits(after, set_fields(taken, ended))
         catalog = workspace.over(TreeView(workspace.tree, changed={path: after})).catalog
         values: dict[str, dict[str, Value]] = {}
         for one in successors:

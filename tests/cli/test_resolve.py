@@ -396,22 +396,24 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, run:
     assert (run("check", cwd=root).code, git(tmp_path, "status", "--porcelain")) == (0, "")
 
 
+@pytest.mark.parametrize("how", [("--driver-only",), ()], ids=["by key", "by line"])
 @pytest.mark.parametrize(
     ("take", "status", "supersedes"), [("ours", "active", []), ("theirs", "deprecated", [f"supersedes: [{OLD}]"])]
 )
 def test_side_that_changed_or_superseded_is_taken(
-    take: str, status: str, supersedes: list[str], tmp_path: Path, run: Run
+    take: str, status: str, supersedes: list[str], how: tuple[str, ...], tmp_path: Path, run: Run
 ) -> None:
     root = two_entries(tmp_path)
     (root / f"{NEW}.md").unlink()
     commit_all(tmp_path)
-    hooked.run(tmp_path, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    hooked.run(tmp_path, sys.executable, "-m", "mdmem", "hooks", "install" if how else "status", *how)
     git(tmp_path, "checkout", "-q", "-b", "theirs")
     successor(root, FOUR, "Use four threads")
     commit_all(tmp_path)
     git(tmp_path, "checkout", "-q", "main")
     old = root / f"{OLD}.md"
-    old.write_text(f"{old.read_text()}\nThree on the new board.\n")
+    text = old.read_text().replace("title: ", "title: Now, ")
+    old.write_text(f"{text}\nThree on the new board.\n")
     commit_all(tmp_path)
     hooked.run(tmp_path, "git", "merge", "-q", "theirs")
     shown = run("resolve", cwd=root).out
@@ -421,7 +423,8 @@ def test_side_that_changed_or_superseded_is_taken(
     added = " ".join(f"{one}.md" for one in ([FOUR, OLD] if take == "ours" else [OLD]))
     assert ran.err == f"then: git add {added}\nthen: git merge --continue\n"
     assert (field(root, OLD, "status"), field(root, FOUR, "supersedes")) == ([f"status: {status}"], supersedes)
-    assert ("Three on the new board." in old.read_text()) is (take == "ours")
+    taken = old.read_text()
+    assert ("title: Now, " in taken, "Three on the new board." in taken) == (take == "ours", take == "ours" or not how)
     assert is_clean(root, run)
 
 
