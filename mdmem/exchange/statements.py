@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange.record import RECORD_KINDS, Claim, ClaimKind, ParsedStatus, kind_of, read_date, without_comments
+from mdmem.exchange.record import Claim, ClaimKind, ParsedStatus, read_date, without_comments
 from mdmem.markdown.body import without_targets
 from mdmem.markdown.parse import path_of
 from mdmem.model.entry import Status
@@ -394,10 +394,11 @@ def with_folders(parsed: ParsedStatus, folders: Iterable[str]) -> ParsedStatus:
     """Return the status of a record in these folders, such as `retired`: an ended one outweighs the record's own."""
     for name in folders:
         words = [one if one in _WORDS else f"{one}d" for one in re.split(r"[\W_]+", name.lower())]
-        found = {_WORDS.get(one) for one in words} if kind_of(name) not in RECORD_KINDS else {None}
-        status = found.pop() if len(found) == 1 else None
-        is_new = status is Status.DEPRECATED or (parsed.status is None and not parsed.is_unknown)
-        if status not in (None, parsed.status) and is_new and parsed.status is not Status.DEPRECATED:
+        status, *others = {_WORDS.get(one) for one in words}
+        # Folders such as `review` and `rfc` are subjects, too.
+        is_unstated = parsed.status is None and not parsed.is_unknown and re.fullmatch(r"draft|\w+ed", words[-1])
+        is_ending = status is Status.DEPRECATED and parsed.status is not Status.DEPRECATED
+        if status is not None and not others and (is_ending or is_unstated):
             why, is_refused = f"it is in the folder `{name}`", _REFUSALS.issuperset(words)
             parsed = replace(
                 parsed, status=status, text=why, guess=why, day=None, is_unknown=False, is_refused=is_refused

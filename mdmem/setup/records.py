@@ -30,7 +30,7 @@ _NO_RECORD = re.compile(
 )
 # A folder with another name counts if it has several pages such as `0012-x.md` and `eip-5.md`, but none with dates, and
 # one of them was accepted, or met another end that notes and tasks do not have.
-_SEVERAL = 3
+_SEVERAL, _SAMPLE = 3, 50
 _NUMBERED = re.compile(r"(?!\d{4}-\d\d-\d\d)(?:[a-z]{2,10}[-_ ]?\d+|\d{3,})(?=[-_. ])(?!\.\d)", re.IGNORECASE)
 _DECIDED = re.compile(
     r"^[ \t>|*_#-]{0,9}status\W{1,20}(?:accepted|adopted|final|implemented|superseded|replaced|rejected|withdrawn)\b",
@@ -68,11 +68,11 @@ def record_folders(base: Path, patterns: Sequence[str] = ("*.md",)) -> dict[str,
 
 
 def _has_numbered(folder: Path, files: Sequence[str]) -> bool:
-    """Return whether most pages of a folder have the number of a record, and one states the end of a decision."""
+    """Return whether most pages of a folder have the number of a record, and one of the first states a decision."""
     pages = [one for one in files if one.endswith(".md") and not _NO_RECORD.match(one.removesuffix(".md"))]
     numbered = [one for one in pages if _NUMBERED.match(one)]
     is_series = len(numbered) >= _SEVERAL and 2 * len(numbered) > len(pages)
-    return is_series and any(_stated(folder / one, _DECIDED) for one in sorted(numbered))
+    return is_series and any(_stated(folder / one, _DECIDED) for one in sorted(numbered)[:_SAMPLE])
 
 
 def is_record_folder(name: str) -> bool:

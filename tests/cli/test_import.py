@@ -156,7 +156,7 @@ FOLDER_STATES = {
     "proposed": ("", "draft"),
     "draft": ("Accepted", "active"),
     "rfc": ("", "active"),
-    "streams": ("", "active"),
+    "review": ("", "active"),
 }
 
 
