@@ -440,12 +440,14 @@ def _plan_choice(workspace: Workspace, conflict: MergeConflict, request: Resolve
         if side is None:
             raise UsageError(f"the sides of {shown} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
         old, after = conflict.address, take_side(before, side, versions)
-        if versions is not None and any(one.side not in (None, side) for one in successors):
-            # Without the merge driver, git may have merged a part of the supersession without a conflict.
-            taken, whole = parse_document(path, after), parse_document(path, getattr(versions, side))
-            now, stated = fields_of(taken), fields_of(whole)
-            ended = {name: stated.get(name) for name in _SUPERSESSION_FIELDS if now.get(name) != stated.get(name)}
-            after = apply_edits(after, set_fields(taken, ended))
+        if versions is not None and any(one.name in _SUPERSESSION_FIELDS for one in conflict.fields):
+            # A part of how the other side ended the entry may be merged without a conflict.
+            both = (versions.ours, versions.theirs)[:: 1 if side is ConflictSide.OURS else -1]
+            now, mine, other = (fields_of(parse_document(path, content)) for content in (after, *both))
+            merged = [name for name in _SUPERSESSION_FIELDS if now.get(name) == other.get(name) != mine.get(name)]
+            after = apply_edits(
+                after, set_fields(parse_document(path, after), {name: mine.get(name) for name in merged})
+            )
         catalog = workspace.over(TreeView(workspace.tree, changed={path: after})).catalog
         values: dict[str, dict[str, Value]] = {}
         for one in successors:
