@@ -53,6 +53,7 @@ _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\n)+", re.MULTILINE)
 _NUMBERED = re.compile(
     r"\b(option|solution|action|approach|alternative|proposal)\s\(?(\d{1,2}[a-z]?|[A-Z])\b(?!\)?\s\()", re.IGNORECASE
 )
+_SPELT = dict(zip("123456", ("one", "two", "three", "four", "five", "six"), strict=True))
 # A row of a table with a word, so no row of marks.
 _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 
@@ -128,7 +129,7 @@ def _options_in(body: str, decision: str) -> Iterator[str]:
     A decision such as "We will go with option 3" says nothing without that.
     """
     for kind, number in dict.fromkeys(found.groups() for found in _NUMBERED.finditer(decision)):
-        named = re.compile(rf"{kind} {number}\b\W+\w", re.IGNORECASE)
+        named = re.compile(rf"{kind} (?:{number}|{_SPELT.get(number, number)})\b\W+\w", re.IGNORECASE)
         item = re.compile(rf"^ {{0,3}}\(?{number}[.)][ \t]+\w", re.IGNORECASE | re.MULTILINE)
         if heading := next((one.heading for one in sections_of(body) if named.match(one.heading)), ""):
             yield heading

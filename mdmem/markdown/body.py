@@ -258,7 +258,9 @@ _FIELD = re.compile(
     r"|proposed|accepted|approved|adopted|rejected|author|owner|decider"
     r"|decision[ -]maker|consulted|informed|approver|reviewer|editor|champion|stakeholder|tag|category|issue|ticket"
     r"|technical story|discussion|supersede[ds](?: by)?|replace[ds](?: by)?|amend(?:s|ed by)|related|translation"
-    r"|language|version|number|type|due date|link)s?[*_]{0,2}[ \t]*:",
+    r"|language|version|number|type|due date|link|contact)s?[*_]{0,2}[ \t]*:"
+    # Any other field whose value is only a link.
+    r"|(?:[-*+][ \t]+)?[*_]{0,2}[a-z][\w -]*[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]+<?https?://\S+[ \t]*\Z",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")

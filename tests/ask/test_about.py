@@ -67,6 +67,17 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             "rubber",
             ["\n\n  Option 1: a belt of rubber"],
         ),
+        (
+            f"## Decision\n\nWe take option 2.\n\n## Option one: a mill\n\n## Option two: a hall\n\n{LONG}",
+            "wet",
+            ["two: a hall\n"],
+        ),
+        # Fields of the record are no text.
+        (
+            f"- Type: Process\n- Created: today\n- Resolution: https://a.example/belts\n\nBelts are black.\n\n{LONG}",
+            "belts process",
+            [": Belts\n  Belts are black.\n"],
+        ),
         # A short line above a list is like a heading, but not for the list around it.
         (
             LIMITS.replace("A turbine was quick.", "1. Buy.\n\n   Cons:\n\n   - Turbines leak.\n\n2. Rent turbines."),
