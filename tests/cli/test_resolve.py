@@ -430,11 +430,12 @@ def test_side_that_changed_or_superseded_is_taken(
 
 def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     for status in on_both_sides(folder, "under_review", "deprecated"):
-        # The day of the deprecation is merged without a conflict.
+        # The driver merges the day of the deprecation without a conflict.
         more = {"deprecated_at": "2026-05-04"} if status == "deprecated" else {}
         for address in (OLD, "nav/rules/callbacks"):
             write_entry(folder / "memory", address, title="Changed", status=status, **more)
-    git(folder, "merge", "-q", "theirs", ends=1)
+    hooked.run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    assert hooked.run(folder, "git", "merge", "-q", "theirs").returncode == 1
     ran = run("resolve", OLD, "--take", "ours")
     assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
     ran = run("resolve", "nav/rules/callbacks", "--take", "theirs")
