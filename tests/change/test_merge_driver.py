@@ -376,15 +376,6 @@ def test_driver_has_no_absolute_path_if_mdmem_is_in_path(tmp_path: Path, monkeyp
     assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
 
 
-def test_missing_file_is_an_error_of_the_driver(tmp_path: Path, capsys: Capture) -> None:
-    for name, text in (("base", ENTRY), ("theirs", changed(ENTRY, THEIRS))):
-        write(tmp_path, name, text)
-    ran = run_here(capsys, "merge-driver", "base", "absent", "theirs", cwd=tmp_path)
-    assert ran.code == 129
-    assert ran.err == "mdmem: cannot merge `absent`: No such file or directory\n"
-    assert not (tmp_path / "absent").exists()
-
-
 @pytest.mark.parametrize(("stated", "used"), [("3", 7), ("12", 12), ("9" * 5000, 9999)])
 def test_marks_have_a_width_that_the_checks_find(stated: str, used: int, tmp_path: Path, capsys: Capture) -> None:
     for name, status in (("base", "active"), ("ours", "draft"), ("theirs", "under_review")):
@@ -395,9 +386,13 @@ def test_marks_have_a_width_that_the_checks_find(stated: str, used: int, tmp_pat
     assert [one.code for one in parse_document(FILE, content).findings] == ["merge-marker"]
 
 
-def test_start_imports_no_model_and_no_index(tmp_path: Path) -> None:
+def test_start_imports_no_model_and_no_index_and_a_missing_file_is_an_error(tmp_path: Path, capsys: Capture) -> None:
     for name, text in (("base", ENTRY), ("ours", changed(ENTRY, OURS)), ("theirs", changed(ENTRY, THEIRS))):
         write(tmp_path, name, text)
     found = imported(tmp_path, "merge-driver", "base", "ours", "theirs", "7", FILE)
     assert (tmp_path / "ours").read_text() == MERGED
     assert found.isdisjoint({"pydantic", "whoosh", "git", "mcp", "rich"})
+    ran = run_here(capsys, "merge-driver", "base", "absent", "theirs", cwd=tmp_path)
+    assert ran.code == 129
+    assert ran.err == "mdmem: cannot merge `absent`: No such file or directory\n"
+    assert not (tmp_path / "absent").exists()

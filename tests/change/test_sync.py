@@ -356,16 +356,13 @@ def test_state_that_prevents_a_sync_is_reported(ours: Path, command: str, said: 
         sync(ours)
 
 
-def test_memory_outside_git_has_nothing_to_sync(tmp_path: Path) -> None:
-    write(tmp_path, "m/mdmem.toml")
-    with pytest.raises(GitError, match="is in no git repository"):
-        syncing.sync(open_root(tmp_path / "m"), draw=lambda: 0.0, sleep=lambda _: None)
-
-
 def test_remote_that_is_not_there_is_named(ours: Path) -> None:
     git(ours, "remote", "set-url", "origin", str(ours.parent / "gone.git"))
     with pytest.raises(GitError, match=r"nothing could be fetched from `origin`: .*gone\.git"):
         sync(ours)
+    write(ours.parent, "m/mdmem.toml")
+    with pytest.raises(GitError, match="is in no git repository"):
+        syncing.sync(open_root(ours.parent / "m"), draw=lambda: 0.0, sleep=lambda _: None)
 
 
 def write_and_sync(number: int, folder: str, entries: int) -> list[int]:
