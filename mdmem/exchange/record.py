@@ -116,7 +116,8 @@ class SourceFile(Struct, frozen=True):
     @property
     def folders(self) -> tuple[str, ...]:
         """Return the names of the folder that is imported, and of those between it and the file."""
-        return PurePosixPath(self.path).relative_to(PurePosixPath(self.home).parent).parts[:-1]
+        path, above = PurePosixPath(self.path), PurePosixPath(self.home).parent
+        return path.relative_to(above).parts[:-1] if path.is_relative_to(above) else ()
 
     @property
     def is_numbered(self) -> bool:

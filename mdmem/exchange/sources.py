@@ -277,7 +277,8 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[SourceFile]
             )
             is_record = is_in_records and number_of(path.stem) is not None
             if f"*{path.suffix}" not in _FOREIGN or is_record or path == place:
-                home = _from(base, top if top != path else path.parent)
+                # The folder that was given may be reached through a link.
+                home = _from(base, (top if top != path else path.parent).resolve())
                 found.setdefault(one, SourceFile(one, room or "", is_in_records, home=home))
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []

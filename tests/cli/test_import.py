@@ -167,7 +167,9 @@ def test_folder_with_the_name_of_a_status_states_it(name: str, tmp_path: Path, r
     ran = run("import", "--dry-run", "--format", "json", cwd=folder)
     (found,) = (one for one in ran.json["records"] if one["path"].endswith("0005-old.md"))
     assert (found["status"], found["said"]) == (FOLDER_STATES[name][1], [])
-    run("import", f"docs/adr/{name}", "--move", cwd=folder)
+    (folder / "links").mkdir()
+    (folder / "links/old").symlink_to(folder / "docs/adr" / name)
+    run("import", "links/old", "--move", cwd=folder)
     text = next((folder / "memory/nav").glob("*/0005-old.md")).read_text()
     assert f"\nstatus: {FOLDER_STATES[name][1]}\n" in text
     reason = 'deprecated_reason: "status of the imported record: '
