@@ -37,7 +37,7 @@ from mdmem.cli.common import (
 from mdmem.errors import RootNotFoundError, SparseCheckoutError, UsageError
 from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
-from mdmem.render.json import entries_json, search_json
+from mdmem.render.entries import entries_json, search_json
 from mdmem.render.text import dump
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.scope import Filters, find_wing, reading_scope

@@ -16,7 +16,7 @@ from mdmem.cli import completion as complete
 from mdmem.cli.common import WINGS, App, print_text, shared_options, split_values, write_options
 from mdmem.record import record_json
 from mdmem.render import history
-from mdmem.render.json import why_json
+from mdmem.render.history import why_json
 from mdmem.render.lineage import Relations, lineage_flowchart, lineage_svg
 from mdmem.render.review import diff_page, review_json, review_markdown, review_text
 from mdmem.render.upkeep import hygiene_text

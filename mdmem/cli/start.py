@@ -19,8 +19,8 @@ from mdmem.model.spelling import get_field
 from mdmem.record import record_json
 from mdmem.render import upkeep
 from mdmem.render.entries import fields_json, fields_markdown
-from mdmem.render.json import status_json
 from mdmem.render.text import count
+from mdmem.render.upkeep import status_json
 from mdmem.setup.clients import CLIENTS
 from mdmem.setup.hooks import (
     HookPlace,

@@ -25,9 +25,8 @@ from mdmem.mcp.tools import tools_of
 from mdmem.mcp.tools.core import WideFilterArguments, question_of
 from mdmem.mcp.tools.tool import AT, REPOSITORY, Listed, Text, Tool, ToolResult, Type, optional, tool
 from mdmem.model.entry import EntryType
-from mdmem.render.entries import entry_list
+from mdmem.render.entries import entries_json, entry_list
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
-from mdmem.render.json import entries_json
 from mdmem.render.text import Style
 from mdmem.store.settings import Profile
 from mdmem.store.workspace.scope import Filters

@@ -5,20 +5,32 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Answer, AnswerBasis, Answers, Coverage, Form, Item, Mention, Reason, Tier, count_omitted
+from mdmem.ask.answer import (
+    VIA_NAMED,
+    Answer,
+    AnswerBasis,
+    Answers,
+    Coverage,
+    Form,
+    Item,
+    Mention,
+    Reason,
+    Tier,
+    count_omitted,
+)
 from mdmem.ask.limits import NEXT_BEST, SMALL_BUDGET
 from mdmem.markdown.body import cut_at_word, is_title_alone, quoted
 from mdmem.model.entry import Status
-from mdmem.model.lineage import standing_marks
+from mdmem.model.lineage import branch_state_json, standing_marks
 from mdmem.model.text import first_of
-from mdmem.render.json import answer_json
+from mdmem.record import record_json
 from mdmem.render.text import UNREPLACED, Style, count, entries, indent, one_line, repeats
 from mdmem.store.workspace.scope import Filters, ScopeState
 
@@ -285,3 +297,42 @@ def ended_text(basis: AnswerBasis) -> Iterator[str]:
         else:
             said = f"{'.' * (why[-1:] not in ('', '.'))} It said: “{one_line(one.text)}”" if one.text else ""
             yield f"Not current, and {UNREPLACED}: {one.address} ({one_line(one.title)}).{why}{said}"
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """Return an answer as JSON values."""
+    basis = answer.basis
+    return {
+        "scope": record_json(answer.scope, "wing", "shared_wings", "rooms", "focus", "state"),
+        "items": [_item_json(item) for item in answer.items],
+        "proposed": [_item_json(item) for item in answer.proposed],
+        **(basis.as_json("ended") if basis.ended else {}),
+        **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
+        **record_json(answer, "tokens", "budget", "over_budget"),
+        **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
+        **{name: found for name, found in basis.as_json("absent", "other_wings").items() if found},
+        **record_json(answer, "searched"),
+        **basis.as_json("degraded", "source"),
+    }
+
+
+def _item_json(item: Item) -> dict[str, Any]:
+    return {
+        **record_json(item, "entry.address", "entry.type", "status", "entry.title", scope="tier"),
+        **record_json(item, "content", "form"),
+        **({"given_before": "in part"} if item.is_continued else {}),
+        "score": round(item.score, 4),
+        **record_json(item, "reason", "overrides"),
+        # A long chain would be larger than the entry, so only the first entries are listed; `reason` counts the rest.
+        "via": list(item.via[:VIA_NAMED]),
+        **{name: list(addresses) for name, addresses in item.relations.items()},
+        **branch_state_json(item.branch_state, is_current=item.current),
+        **({"beneath": mentions_json(item.mentions)} if item.mentions else {}),
+    }
+
+
+def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
+    """Return the related entries that an answer lists under an entry, as JSON values without empty fields."""
+    names = ("how", "address", "title", "day")
+    found = (record_json(one, *names, said="sentence", does="does").items() for one in mentions)
+    return [{name: value for name, value in one if value} for one in found]

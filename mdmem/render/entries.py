@@ -10,10 +10,9 @@ from mdmem.ask.answer import RELATIONS, Form, Item, SearchResult, replaced_notes
 from mdmem.ask.search import ShownEntry
 from mdmem.markdown.body import is_title_alone, quoted
 from mdmem.model.entry import Entry, EntryType, Field, Kind, Status, WingKind
-from mdmem.model.lineage import Standing, standing_marks
+from mdmem.model.lineage import Standing, branch_state_json, standing_marks
 from mdmem.record import record_json
-from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text
-from mdmem.render.json import mentions_json
+from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, mentions_json, problems_text
 from mdmem.render.text import UNREPLACED, Style, count, indent, one_line, repeats
 
 _AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}
@@ -201,3 +200,42 @@ def fields_markdown(fields: Sequence[Field]) -> str:
         shown = "" if one.kind is Kind.TEXT else f" ({value})"
         lines.append(f"- `{one.name}`{' (required)' if one.required else ''}: {one.meaning}{shown}{after}")
     return "\n".join(lines)
+
+
+def search_json(result: SearchResult, best: Sequence[tuple[Item, str]], *, named: int | None = None) -> dict[str, Any]:
+    """Return the best results, each with a snippet, as JSON values; `named` limits `via` of each result."""
+    basis = result.basis
+    hits = [
+        {
+            **record_json(hit, "entry.address", "entry.type", "status", "entry.title", "entry.wing", "entry.room"),
+            "score": round(hit.score, 4),
+            "snippet": snippet,
+            "heads": list(hit.heads),
+            "via": list(hit.via[:named]),
+            **{name: list(addresses) for name, addresses in hit.relations.items()},
+            **branch_state_json(hit.branch_state, is_current=hit.entry.address in hit.heads),
+        }
+        for hit, snippet in best
+    ]
+    return {
+        "query": result.query,
+        "total": len(result.hits),
+        "hits": hits,
+        **(basis.as_json("ended") if basis.ended else {}),
+        **basis.as_json("unmatched_terms", "problems", "degraded", "source"),
+    }
+
+
+def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
+    """Return entries as their files state them, as JSON values."""
+    return {
+        "entries": [
+            {
+                **record_json(one, "entry.address", "entry.path", "front_matter", "body", "current", "heads"),
+                **({"claimed_by": one.claimed_by} if one.claimed_by else {}),
+                **({"amended_by": one.amended_by} if one.amended_by else {}),
+                **branch_state_json(one.branch_state, is_current=one.current),
+            }
+            for one in shown
+        ]
+    }

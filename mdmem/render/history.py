@@ -122,3 +122,26 @@ def _chain_link(link: ChainLink, explained: WhyReport, style: Style) -> str:
     if len(link.commits) > 3:
         lines.append(style.dim(f"    and {count(len(link.commits) - 3, 'earlier commit')}"))
     return "\n".join(lines)
+
+
+def why_json(explained: WhyReport) -> dict[str, Any]:
+    """Return the answer of `mdmem why` as JSON values; its chain begins with the oldest entry."""
+    chain = [
+        {
+            **record_json(link.entry, "address", "type", "status", "title"),
+            **record_json(link, "current", "entry.created_at", "entry.deprecated_at", "claims", supersedes="replaced"),
+            **record_json(link.entry, "reason", "deprecated_reason", "approved_by"),
+            "commits": [record_json(one, "author", "when", "subject", commit="digest") for one in link.commits],
+        }
+        for link in explained.chain
+    ]
+    return {
+        **record_json(explained, "address", "heads", "contradictory"),
+        "chain": chain,
+        **record_json(explained, "drafts", "claimed_by", "amends", "amended_by"),
+        **record_json(explained, "overrides", "overridden_by", "conflicts"),
+        "other_successors": [
+            record_json(one, "entry.address", "entry.title", "entry.reason", superseded="old", current="is_current")
+            for one in explained.others
+        ],
+    }

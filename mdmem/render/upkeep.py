@@ -319,3 +319,18 @@ def audit_text(lines: Sequence[Mapping[str, Any]]) -> str:
         caller = line.get("caller") or "owner"
         rows.append(f"{line.get('when', '?')}  {caller}  {line.get('verb', '?')}: {goal} → {result}")
     return "\n".join(rows)
+
+
+def status_json(report: StatusReport) -> dict[str, Any]:
+    """Return the state of a memory as JSON values."""
+    shown, keys = report.shown, ("name", "kind", "types", "statuses", "broken")
+    return {
+        **record_json(report, "root", "why", "tree", "active_wing"),
+        "wings": [record_json(wing, *keys, entries="total") for wing in report.wings],
+        "borrowed": [record_json(one, "name", "git", "commit", "asked") for one in report.borrowed],
+        "told": {**record_json(shown, "times", "ways", "last"), "never": report.never_shown if shown.times else []},
+        "index": record_json(report.index, "exists", "usable", "documents", "stale", "gone", "bytes", "folder", "why"),
+        **record_json(report, "merged", "findings"),
+        "hygiene": record_json(report.hygiene, last_at="day", due="is_due"),
+        **record_json(report, "remarks"),
+    }

@@ -8,7 +8,7 @@ from builders import commit_all, make_repository, open_root, write
 from mdmem.ask.answer import Elsewhere, OmittedCount, Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.model.entry import EntryType, Status
-from mdmem.render.json import answer_json
+from mdmem.render.answers import answer_json
 
 from .builders import found, left_out, make_wings, names, only, put
 

@@ -39,7 +39,9 @@ from mdmem.hub.push import push
 from mdmem.hub.repositories import grant
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import EntryType, Status
-from mdmem.render.json import answer_json, entries_json, search_json, why_json
+from mdmem.render.answers import answer_json
+from mdmem.render.entries import entries_json, search_json
+from mdmem.render.history import why_json
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters

@@ -24,9 +24,11 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, NotFoundError, SettingsError
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render import findings
-from mdmem.render import json as json_form
-from mdmem.render.json import status_json
+from mdmem.render.answers import answer_json
+from mdmem.render.entries import entries_json, search_json
+from mdmem.render.history import why_json
 from mdmem.render.text import Style, dump
+from mdmem.render.upkeep import status_json
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace, is_hygiene_due
@@ -62,20 +64,20 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         yield _said(lambda word=word: dump(hygiene_fields(run(workspace, word))))
     yield str(list_entries(workspace, EVERYTHING))
     addresses = tuple(workspace.catalog.entries)
-    yield dump(json_form.entries_json(in_full(workspace, list(workspace.catalog.entries.values()))))
-    yield from (dump(json_form.why_json(why(workspace, address))) for address in addresses)
+    yield dump(entries_json(in_full(workspace, list(workspace.catalog.entries.values()))))
+    yield from (dump(why_json(why(workspace, address))) for address in addresses)
     yield _said(lambda: _checked(workspace))
     yield dump(hygiene_fields(run(workspace)))
-    yield _said(lambda: dump(json_form.status_json(report_status(workspace))))
+    yield _said(lambda: dump(status_json(report_status(workspace))))
 
 
 def _packed(workspace: Workspace, question: Question, *, budget: int | None = None) -> str:
-    return dump(json_form.answer_json(retrieve(workspace, question, budget=budget).all[0]))
+    return dump(answer_json(retrieve(workspace, question, budget=budget).all[0]))
 
 
 def _searched(workspace: Workspace, question: Question) -> str:
     result = search(workspace, question)
-    return dump(json_form.search_json(result, snippets(workspace, result, 50)))
+    return dump(search_json(result, snippets(workspace, result, 50)))
 
 
 def _checked(workspace: Workspace) -> str:

@@ -46,9 +46,8 @@ from mdmem.model.entry import EntryType
 from mdmem.render import findings
 from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_markdown
-from mdmem.render.entries import excerpts_json, excerpts_text, search_text, shown_text
-from mdmem.render.history import why_text
-from mdmem.render.json import entries_json, search_json, why_json
+from mdmem.render.entries import entries_json, excerpts_json, excerpts_text, search_json, search_text, shown_text
+from mdmem.render.history import why_json, why_text
 from mdmem.render.text import Style, one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
