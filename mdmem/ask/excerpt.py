@@ -155,10 +155,19 @@ def summary_of(entry: Entry, body: str) -> str:
 
 
 def rule_of(body: str) -> str:
-    """Return the first sentences of the decision's first paragraph as one line of about 240 bytes."""
+    """Return the first sentences of the decision's first paragraph as one line of about 240 bytes.
+
+    If that only announces the next paragraph, such as a list, the line has both, or else the next one.
+    """
     body = body[:_READ]
     lead = _lead(body)
-    return " ".join(_cut_lead(body, [one for one in lead if one.block == lead[0].block], _RULE).split())
+    first = [one for one in lead if one.block == lead[0].block]
+    fit = _first_that_fit(first, _RULE)
+    if len(fit) == 1 and _announces(fit[0]):
+        announced = [one for one in lead if one.block == fit[0].block + 1]
+        both = [*fit, *announced]
+        first = both if len(_first_that_fit(both, _RULE)) > 1 else announced or first
+    return " ".join(_cut_lead(body, first, _RULE).split())
 
 
 def _lead(body: str) -> list[Sentence]:
@@ -207,11 +216,11 @@ def _first_that_fit(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
 def _announces(sentence: Sentence) -> bool:
     """Return whether a sentence only introduces the next one.
 
-    It ends with a colon, is bold as a whole, or is the head of a table.
+    It ends with a colon or `because`, is bold as a whole, or is the head of a table.
     """
     text = sentence.text
     is_head = text.startswith("|") and sentence.start == sentence.block
-    return text.endswith((":", ": …")) or (text.startswith("**") and text.endswith("**")) or is_head
+    return text.endswith((":", ": …", " because")) or (text.startswith("**") and text.endswith("**")) or is_head
 
 
 class _Units(NamedTuple):

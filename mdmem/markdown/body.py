@@ -254,13 +254,14 @@ _NO_PROSE = re.compile(
     r":[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z|[|>]|\.\.(?:\s|\Z)"
 )
 _FIELD = re.compile(
-    r"(?:[-*+][ \t]+)?[*_]{0,2}(?:status|state|date|created|(?:last )?(?:updated|modified)"
+    r"(?:[-*+][ \t]+)?[*_]{0,2}(?:status|state|feature name|(?:\w+ )?date|created|(?:last )?(?:updated|modified)"
     r"|proposed|accepted|approved|adopted|rejected|author|owner|decider"
     r"|decision[ -]maker|consulted|informed|approver|reviewer|editor|champion|stakeholder|tag|category|issue|ticket"
     r"|technical story|discussion|supersede[ds](?: by)?|replace[ds](?: by)?|amend(?:s|ed by)|related|translation"
     r"|language|version|number|type|due date|link|contact)s?[*_]{0,2}[ \t]*:"
     # Any other field whose value is only a link.
-    r"|(?:[-*+][ \t]+)?[*_]{0,2}[a-z][\w -]*[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]+<?https?://\S+[ \t]*\Z",
+    r"|(?:[-*+][ \t]+)?[*_]{0,2}[a-z][\w -]*[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]+"
+    r"(?:<?https?://\S+|\[[^\[\]\n]*\]\([^()\n]*\))[ \t]*\Z",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")

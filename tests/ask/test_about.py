@@ -74,7 +74,10 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
         ),
         # Fields of the record are no text.
         (
-            f"- Type: Process\n- Created: today\n- Resolution: https://a.example/belts\n\nBelts are black.\n\n{LONG}",
+            (
+                "- Start date: now\n- Type: Process\n- Resolution: https://a.example\n- PR: [b#8](https://b.example)\n\n"
+                f"Belts are black.\n\n{LONG}"
+            ),
             "belts process",
             [": Belts\n  Belts are black.\n"],
         ),

@@ -61,10 +61,22 @@ def test_newer_entries_that_mention_it_are_named_with_the_sentence_those_first_t
     ]
 
 
-def test_amendment_is_named_with_its_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("Mails go out once. The rest of ADR 7 stays.", "Mails go out once. The rest of ADR 7 stays."),
+        # A paragraph that only announces the next one says nothing alone.
+        ("We decided:\n\n- Mails go once.\n- At night.\n\nSo.", "We decided: - Mails go once. - At night."),
+        ("Chosen: once, because\n\n* it is enough", "Chosen: once, because * it is enough"),
+        (
+            "So that nobody waits at the gate, " * 6 + "we do:\n\n- Mails go out just once, at night.\n",
+            "- Mails go out just once, at night.",
+        ),
+    ],
+)
+def test_amendment_is_named_with_its_sentence(body: str, said: str, tmp_path: Path) -> None:
     root = make_rule(tmp_path)
-    said = "Mails go out once. The rest of ADR 7 stays."
-    put(root, "app/rules/night", "Night", f"{said}\n", amends=RULE, created_at="2026-03-01")
+    put(root, "app/rules/night", "Night", f"{body}\n", amends=RULE, created_at="2026-03-01")
     (mention,) = mentions(root, "orders")
     assert (mention.how, mention.sentence) == ("amended by", said)
 
