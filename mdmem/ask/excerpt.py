@@ -14,7 +14,6 @@ from typing import NamedTuple
 from mdmem.ask.limits import ASIDE_SHARE, SENTENCE
 from mdmem.markdown.body import (
     Sentence,
-    code_in,
     content_fields,
     cut_at_word,
     decision_sections,
@@ -39,6 +38,7 @@ _READ = 131_072
 _RULE, _SUMMARY = 240, 480
 # A line such as `Cons:` above a list is its heading. A longer one is a sentence, which would take the place of others.
 _LONGEST_HEADING = 40
+_CODE = re.compile(r"^ {0,3}(?P<fence>```++|~~~++)[^\n]*+\n(?P<text>.*?)^ {0,3}(?P=fence)", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(r"\s*(?:\||[-*+]\s)")
 _TO_FILE = re.compile(r"\]\(<?[^()\s]*\.md\b")
 _RECORD = re.compile(r"\b(?:[A-Za-z]{2,12}-|(?=0))0*(\d{1,6})\b")
@@ -61,12 +61,10 @@ _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 class Passage(NamedTuple):
     """Consecutive sentences of a section, with the terms of the question that they contain, and their size in bytes.
 
-    `label` quotes the headings of the section, which may be background (an aside), such as context. `after` has the
-    next sentence under the same label, if any.
+    `label` quotes the headings of the section, which may be background (an aside), such as context.
     """
 
     sentences: Sequence[Sentence]
-    after: Sequence[Sentence]
     terms: frozenset[str]
     label: str
     is_aside: bool
@@ -98,7 +96,7 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     half = _first_that_fit(lead, left // 2)
     beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
     least = 2 * SENTENCE if limit > SENTENCE else _RULE
-    first = _joined(half, lead[len(half) :]) if half and beyond else _cut_lead(body, lead, left, least)
+    first = join_sentences(half) if half and beyond else _cut_lead(body, lead, left, least)
     added, room = list[str](), left - size_of(first)
     for option in _options_in(body, first):
         text = cut_at_word(option, SENTENCE)
@@ -142,7 +140,7 @@ def _options_in(body: str, decision: str) -> Iterator[str]:
 def _labelled(passages: Iterable[Passage], last: str) -> Iterator[str]:
     """Yield passages as text, each with its label unless the text before has the same; `last` is that of the lead."""
     for one in passages:
-        text = _joined(one.sentences, one.after)
+        text = join_sentences(sentence.bare for sentence in one.sentences)
         # A fence of code begins a line.
         text = f"\n{text}" if text.startswith(("```", "~~~")) else text
         yield f"… {one.label if one.label != last else ''}{text}"
@@ -187,17 +185,9 @@ def _lead(body: str) -> list[Sentence]:
 def _cut_lead(body: str, lead: Sequence[Sentence], limit: int, least: int = _RULE) -> str:
     """Return the first sentences of the lead that fit, or else the first sentence, of at most `least` bytes."""
     if fit := _first_that_fit(lead, limit):
-        return _joined(fit, lead[len(fit) :])
+        return join_sentences(fit)
     text = lead[0].text if lead else " ".join(without_comments(body).split())
     return cut_at_word(text, max(limit, least))
-
-
-def _joined(some: Sequence[Sentence], after: Sequence[Sentence]) -> str:
-    """Join consecutive units of a section to a text. A list that goes on in the units after them ends with ` …`."""
-    text, last = join_sentences(one.bare for one in some), some[-1]
-    is_list = any(one.is_item for one in some if one.block == last.block)
-    goes_on = is_list and any(one.is_item and one.block - last.block <= 1 for one in after[:1])
-    return f"{text} …" if goes_on and not text.endswith("…") else text
 
 
 def _first_that_fit(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
@@ -261,15 +251,18 @@ def _units(body: str, terms: Collection[str]) -> list[_Units]:
         within = _hits_in(hits, start, end)
         # A copyright notice answers nothing, but has words such as "public".
         if within and section.heading.casefold() != "copyright":
-            units = [*sentences_in(body, start, end), *code_in(body, start, end, SENTENCE)]
+            units = [*sentences_in(body, start, end)]
+            for code in _CODE.finditer(body, start, end):
+                # Sessions compare paragraphs, so code has no blank lines.
+                lines = "\n".join(line for line in code["text"].splitlines() if line.strip())
+                text = f"{code['fence']}\n{cut_at_word(lines, SENTENCE)}\n{code['fence']}"
+                units.append(Sentence(code.start(), code.end(), text, code.start()))
             for table in _TABLE.finditer(body, start, end):
                 for row in _ROW_OF_TABLE.finditer(table[0]):
                     at, text = table.start() + row.start(), cut_at_word(row[0], SENTENCE)
                     units.append(Sentence(at, at + len(row[0]), text, table.start(), is_item=True))
             units.sort(key=lambda one: one.start)
-            # Indented code is only shown below the sentence that announces it, since its names match by chance.
-            indented = {one.start for one in units if one.text.startswith("```") and body.startswith(" ", one.start)}
-            hits_of_units = (() if one.start in indented else _hits_in(within, one.start, one.end) for one in units)
+            hits_of_units = (_hits_in(within, one.start, one.end) for one in units)
             contained = [frozenset[str]().union(*(some for *_, some in own)) for own in hits_of_units]
             found.append(_Units([*_labels(body, headings, units)], bool(asides), units, contained))
     return found
@@ -296,12 +289,7 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
                 size += sizes[last]
             contained = frozenset[str]().union(*terms[first : last + 1])
             size += size_of(labels[first])
-            after = [
-                one
-                for one, label in zip(units[last + 1 :][:1], labels[last + 1 :], strict=False)
-                if label == labels[last]
-            ]
-            yield Passage(units[first : last + 1], after, contained, labels[first], is_aside, size)
+            yield Passage(units[first : last + 1], contained, labels[first], is_aside, size)
 
 
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:

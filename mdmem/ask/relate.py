@@ -180,6 +180,7 @@ def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contrad
 
 
 _REPLACED = 5
+UNMENTIONED = "no newer entry cites its ID"
 _LINK = re.compile(r"\[[^\[\]]*\]")
 # Words that may precede the number of a record whose entry-id contains only the number: `ADR-0148`.
 _KINDS = ("adr", "decision", "record")
@@ -201,7 +202,8 @@ _NEGATION = re.compile(
 class Mentions(Struct, frozen=True):
     """Finds the lines to print under the entries of one answer.
 
-    `searches` says whether the full text may be searched. If not, only links are found.
+    `searches` says whether the full text may be searched. If not, only links are found, and no line says that an entry
+    is not mentioned.
     """
 
     workspace: Workspace
@@ -219,6 +221,8 @@ class Mentions(Struct, frozen=True):
             found.append(Mention(RELATIONS[name], address, other.title, _day(other), sentence))
         known = {one.address for one in found}
         mentioning = [one for one in self._mentioning(entry) if one.address not in known]
+        if found:
+            mentioning = [one for one in mentioning if one.how != UNMENTIONED]
         olds = [catalog.entries[old] for old in sorted(catalog.lineage.ancestors(entry.address))]
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
             why = entry.reason if entry.reason and old.address in entry.supersedes else ""
@@ -232,7 +236,8 @@ class Mentions(Struct, frozen=True):
     def _mentioning(self, entry: Entry) -> Iterator[Mention]:
         """Yield the newer current entries that mention an entry; those that state a change come first.
 
-        If there are many, a last line counts the rest.
+        If there are many, a last line counts the rest. If all entries were searched and none mentions this
+        one, a line says so.
         """
         catalog = self.workspace.catalog
         linking = [one for one, _ in catalog.derived.incoming.get(entry.address, ())]
@@ -247,24 +252,28 @@ class Mentions(Struct, frozen=True):
             containing = self.workspace.index.find_containing(sorted(spellings), self.workspace.corpus)
         known = (catalog.entries[one] for one in dict.fromkeys((*linking, *containing)) if one in catalog.entries)
         newer = (one for one in known if _age(one) >= _age(entry) and one.address != entry.address)
+        candidates = [one for one in newer if catalog.lineage.is_current(one.address)]
         found = [
             Mention(MENTIONED, other.address, other.title, _day(other), sentence, does)
-            for other in newer
-            if catalog.lineage.is_current(other.address)
+            for other in candidates
             for sentence, does in self._sentences(other.address, entry)[:1]
         ]
         found.sort(key=lambda one: not one.does)
         yield from found[:MAX_MENTIONS]
         if rest := len(found[MAX_MENTIONS:]):
             yield Mention(f"also {MENTIONED} {rest} more", "", rest=rest)
+            return
+        # A body may mention the entry in a list or table of numbers, which is no sentence.
+        bodies = ((one.address, catalog.body(one.address)) for one in candidates)
+        if not found and self.searches and not any(_pattern_in(at, entry).search(body) for at, body in bodies):
+            yield Mention(UNMENTIONED, "")
 
     def _sentences(self, address: str, entry: Entry) -> list[tuple[str, str]]:
         """Return the sentences at `address` that mention `entry`, each with the change that it states or an empty text.
 
         Sentences that state a change come first, and empty texts, for a link without a sentence, last.
         """
-        is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
-        pattern = mention_pattern(entry, is_near=is_near and not self._shares_number(entry))
+        pattern = _pattern_in(address, entry, is_ambiguous=self._shares_number(entry))
         found = mentioning_sentences(self.workspace.catalog.body(address), pattern)
         # A link without other text, such as `[see: ...]`, is no sentence.
         sentences = [
@@ -294,6 +303,11 @@ def merge_mentions(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     ids += [f"{one.rest} more" for one in plain if one.rest]
     merged = [Mention(f"mentioned later by {' and '.join(filter(None, ids))}", "")] if plain else []
     return (*(one for one in mentions if one not in plain), *merged)
+
+
+def _pattern_in(address: str, entry: Entry, *, is_ambiguous: bool = False) -> re.Pattern[str]:
+    is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
+    return mention_pattern(entry, is_near=is_near and not is_ambiguous)
 
 
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:

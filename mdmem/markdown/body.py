@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise
-from textwrap import dedent
-from typing import NamedTuple
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -232,14 +230,11 @@ def _title_above(body: str, at: int, line: str) -> str:
 # An unclosed comment extends to the end. Otherwise a text with thousands of unclosed comments takes hours.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # A comment or fenced code. One pattern for both, because a comment may contain a fence, and code may contain `<!--`.
-# Code in a list item is indented.
 _NOT_TEXT = re.compile(
-    rf"{_COMMENT.pattern}|^ *(?:(?P<ticks>`{{3,}}(?=[^`\n]*$))|(?P<tildes>~{{3,}}+))"
-    r"(?:.*?^ *(?(ticks)(?P=ticks)`*|(?P=tildes)~*)[ \t]*\r?$|.*)",
+    rf"{_COMMENT.pattern}|^ {{0,3}}(?:(?P<ticks>`{{3,}}(?=[^`\n]*$))|(?P<tildes>~{{3,}}+))"
+    r"(?:.*?^ {0,3}(?(ticks)(?P=ticks)`*|(?P=tildes)~*)[ \t]*\r?$|.*)",
     re.DOTALL | re.MULTILINE,
 )
-_FENCES = ("```", "~~~")
-_CODE = re.compile(r"^ *(?P<fence>```++|~~~++)[^\n]*+\n(?P<text>.*?)^ *(?P=fence)", re.DOTALL | re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
 _ITEM = re.compile(r"\n[ \t]*(?:[-*+]|(?:\d{1,3}|[a-z])[.)])[ \t]+")
 # A sentence does not end at an abbreviation, at an initial, or before a lower-case letter.
@@ -317,32 +312,13 @@ def without_targets(text: str) -> str:
     return _TARGET.sub(r"\1\2", text) if "](" in text or ">`" in text else text
 
 
-class _Block(NamedTuple):
-    """A paragraph, list or block of code between blank lines, with its offsets, and their count before it.
-
-    `is_literal` says that it is indented code, and `is_text` that it is prose. `leads_on` says that the next block
-    (code, a table, a quote) is no prose.
-    """
-
-    number: int
-    start: int
-    end: int
-    text: str
-    is_literal: bool
-    is_text: bool
-    leads_on: bool = False
-
-
-def _blocks_in(body: str, start: int, end: int) -> Iterator[_Block]:
-    """Yield the blocks between two offsets of a body, without fenced code and comments."""
+def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
+    """Yield the sentences of prose between two offsets of a body."""
     text = _NOT_TEXT.sub(lambda found: blank(found[0]), body[start:end])
-    follows_directive = follows_literal = is_note = False
-    # The column at which the text of the last list item begins. Code in the item is indented further.
-    column = 0
+    follows_directive = is_note = False
     gaps = [found.span() for found in _BLANK_LINES.finditer(text)]
     starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
     places = [(first, last) for first, last in zip(starts, ends, strict=True) if text[first:last].strip()]
-    before: _Block | None = None
     for number, (first, last) in enumerate(places):
         block = text[first:last]
         stripped = block.lstrip(" \t\r\n")
@@ -354,65 +330,28 @@ def _blocks_in(body: str, start: int, end: int) -> Iterator[_Block]:
             stripped = block.lstrip(" \t\r\n")
         # The content of a directive or of `::` is indented below it.
         is_content = follows_directive and indent > 0
-        column = min(column, indent)
-        is_code = is_content or (indent - column >= _CODE_INDENT and not is_note)
-        is_literal = is_code and (follows_literal or not is_content)
-        follows_literal = stripped.rstrip().endswith("::") or (is_literal and is_content)
         follows_directive = stripped.startswith("..") or stripped.endswith("::")
-        is_text = not is_code and stripped != "" and _is_prose(stripped.rstrip())
-        if not is_text:
+        is_code = is_content or (indent >= _CODE_INDENT and not is_note)
+        if is_code or not stripped or not _is_prose(stripped.rstrip()):
             follows_directive = follows_directive or is_content
-        elif items := [*_ITEM.finditer(f"\n{block}")]:
-            column = len(items[-1][0]) - 1
-        one = _Block(number, start + first, start + last, block, is_literal, is_text)
-        if before is not None:
-            # Between two blocks, there may be fenced code.
-            leads_on = not is_text or bool(without_comments(body[before.end : one.start]).strip())
-            yield before._replace(leads_on=leads_on)
-        before = one
-    if before is not None:
-        yield before._replace(leads_on=bool(without_comments(body[before.end : end]).strip()))
-
-
-def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
-    """Yield the sentences of prose between two offsets of a body."""
-    for one in _blocks_in(body, start, end):
-        if not one.is_text:
             continue
-        block = one.text
         # Start after the item's number, because the full stop of the number does not end a sentence.
         begin = {found.start(): found.end() - 1 for found in _ITEM.finditer(f"\n{block}")}
         for left, right in pairwise(sorted({0, *begin, len(block)})):
             at = left
             for stop in (*(found.end() for found in _END.finditer(block, begin.get(left, left), right)), right):
                 if sentence := " ".join(block[at:stop].split()):
-                    if sentence.endswith("::") or (sentence.endswith(":") and stop == len(block) and one.leads_on):
-                        # The code or table that follows is left out.
-                        sentence = f"{sentence.rstrip(':')}: …"
-                    yield Sentence(one.start + at, one.start + stop, sentence, start + one.number, at in begin)
+                    if sentence.endswith("::"):
+                        # The literal block that follows is left out.
+                        sentence = f"{sentence[:-1]} …"
+                    yield Sentence(start + first + at, start + first + stop, sentence, start + number, at in begin)
                 at = stop
-
-
-def code_in(body: str, start: int, end: int, limit: int) -> Iterator[Sentence]:
-    """Yield each block of code between two offsets of a body, in a fence, without blank lines and cut at `limit`."""
-    found = [(one.start(), one.end(), one["fence"], one["text"]) for one in _CODE.finditer(body, start, end)]
-    literal = (one for one in _blocks_in(body, start, end) if one.is_literal)
-    for _, group in groupby(enumerate(literal), lambda pair: pair[1].number - pair[0]):
-        blocks = [one for _, one in group]
-        first, last = blocks[0].start, blocks[-1].end
-        found.append((first, last, "```", dedent(body[first:last])))
-    for first, last, fence, text in found:
-        # Sessions compare paragraphs, so code has no blank lines.
-        lines = "\n".join(line for line in text.splitlines() if line.strip())
-        yield Sentence(first, last, f"{fence}\n{cut_at_word(lines, limit)}\n{fence}", first)
 
 
 def join_sentences(sentences: Iterable[Sentence]) -> str:
     """Join sentences to a text, with a blank line between paragraphs and a new line for each list item."""
     text, block = "", -1
     for one in sentences:
-        if one.text.startswith((*_FENCES, "|")) and text.endswith(": …"):
-            text = text.removesuffix(" …")
         if text:
             text += "\n" if one.is_item else " " if one.block == block else "\n\n"
         text, block = text + one.text, one.block

@@ -107,21 +107,6 @@ FILLER = "The belt is dull and runs on through the hall.\n\n" * 40
             "longest belt",
             [f"are:\n  | Belt | M |\n  | {ROW} | 9 |"],
         ),
-        # So does indented code. Text below the number of a list item is no code.
-        (
-            (
-                f"Belts are black, as in:\n\n    belt()\n\n{FILLER}1.  Wide.\n\n    Its length is:\n\n"
-                f"        w\n\n        h\n\n    Wet is longer.\n\n{FILLER}"
-            ),
-            "length wet belt",
-            ["as in: …\n", "Its length is:\n\n  ```\n  w\n  h\n  ```\n\n  Wet is longer.\n"],
-        ),
-        # A list that is not shown to its end ends with a mark.
-        (
-            "Belts:\n\n" + "".join(f"- belt {number} of the hall\n" for number in range(99)) + f"\n{LONG}",
-            "rubber",
-            [" of the hall …\n"],
-        ),
     ],
 )
 def test_passage_is_shown_with_its_headings(body: str, about: str, shown: list[str], folder: Path, run: Run) -> None:

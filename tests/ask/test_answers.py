@@ -104,7 +104,7 @@ def test_new_passage_comes_with_its_heading_and_in_a_new_call_with_the_decision(
     calls = [run("retrieve", "--session", "one", "--ask", one).out for one in asked]
     out = run("retrieve", *(part for one in asked for part in ("--ask", one))).out
     first, *answers = re.split(r"\n\n\d\. ", out)
-    assert ("advisory." in first, out.count("advisory."), first.count("excerpt)")) == (True, 1, 1)
+    assert ("advisory.\n" in first, out.count("advisory.\n"), first.count("excerpt)")) == (True, 1, 1)
     for call, answer, new in zip(calls[1:], answers, (job, clock, log), strict=True):
         assert call.index("The gate is advisory.") < call.index(f"… under “Context”: {new}\n")
         assert f": Gate (excerpt; shown above in part)\n  … under “Context”: {new}\n" in answer

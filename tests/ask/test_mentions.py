@@ -38,10 +38,11 @@ def test_replaced_entries_are_named_with_their_dates_and_the_rest_counted(tmp_pa
     for old in olds:
         put(root, old, "Retry once", created_at="2026-01-02", **ended)
     put(root, "app/rules/same-day", "Retry once", created_at="2026-02-01", **ended)
-    same, *named, rest = mentions(root, "orders")
+    same, *named, rest, none = mentions(root, "orders")
     assert same == Mention("replaces", "app/rules/same-day", "Retry once")
     assert named == [Mention("replaces", old, "Retry once", "2026-01-02") for old in olds[: len(named)]]
     assert len(named) > 1
+    assert none == Mention("no newer entry cites its ID", "")
     assert rest == Mention(f"replaces {len(olds) - len(named)} more", "")
 
 
@@ -107,8 +108,9 @@ def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, run: Run)
     assert ("mentioned by nav/adr/0160-sure" in shown, "mentioned by nav/adr/0152-pools" in shown) == (True, False)
 
 
-def test_mentions_are_found_in_the_whole_memory(tmp_path: Path) -> None:
+def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
+    assert [one.how for one in mentions(root, "orders")] == ["no newer entry cites its ID"]
     # In a wing that the question does not read, in a row of a table, and by a link alone.
     for address, text in (
         ("web/a/other", "See app/rules/adr-0007 for orders."),
@@ -124,44 +126,43 @@ def test_mentions_are_found_in_the_whole_memory(tmp_path: Path) -> None:
 def test_number_in_a_room_of_this_name_in_another_wing_is_another_record(root: Path) -> None:
     put(root, "app/adr/0148-orders", "Orders", "Orders are sent twice at most.\n", created_at="2026-02-01")
     put(root, "web/adr/0150-mails", "Mails", "We keep ADR 148 in mind.\n", created_at="2026-03-01")
-    assert mentions(root, "orders", "app/adr/0148-orders") == ()
+    assert [one.how for one in mentions(root, "orders", "app/adr/0148-orders")] == ["no newer entry cites its ID"]
     put(root, "app/rules/amounts", "Amounts", "We keep 0009 in mind, and 0 errors.\n", created_at="2026-03-01")
     for old in ("app/adr/nep-0009", "app/rules/kep-0-start"):
         put(root, old, "Orders", "Orders are sent.\n", created_at="2026-02-01")
-        assert mentions(root, "orders", old) == ()
+        assert [one.how for one in mentions(root, "orders", old)] == ["no newer entry cites its ID"]
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "lines"),
     [
-        "The set is 0003, 0007, 0009.",
-        "| before | now |\n| - | - |\n| ADR-0007 | [ADR-0009](0009-mails.md) |",
-        "**Status:** Accepted\n**Originally recorded elsewhere as ADR-0007.**",
+        ("The set is 0003, 0007, 0009.", ["no newer entry cites its ID"]),
+        # That no newer entry names it would be false.
+        ("| before | now |\n| - | - |\n| ADR-0007 | [ADR-0009](0009-mails.md) |", []),
+        ("**Status:** Accepted\n**Originally recorded elsewhere as ADR-0007.**", []),
     ],
 )
-def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, tmp_path: Path) -> None:
+def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, lines: list[str], tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     put(root, "app/rules/adr-0010", "Later", f"{text}\n", created_at="2026-03-01")
-    assert mentions(root, "orders") == ()
+    assert [one.how for one in mentions(root, "orders")] == lines
 
 
 @pytest.mark.parametrize(
     ("sentence", "how"),
     [
-        ("Jobs wait in a queue.", []),
-        ("Write to src/queue first.", []),
-        ("The entry `queue` is too narrow.", ["mentioned by"]),
-        ("As app/rules/queue says.", ["mentioned by"]),
-        ("As rules/queue says.", ["mentioned by"]),
-        ("As [this](queue.md) says.", ["mentioned by"]),
+        ("Jobs wait in a queue.", "no newer entry cites its ID"),
+        ("Write to src/queue first.", "no newer entry cites its ID"),
+        ("The entry `queue` is too narrow.", "mentioned by"),
+        ("As app/rules/queue says.", "mentioned by"),
+        ("As rules/queue says.", "mentioned by"),
+        ("As [this](queue.md) says.", "mentioned by"),
     ],
 )
-def test_entry_id_of_one_word_is_mentioned_only_as_an_address_or_as_code(
-    sentence: str, how: list[str], root: Path
-) -> None:
+def test_entry_id_of_one_word_is_mentioned_only_as_an_address_or_as_code(sentence: str, how: str, root: Path) -> None:
     put(root, "app/rules/queue", "Use one queue", "Orders go through it.\n", created_at="2026-01-01")
     put(root, "app/rules/jobs", "Jobs", f"{sentence}\n", created_at="2026-02-01")
-    assert [one.how for one in mentions(root, "orders", "app/rules/queue")] == how
+    assert [one.how for one in mentions(root, "orders", "app/rules/queue")] == [how]
 
 
 def test_more_than_four_mentions_are_counted(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def test_json_has_the_whole_answer(folder: Path, run: Run) -> None:
         "overrides": [],
         "via": [],
         "standing": "binding",
+        "beneath": [{"how": "no newer entry cites its ID"}],
     }
     assert said["items"][0].items() >= {"address": RULE, "score": 0.0, "reason": "invariant of the scope"}.items()
     filled = {name: value for name, value in said.items() if value not in ([], None, False)}

@@ -191,7 +191,7 @@ def test_several_questions_and_several_passages_fit_in_one_call(server: MemorySe
     assert said.count(RULE) == 1
     for words in ("what, then, was measured", ["what was measured"]):
         about = text(call(server, "get_entry", address=["threads"], about=words, fresh=True))
-        assert "\n> Rationale: it was measured." in about
+        assert "\n> Rationale: it was measured.\n" in about
     assert "`about` is empty" in text(call(server, "get_entry", address=["threads"], about=[""]))
     whole = [text(call(server, "get_entry", address=["threads"], **more, fresh=True)) for more in ({}, {"about": ""})]
     assert whole[0] == whole[1]
