@@ -172,10 +172,12 @@ _LINKED = frozenset({"links", "more information", "related", "related decisions"
 # A heading of a deeper level is a bold line.
 _LOWEST = 6
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*.+)?\Z")
-# A line that may state a status in a form that is not read, such as the title `Rejected: a queue` or struck text.
+# A line that may state a status in a form that is not read: struck text, or words such as `Rejected: a queue` and `it
+# was withdrawn`. The words inside a sentence, as in `Store rejected payments`, are about something else.
 _HINT = re.compile(
-    r"^.*(?:~~|(?<![^\W_])(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft|retired|abandoned"
-    r"|(?:never|not) (?:implemented|accepted|approved|adopted)|no longer (?:valid|in force|in effect))(?![^\W_])).*$",
+    r"^.*?(?:~~|(?:^|[|:\u2013\u2014]|\s-|\b(?:is|was|been|now)\s)(?:[^\w\n]|_){0,9}"
+    r"(?:superseded|deprecated|obsolete|rejected|declined|withdrawn|proposed|draft|retired|abandoned|(?:never|not)"
+    r" (?:implemented|accepted|approved|adopted)|no longer (?:valid|in force|in effect))(?![^\W_])).*$",
     re.IGNORECASE | re.MULTILINE,
 )
 # A table of all statuses may end with the acceptance.
@@ -299,7 +301,7 @@ def decision_record(
     is_active = record.status is Status.ACTIVE and (type_.is_rule or source.is_in_records)
     if is_active and parsed.status is None:
         parts = (*outline.head, *([outline.status] if outline.status is not None else ()))
-        text = "\n".join((heading, *(without_fenced(without_comments(one.text)) for one in parts)))
+        text = "\n".join((plain_title(heading), *(without_fenced(without_comments(one.text)) for one in parts)))
         hints = _HINT.findall(_ACCEPTED_ROW.split(text)[-1])
         if hint := next((cut_line(one.strip(), 60) for one in hints if not any(claims_in(one))), ""):
             record.messages.append(f"`{hint}` is not understood as a status: the entry becomes a draft")

@@ -29,11 +29,11 @@ _NO_RECORD = re.compile(
     re.IGNORECASE,
 )
 # A folder with another name counts if it has several pages such as `0012-x.md` and `eip-5.md`, but none with dates, and
-# one of them was accepted, or met another end that notes and tasks do not have.
+# one of them has a status that chapters and tasks do not have: those are `final` and `implemented`, too.
 _SEVERAL, _SAMPLE = 3, 50
 _NUMBERED = re.compile(r"(?!\d{4}-\d\d-\d\d)(?:[a-z]{2,10}[-_ ]?\d+|\d{3,})(?=[-_. ])(?!\.\d)", re.IGNORECASE)
 _DECIDED = re.compile(
-    r"^[ \t>|*_#-]{0,9}status\W{1,20}(?:accepted|adopted|final|implemented|superseded|replaced|rejected|withdrawn)\b",
+    r"^[ \t>|*_#-]{0,9}status\W{1,20}(?:accepted|adopted|superseded|replaced|rejected|withdrawn)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")

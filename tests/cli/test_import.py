@@ -237,12 +237,12 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
 
 
 SERIES = {
-    "docs/eips": ("eip-{}", "---\nstatus: Final\n---\n# Gas\n", True),
+    "docs/eips": ("eip-{}", "---\nstatus: Withdrawn\n---\n# Gas\n", True),
     "text": ("{:04}-gas", "# Gas\n\n## Status\n\n**Accepted**\n", True),
     "guide": ("{:02}-gas", "# Gas\n\nStatus: Accepted\n", False),
     "posts": ("2024-05-{:02}-gas", "# Gas\n\nStatus: Accepted\n", False),
     "problems": ("{:04}-gas", "# Gas\n\nThe status accepted is a word.\n", False),
-    "tasks": ("task-{}", "---\nstatus: done\n---\n# Gas\n", False),
+    "book": ("chapter-{}", "---\nstatus: final\n---\n# Gas\n", False),
 }
 
 

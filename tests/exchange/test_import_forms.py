@@ -121,6 +121,7 @@ PLACES: dict[str, Form] = {
     "bold-options": (above("**Rejected options**\n\n- None"), ACTIVE),
     # The import reports these lines, since it does not read them as a status.
     "struck-title": ("# ~~Old idea~~\n\nWe do.\n", DRAFT),
+    "words-of-a-sentence": ("# Store rejected payments\n\nWe do, and rejected a queue.\n", ACTIVE),
     "words-of-a-title": ("# Rejected idea\n\nWe do.\n", DRAFT),
     "italics-and-a-link": (above("_draft_\n\n- Amends: [x](0092-ninety-two.md)"), DRAFT),
     "retired-in-a-note": (above("**Note**: we found this unsound, and so it was withdrawn in 2015."), DRAFT),
