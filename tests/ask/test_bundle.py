@@ -93,14 +93,6 @@ def test_a_declared_contradiction_makes_a_bundle_conflicted_and_a_suspected_one_
     assert told["conflicts"] == [{"a": "app/r/a", "b": "app/r/b", "why": "declared in `conflicts_with`"}]
 
 
-def test_a_contradiction_of_what_is_not_given_is_not_reported(root: Path) -> None:
-    put(root, "app/r/a", "Apples", "Apples.\n", conflicts_with="app/r/b")
-    put(root, "app/r/b", "Pears", "Pears.\n")
-    put(root, "app/r/c", "Plums", "Plums.\n")
-    answer = bundle(root, topic="plums")
-    assert (ids(answer["items"]), answer["retrieval_status"]) == (["app/r/c"], "succeeded")
-
-
 @pytest.mark.parametrize(
     ("project_id", "state", "message"),
     [

@@ -85,15 +85,6 @@ def test_folder_or_link_in_the_text_brings_an_entry_in_with_its_text(
 # --- scope ---
 
 
-def test_scope_is_the_active_wing_and_its_shared_wings(root: Path) -> None:
-    for address in ("app/a/x", "lib/a/x", "web/a/x"):
-        put(root, address, f"Queue of {address}", see=["lib/a/x"] if address == "app/a/x" else [])
-    assert names(found(root, "queue").items) == ["app/a/x", "lib/a/x"]
-    assert names(found(root, "queue", wings=("lib",)).items) == ["lib/a/x"]
-    assert names(found(root, "queue", wings=("app", "web")).items) == ["app/a/x", "web/a/x", "lib/a/x"]
-    assert names(found(root, "queue", all_wings=True).items) == ["app/a/x", "web/a/x", "lib/a/x"]
-
-
 @pytest.mark.parametrize(
     "filters",
     [
@@ -317,7 +308,7 @@ def test_deprecated_entries_stand_behind_all_in_force_of_their_type(root: Path) 
 # --- lineage ---
 
 
-def chain(root: Path, length: int, *, room: str = "a", **fields: object) -> str:
+def chain(root: Path, length: int, *, ended: str = "deprecated", room: str = "a", **fields: object) -> str:
     """Write a chain of supersessions, the oldest about queues and the others not; return its head's address."""
     for number in range(length):
         last = number == length - 1
@@ -325,7 +316,7 @@ def chain(root: Path, length: int, *, room: str = "a", **fields: object) -> str:
             root,
             f"app/{room}/v{number:03}",
             "Queue" if number == 0 else "Replaced",
-            status="active" if last else "deprecated",
+            status="active" if last else ended,
             supersedes=[f"app/{room}/v{number - 1:03}"] if number else [],
             superseded_by=[] if last else [f"app/{room}/v{number + 1:03}"],
             **fields,
@@ -333,13 +324,17 @@ def chain(root: Path, length: int, *, room: str = "a", **fields: object) -> str:
     return f"app/{room}/v{length - 1:03}"
 
 
-@pytest.mark.parametrize("length", [2, 3, 200])
-def test_superseded_match_yields_the_head_of_its_chain(length: int, root: Path) -> None:
-    head = chain(root, length)
+@pytest.mark.parametrize(
+    ("length", "ended", "kind"),
+    [*((length, "deprecated", "decision") for length in (2, 3, 200)), (2, "active", "invariant")],
+)
+def test_superseded_match_yields_the_head_of_its_chain(length: int, ended: str, kind: str, root: Path) -> None:
+    head = chain(root, length, ended=ended, type=kind)
     answer = found(root, "queue")
     assert names(answer.items) == [head]
     assert (answer.items[0].via, answer.items[0].score > 0) == (("app/a/v000",), True)
-    assert answer.items[0].reason == "replaces app/a/v000, which matched"
+    scope = "invariant of the scope; " if kind == "invariant" else ""
+    assert answer.items[0].reason == f"{scope}replaces app/a/v000, which matched"
 
 
 def test_a_long_chain_that_matched_is_counted_and_costs_the_head_no_place(root: Path) -> None:
@@ -370,27 +365,10 @@ def test_superseded_match_whose_head_applies_elsewhere_is_said(root: Path) -> No
     assert (names(answer.items), left_out(answer)) == ([], {"web/a/new": "applies elsewhere"})
 
 
-def test_superseded_match_yields_every_head_of_a_split(root: Path) -> None:
-    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/x", "app/a/y"], reason="two concerns")
-    put(root, "app/a/x", "Left", supersedes=["app/a/old"])
-    put(root, "app/a/y", "Right", supersedes=["app/a/old"])
-    answer = found(root, "queue")
-    assert names(answer.items) == ["app/a/x", "app/a/y"]
-    assert answer.basis.conflicts == ()
-
-
 def test_superseded_match_without_a_head_is_not_authority(root: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/newer"])
     put(root, "app/a/newer", "Queue", status="deprecated", supersedes=["app/a/old"])
     assert names(found(root, "queue").items) == []
-
-
-def test_linked_entry_whose_status_is_still_active_is_not_current(root: Path) -> None:
-    put(root, "app/a/old", "Queue", type="invariant", superseded_by=["app/a/new"])
-    put(root, "app/a/new", "Replaced", type="invariant", supersedes=["app/a/old"])
-    answer = found(root, "queue")
-    assert names(answer.items) == ["app/a/new"]
-    assert answer.items[0].via == ("app/a/old",)
 
 
 @pytest.mark.parametrize("status", ["active", "deprecated"])
@@ -410,23 +388,15 @@ def test_entries_on_a_cycle_are_shown_and_marked(status: str, root: Path) -> Non
 
 def test_drafts_are_proposed_and_never_items(root: Path) -> None:
     put(root, "app/a/choice", "Queue")
-    put(root, "app/a/idea", "Queue", status="draft")
+    put(root, "app/a/idea", "Queue", status="draft", supersedes=["app/a/choice"])
     put(root, "lib/a/law", "Queue", type="invariant", status="draft")
     put(root, "app/a/other", "Lock", status="draft")
     for filters in ({}, {"include_drafts": True}):
         answer = found(root, "queue", **filters)
         assert names(answer.items) == ["app/a/choice"]
         assert names(answer.proposed) == ["lib/a/law", "app/a/idea"]
-    assert {item.reason for item in answer.proposed} == {"contains queue; a draft: proposed, not binding"}
-
-
-def test_draft_says_what_it_would_supersede_and_leaves_it_in_force(root: Path) -> None:
-    put(root, "app/a/choice", "Queue")
-    put(root, "app/a/idea", "Queue", status="draft", supersedes=["app/a/choice"])
-    answer = found(root, "queue")
-    (idea,) = answer.proposed
-    assert names(answer.items) == ["app/a/choice"]
-    assert idea.reason == "contains queue; a draft: proposed, not binding; would supersede app/a/choice"
+    reason = "contains queue; a draft: proposed, not binding"
+    assert [item.reason for item in answer.proposed] == [reason, f"{reason}; would supersede app/a/choice"]
 
 
 # --- overrides ---
@@ -491,30 +461,29 @@ def test_override_of_a_narrower_place_or_focus_leaves_the_rule_to_the_rest(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "asked", "shown"),
+    ("old", "new", "fields", "asked", "shown"),
     [
         # A question about a shared wing has that wing's rules.
-        ("lib/a/default", "app/a/local", {"wings": ("lib", "app")}, ["lib/a/default", "app/a/local"]),
-        ("lib/a/default", "web/a/local", {"all_wings": True}, ["web/a/local", "lib/a/default"]),
-        ("app/a/local", "lib/a/default", {}, ["app/a/local", "lib/a/default"]),
+        ("lib/a/default", "app/a/local", {}, {"wings": ("lib", "app")}, ["lib/a/default", "app/a/local"]),
+        ("lib/a/default", "web/a/local", {}, {"all_wings": True}, ["web/a/local", "lib/a/default"]),
+        ("app/a/local", "lib/a/default", {}, {}, ["app/a/local", "lib/a/default"]),
+        *(
+            ("lib/a/default", "app/a/local", fields, {"paths": ("src/a.py",), "focuses": ("auth",)}, ["lib/a/default"])
+            for fields in (
+                {"status": "draft"},
+                {"status": "deprecated"},
+                {"applies_to": ["docs/**"]},
+                {"focus": "bills"},
+            )
+        ),
     ],
-    ids=["of the other scope", "of another project", "by a shared entry"],
 )
 def test_override_that_does_not_count_here_replaces_nothing(
-    old: str, new: str, asked: dict[str, object], shown: list[str], root: Path
+    old: str, new: str, fields: dict[str, object], asked: dict[str, object], shown: list[str], root: Path
 ) -> None:
     put(root, old, "One thread for the queue")
-    put(root, new, "Two threads for the queue", overrides=[old])
+    put(root, new, "Two threads for the queue", overrides=[old], **fields)
     assert names(found(root, "queue", **asked).items) == shown
-
-
-@pytest.mark.parametrize(
-    "fields", [{"status": "draft"}, {"status": "deprecated"}, {"applies_to": ["docs/**"]}, {"focus": "billing"}]
-)
-def test_override_that_is_not_in_force_here_replaces_nothing(fields: dict[str, object], root: Path) -> None:
-    put(root, "lib/a/default", "Queue")
-    put(root, "app/a/local", "Ours", overrides=["lib/a/default"], **fields)
-    assert names(found(root, "queue", ("src/a.py",), focuses=("auth",)).items) == ["lib/a/default"]
 
 
 # --- coverage ---

@@ -119,9 +119,16 @@ def test_ref_may_be_a_tag(two: Two) -> None:
     assert pin(two) == first
 
 
-def test_pinned_fetches_what_others_pinned_and_writes_nothing(two: Two, capsys: Capture) -> None:
+@pytest.mark.parametrize("is_old", [False, True])
+def test_pinned_fetches_what_others_pinned_and_writes_nothing(
+    is_old: bool, two: Two, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fetch_wings(two.opened(), commit=True)
     two.share("ros2/rules/new", title="New")
+    if is_old:
+        # With the first protocol, git fetches only commits that have a branch or tag.
+        git(two.lib, "config", "uploadpack.allowAnySHA1InWant", "false")
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(write(tmp_path, "old", "[protocol]\n\tversion = 0\n")))
     git(two.app.parent, "clone", "-q", "--template=", str(two.app), "clone")
     clone = two.app.parent / "clone"
     before = git(clone, "status", "--porcelain")
@@ -131,19 +138,6 @@ def test_pinned_fetches_what_others_pinned_and_writes_nothing(two: Two, capsys: 
     found = open_root(clone / "memory").catalog
     assert found.fetched_wings == {"ros2"}
     assert "ros2/rules/new" not in found.entries
-
-
-def test_pinned_finds_a_commit_without_a_branch(two: Two, tmp_path: Path) -> None:
-    fetch_wings(two.opened(), commit=True)
-    two.share("ros2/rules/new", title="New")
-    # With the first protocol, git fetches only commits that have a branch or tag.
-    git(two.lib, "config", "uploadpack.allowAnySHA1InWant", "false")
-    write(tmp_path, "home/.gitconfig", "[protocol]\n\tversion = 0\n")
-    git(two.app.parent, "clone", "-q", "--template=", str(two.app), "clone")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "home/.gitconfig"))
-        done = fetch_wings(open_root(two.app.parent / "clone/memory"), pinned=True)
-    assert [wing.fault for wing in done.wings] == [None]
 
 
 def test_commit_that_is_gone_is_named(two: Two) -> None:

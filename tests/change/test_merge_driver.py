@@ -158,17 +158,6 @@ def test_merge_joins_both_changes(
     assert git(folder, "status", "--porcelain") == ""
 
 
-def test_cherry_pick_and_merge_in_a_worktree_join_both_changes(folder: Path, tmp_path: Path, capsys: Capture) -> None:
-    other = tmp_path / "other"
-    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
-    # A check of the merge does not run the driver.
-    assert "[merge-conflict]" in run_here(capsys, "check", "--merge", "theirs", cwd=folder).out
-    git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
-    quiet(folder, "cherry-pick", "theirs")
-    quiet(other, "merge", "-q", "theirs")
-    assert text_of(folder) == text_of(other) == MERGED
-
-
 def test_rebase_joins_both_changes(folder: Path) -> None:
     branches(folder, changed(ENTRY, THEIRS), changed(ENTRY, OURS))
     quiet(folder, "rebase", "-q", "main", "theirs")
@@ -178,15 +167,20 @@ def test_rebase_joins_both_changes(folder: Path) -> None:
     assert found.fields["tags"] == ["executor", "c: d", "threads"]
 
 
-def test_driver_installed_in_a_worktree_works_in_all(folder: Path, tmp_path: Path) -> None:
+def test_driver_installed_in_a_worktree_joins_both_changes_in_all(
+    folder: Path, tmp_path: Path, capsys: Capture
+) -> None:
     run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     other = tmp_path / "other"
     git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
     done = run(other, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
     assert done.returncode == 0, said(done)
-    quiet(folder, "merge", "-q", "theirs")
-    assert text_of(folder) == MERGED
+    # A check of the merge does not run the driver.
+    assert "[merge-conflict]" in run_here(capsys, "check", "--merge", "theirs", cwd=folder).out
+    quiet(folder, "cherry-pick", "theirs")
+    quiet(other, "merge", "-q", "theirs")
+    assert text_of(folder) == text_of(other) == MERGED
 
 
 def test_submodule_has_a_driver_of_its_own(tmp_path: Path) -> None:

@@ -218,13 +218,17 @@ def test_result_that_breaks_the_graph_is_not_pushed(ours: Path, theirs: Path, ca
     assert untouched(ours) == before
 
 
-def test_finding_of_the_remote_branch_stops_nobody(ours: Path, theirs: Path, capsys: Capture) -> None:
+def test_finding_of_the_remote_branch_stops_nobody_and_one_of_a_local_commit_does(
+    ours: Path, theirs: Path, capsys: Capture
+) -> None:
     push_entry(theirs, "nav/rules/theirs", see=["nav/rules/gone"])
     add(ours, "nav/rules/ours", title="Ours")
     ran = run_here(capsys, "sync", cwd=ours)
     assert ran.code == 0
     assert ran.err == "the memory has 1 failing finding; `mdmem check` shows it\n"
     assert pushed(ours) == head(ours)
+    add(ours, "nav/rules/more", title="More", see=["nav/rules/gone"])
+    assert_stops(ours, SyncStoppedError, "the memory has a new finding")
 
 
 def racing_hook(ours: Path, theirs: Path, rounds: int) -> None:
@@ -403,8 +407,3 @@ def test_branch_that_changed_meanwhile_is_not_moved(ours: Path) -> None:
     assert not move_branch(repository, "refs/heads/main", old, old)
     assert head(ours) == new
     assert git(ours, "status", "--porcelain") == ""
-
-
-def test_finding_of_a_local_commit_alone_prevents_the_push(ours: Path) -> None:
-    add(ours, "nav/rules/ours", title="Ours", see=["nav/rules/gone"])
-    assert_stops(ours, SyncStoppedError, "the memory has a new finding")

@@ -171,15 +171,11 @@ def top(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("snapshot", [Snapshot(), Snapshot(staged=True), Snapshot(revision="HEAD")])
-def test_entry_without_a_wing_is_told_in_every_tree(top: Path, snapshot: Snapshot) -> None:
+@pytest.mark.parametrize("paths", [(), ("ops/rules/no-root.md",)])
+def test_entry_without_a_wing_is_told_in_every_tree(top: Path, paths: tuple[str, ...], snapshot: Snapshot) -> None:
     commit_all(top)
-    report = check(open_root(top).at(snapshot), CheckRequest())
+    report = check(open_root(top).at(snapshot), CheckRequest(paths=paths))
     assert [(one.code, one.place.path) for one in report.findings] == [(CODE, "ops/rules/no-root.md")]
-
-
-def test_path_of_such_an_entry_is_no_clean_run(top: Path) -> None:
-    report = check(open_root(top), CheckRequest(paths=("ops/rules/no-root.md",)))
-    assert [one.code for one in report.findings] == [CODE]
 
 
 def test_manifest_that_is_taken_away_is_one_finding_and_no_deletion(top: Path) -> None:

@@ -58,17 +58,6 @@ def test_staged_reads_the_index_and_not_the_files(top: Path, run: Run) -> None:
     assert told(run, "--staged")["after"] == "git index"
 
 
-def test_three_dots_and_base_count_from_the_fork_of_branches(top: Path, run: Run) -> None:
-    edit(top, RULE, "must not", "may not")
-    commit_all(top)
-    git(top, "checkout", "-q", "main")
-    edit(top, CHOICE, "two threads", "nine threads")
-    commit_all(top)
-    git(top, "checkout", "-q", "work")
-    assert reworded(run, "main..work") == [RULE, CHOICE]
-    assert reworded(run, "main...work") == reworded(run, "--base", "main") == [RULE]
-
-
 def test_branches_that_are_wrong_together_are_told(top: Path, run: Run) -> None:
     write_entry(top / "memory", "nav/rules/new", "See there.\n\n[see: nav/architecture/threads]\n", owner="Ada")
     commit_all(top)
@@ -124,16 +113,18 @@ def test_markdown_can_be_found_again(top: Path, run: Run) -> None:
     assert "\n\n[The page of this change](https://pages.example/diff.html)\n\n" in shown
 
 
-def test_without_three_dots_it_says_where_the_first_has_moved_on(top: Path, run: Run) -> None:
+def test_three_dots_and_base_count_from_the_fork_and_two_say_where_the_first_has_moved_on(top: Path, run: Run) -> None:
     edit(top, RULE, "must not", "may not")
     commit_all(top)
     assert "moved on" not in run("diff", "main..work", "--no-check").out
     git(top, "checkout", "-q", "main")
-    write_entry(top / "memory", "nav/rules/late", title="Late")
+    edit(top, CHOICE, "two threads", "nine threads")
     commit_all(top)
+    assert reworded(run, "main..work") == [RULE, CHOICE]
     said = "main has newer commits, which look like removals here; main...work compares from where work left\n"
     assert said in run("diff", "main..work", "--no-check").out
     assert "moved on" not in run("diff", "main...work", "--no-check").out
     git(top, "checkout", "-q", "work")
+    assert reworded(run, "main...work") == reworded(run, "--base", "main") == [RULE]
     said = "main has newer commits, which look like removals here; --base main compares from where HEAD left\n"
     assert said in run("diff", "main", "--no-check").out

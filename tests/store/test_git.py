@@ -238,15 +238,14 @@ def test_branch_of_a_repository_without_a_remote(
     assert named(folder) == expected
 
 
-def test_what_the_remote_names_goes_before_the_usual_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", [("-o", "upstream"), ()])
+def test_what_a_remote_of_any_name_has_at_its_head_goes_before_the_usual_names(
+    option: tuple[str, ...], tmp_path: Path
+) -> None:
     origin = repository(tmp_path / "origin", "release")
     git(origin, "branch", "main")
-    assert named(clone(origin, tmp_path / "clone")) == ("release", "release", True)
-
-
-@pytest.mark.parametrize("option", [("-o", "upstream"), ()])
-def test_remote_may_have_another_name(option: tuple[str, ...], tmp_path: Path) -> None:
-    folder = clone(repository(tmp_path / "origin", "release"), tmp_path / "clone", *option)
+    folder = clone(origin, tmp_path / "clone", *option)
+    assert named(folder) == ("release", "release", True)
     git(folder, "checkout", "-q", "-b", "feature")
     git(folder, "branch", "-q", "-D", "release")
     assert named(folder) == ("release", f"{option[1] if option else 'origin'}/release", False)

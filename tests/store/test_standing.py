@@ -80,7 +80,7 @@ def test_proposal_names_its_author_and_commit(tmp_path: Path, capsys: Capture) -
 
 
 @pytest.mark.parametrize("is_committed", [True, False])
-def test_proposed_supersession_leaves_the_old_entry_in_the_answer(
+def test_supersession_leaves_the_old_entry_in_the_answer_until_it_is_merged(
     is_committed: bool, tmp_path: Path, capsys: Capture
 ) -> None:
     folder = superseding(tmp_path) if is_committed else on_branch(tmp_path)
@@ -92,13 +92,12 @@ def test_proposed_supersession_leaves_the_old_entry_in_the_answer(
     assert items[1]["status"] == "active"
     assert f"proposes to replace it by {NEW}" in items[1]["reason"]
     assert f"would supersede {OLD}" in items[2]["reason"]
-
-
-def test_merged_supersession_counts(tmp_path: Path, capsys: Capture) -> None:
-    folder = superseding(tmp_path)
-    git(folder, "checkout", "-q", "main")
-    git(folder, "merge", "-q", "--ff-only", "feature")
-    assert standings(said(capsys, "retrieve", "threads", cwd=folder)["items"]) == [(RULE, "binding"), (NEW, "binding")]
+    if is_committed:
+        git(folder, "branch", "-f", "main")
+        assert standings(said(capsys, "retrieve", "threads", cwd=folder)["items"]) == [
+            (RULE, "binding"),
+            (NEW, "binding"),
+        ]
 
 
 def test_changed_entry_answers_as_it_binds_and_its_other_version_is_proposed(tmp_path: Path, capsys: Capture) -> None:
@@ -109,6 +108,10 @@ def test_changed_entry_answers_as_it_binds_and_its_other_version_is_proposed(tmp
     assert [(one["title"], one["standing"]) for one in answer["proposed"]] == [("Use eight threads", "uncommitted")]
     assert "two threads" in answer["items"][1]["content"]
     assert "eight threads" in answer["proposed"][0]["content"]
+    pack = said(capsys, "context", "threads", cwd=folder)
+    items = [item["name"] for section in pack["sections"] for item in section["items"]]
+    assert ("Use two threads" in items, "Use eight threads" in items) == (True, False)
+    assert [(one["name"], one["standing"]) for one in pack["proposed"]] == [("Use eight threads", "uncommitted")]
 
 
 def test_other_version_says_what_it_amends_and_claims_without_words_too(tmp_path: Path, capsys: Capture) -> None:
@@ -174,17 +177,23 @@ def test_entry_that_cannot_be_parsed_on_disk_still_binds_and_is_a_problem(folder
     assert [one["path"] for one in answer["problems"]] == [f"{RULE}.md"]
 
 
-def test_proposed_override_overrides_nothing_yet(folder: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize("kind", ["proposed", "merged"])
+def test_what_does_not_bind_yet_overrides_and_contradicts_nothing(kind: str, folder: Path, capsys: Capture) -> None:
     write(folder, "memory/shared/README.md", "---\nkind: shared\n---\n")
     write_entry(folder / "memory", "shared/rules/one", "One thread.\n", title="One thread")
     commit_all(folder)
-    git(folder, "checkout", "-q", "-b", "feature")
-    write_entry(folder / "memory", NEW, "Four.\n", overrides="shared/rules/one", reason="faster")
+    says = {"overrides": "shared/rules/one", "reason": "faster"}
+    if kind == "proposed":
+        git(folder, "checkout", "-q", "-b", "feature")
+    else:
+        says |= {**DRAFT, "conflicts_with": OLD, "amends": OLD}
+    write_entry(folder / "memory", NEW, "Four.\n", **says)
     commit_all(folder)
     answer = said(capsys, "retrieve", cwd=folder)
-    assert ("shared/rules/one", "binding") in standings(answer["items"])
-    assert (NEW, "proposed") in standings(answer["items"])
-    assert answer["omitted"] == []
+    assert {("shared/rules/one", "binding"), (NEW, kind)} <= {*standings(answer["items"])}
+    items = {item["address"]: item for item in answer["items"]}
+    assert (items[NEW]["overrides"], answer["conflicts"], answer["omitted"]) == ([], [], [])
+    assert "amended_by" not in items[OLD]
 
 
 def test_proposed_amendment_stands_beside_what_it_would_amend(tmp_path: Path, capsys: Capture) -> None:
@@ -335,30 +344,19 @@ def test_bundle_and_context_pack_tell_the_standing(tmp_path: Path, capsys: Captu
     assert "proposed by Ada in" in pack["markdown"]
 
 
-def test_context_pack_has_both_versions_of_a_changed_entry(folder: Path, capsys: Capture) -> None:
-    write_entry(folder / "memory", OLD, "Navigation uses eight threads.\n", title="Use eight threads")
-    pack = said(capsys, "context", "threads", cwd=folder)
-    items = [item["name"] for section in pack["sections"] for item in section["items"]]
-    assert ("Use two threads" in items, "Use eight threads" in items) == (True, False)
-    assert [(one["name"], one["standing"]) for one in pack["proposed"]] == [("Use eight threads", "uncommitted")]
-
-
-def test_detached_head_and_worktree_compare_with_the_default_branch(tmp_path: Path, capsys: Capture) -> None:
+def test_detached_head_worktree_and_shallow_clone_compare_with_the_default_branch(
+    tmp_path: Path, capsys: Capture
+) -> None:
     folder = superseding(tmp_path / "main")
     expected = [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
     git(folder, "worktree", "add", "-q", "--detach", str(tmp_path / "other"))
     assert standings(said(capsys, "retrieve", cwd=tmp_path / "other")["items"]) == expected
     git(folder, "checkout", "-q", "--detach")
     assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == expected
-
-
-def test_shallow_clone_of_a_branch_tells_what_differs(tmp_path: Path, capsys: Capture) -> None:
-    origin = superseding(tmp_path / "origin")
-    git(origin, "checkout", "-q", "main")
-    url = f"file://{origin}"
-    git(tmp_path, "clone", "-q", "--depth", "1", "--no-single-branch", "-b", "feature", url, str(tmp_path / "clone"))
-    items = said(capsys, "retrieve", cwd=tmp_path / "clone")["items"]
-    assert standings(items) == [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
+    git(folder, "checkout", "-q", "main")
+    cut = ("--depth", "1", "--no-single-branch", "-b", "feature")
+    git(tmp_path, "clone", "-q", *cut, f"file://{folder}", str(tmp_path / "clone"))
+    assert standings(said(capsys, "retrieve", cwd=tmp_path / "clone")["items"]) == expected
 
 
 def test_without_a_known_default_branch_nothing_is_said(folder: Path, capsys: Capture) -> None:
@@ -430,18 +428,6 @@ def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None
     assert ((NEW, "merged") in standings(answer["items"]), answer["coverage"]) == (True, "none")
     printed = run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
     assert "one that is not approved (merged) is" in printed
-
-
-def test_merged_decision_overrides_and_contradicts_nothing(folder: Path, capsys: Capture) -> None:
-    write(folder, "memory/shared/README.md", "---\nkind: shared\n---\n")
-    write_entry(folder / "memory", "shared/rules/one", "One thread.\n", title="One thread")
-    says = {"overrides": "shared/rules/one", "conflicts_with": OLD, "amends": OLD, "reason": "faster"}
-    write_entry(folder / "memory", NEW, "Four.\n", **DRAFT, **says)
-    commit_all(folder)
-    answer = said(capsys, "retrieve", cwd=folder)
-    items = {item["address"]: item for item in answer["items"]}
-    assert ("shared/rules/one" in items, items[NEW]["overrides"], answer["conflicts"]) == (True, [], [])
-    assert "amended_by" not in items[OLD]
 
 
 def test_draft_on_a_branch_stays_a_proposal_until_it_is_merged(folder: Path, capsys: Capture) -> None:
