@@ -61,7 +61,10 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
                 found = claims_of(key, item) or [Claim(relation or ClaimKind.SEE, one) for one in names]
                 keys.claims.update(dict.fromkeys(found, (foreign, item)))
         elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
-            keys.fields[name if name == "owner" else key] = text
+            field = name if name == "owner" else key
+            # Several keys may have owners: `Author` and `Deciders`, or a line `Author` for each person.
+            known = f"{keys.fields[field]}, " if field in keys.fields else ""
+            keys.fields[field] = f"{known}{text}"
         elif name in ("tags", "applies_to"):
             parts = items if isinstance(value, list) else map(str.strip, text.split(","))
             keys.fields[name] = tuple(dict.fromkeys((*keys.fields.get(name, ()), *filter(None, parts))))

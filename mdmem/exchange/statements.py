@@ -51,7 +51,7 @@ _NOT_RECORDS = (
 _NAME = re.compile(
     rf"(?P<other>(?:\b(?:{_NOT_RECORDS})|\xa7)\s*#?\d[\w.-]*)"
     r"|(?:(?<![\w.])(?:(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)[\s_#:.-]{0,2}(?:(?:no|nr|number)\b[\s.]*)?"
-    r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?|(?-i:[A-Z]{3,6}s?)\s)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
+    r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?|(?-i:[A-Z]{3,6}s?)\s?)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
     r"\d{1,8}(?:[-_][\w-]{1,200})?(?:\.md)?(?![\w%/]|[.,]\d)"
     r"|(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+){2,40}(?![\w/-])",
     re.IGNORECASE,
@@ -143,7 +143,7 @@ _OBJECT = re.compile(
     rf"(?P<mask>{_REFERENCE})(?:\s*\((?P<note>[^()]*)\))?"
 )
 # A number that counts something, or is part of a name: `It replaces 2 queues`, `It replaces HTTP 2 streams`.
-_COUNTABLE = re.compile(r"(?:(?!ADR|RFC)[A-Z]{3,6}\s)?\W*\d+")
+_COUNTABLE = re.compile(r"(?:(?!ADR|RFC)[A-Z]{3,6}\s?)?\W*\d+")
 _COUNT = re.compile(
     rf"{_REFERENCE}\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where|which)\b)[a-z]"
 )

@@ -220,10 +220,14 @@ LINKS: dict[str, Form] = {
         {**ENDED, "superseded_by": [f"{PLACE}/tep-0090-own"]},
     ),
     "by-kind-with-a-blank": (
-        above("This TEP is superseded by TEP 90."),
+        above("- Author: Ada\n- Author: Bo\n\nThis TEP is superseded by TEP 90."),
+        {**ENDED, "owner": "Ada, Bo", "superseded_by": [f"{PLACE}/tep-0090-own"]},
+    ),
+    "by-kind-without-a-blank": (
+        above("- Replaced-By: TEP90"),
         {**ENDED, "superseded_by": [f"{PLACE}/tep-0090-own"]},
     ),
-    "by-a-name-with-a-number": (above("It was replaced by HTTP 2 streams."), CURRENT),
+    "by-a-name-with-a-number": (above("It was replaced by HTTP 2 streams, and by UTF8 names."), CURRENT),
     "by-nothing-in-a-list": (
         "---\nstatus: final\nsuperseded-by: [n/a]\nreplaces:\n  - None\n---\n# A title\n\nWe do.\n",
         {"x-superseded-by": None, **CURRENT},
@@ -272,7 +276,10 @@ OTHERS: dict[str, Form] = {
     "0093-draft": (plain("Proposed"), DRAFT),
     "tep-0090-own": (
         plain("Final", "We do."),
-        {"status": "active", "supersedes": [f"{PLACE}/by-kind-with-a-blank", f"{PLACE}/tep-206"]},
+        {
+            "status": "active",
+            "supersedes": [f"{PLACE}/by-kind-with-a-blank", f"{PLACE}/by-kind-without-a-blank", f"{PLACE}/tep-206"],
+        },
     ),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
