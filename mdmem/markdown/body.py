@@ -255,7 +255,7 @@ _FIELD = re.compile(
     r"|technical story|discussion|supersede[ds](?: by)?|replace[ds](?: by)?|amend(?:s|ed by)|related|translation"
     r"|language|version|number|type|due date|link|contact)s?[*_]{0,2}[ \t]*:"
     # Any other field whose value is only a link.
-    r"|(?:[-*+][ \t]+)?[*_]{0,2}[a-z][\w -]*[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]+"
+    r"|(?:[-*+][ \t]+)?[*_]{0,2}[a-z][\w -]*+[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]+"
     r"(?:<?https?://\S+|\[[^\[\]\n]*\]\([^()\n]*\))[ \t]*\Z",
     re.IGNORECASE,
 )

@@ -34,6 +34,7 @@ def long(part: str) -> str:
         long("```\nword\n```\n"),
         long("`") + " word",
         long("UPDATE: word is a b c\n\n"),
+        "word" + long(" ") + "word\n\nword",
         long("# Pros\n\n* Good, because word\n\n"),
         f"word a{long(chr(0x301))}{long(chr(0x316))} word",
     ],
