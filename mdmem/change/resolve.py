@@ -444,10 +444,10 @@ def _plan_choice(workspace: Workspace, conflict: MergeConflict, request: Resolve
             # A part of how the other side ended the entry may be merged without a conflict.
             both = (versions.ours, versions.theirs)[:: 1 if side is ConflictSide.OURS else -1]
             now, mine, other = (fields_of(parse_document(path, content)) for content in (after, *both))
-            merged = [name for name in _SUPERSESSION_FIELDS if now.get(name) == other.get(name) != mine.get(name)]
-            after = apply_edits(
-                after, set_fields(parse_document(path, after), {name: mine.get(name) for name in merged})
-            )
+            # Without fields, the front matter is not readable, and the write says why.
+            names = (one for one in _SUPERSESSION_FIELDS if now and now.get(one) == other.get(one) != mine.get(one))
+            if merged := {name: mine.get(name) for name in names}:
+                after = apply_edits(after, set_fields(parse_document(path, after), merged))
         catalog = workspace.over(TreeView(workspace.tree, changed={path: after})).catalog
         values: dict[str, dict[str, Value]] = {}
         for one in successors:

@@ -308,15 +308,11 @@ _NUMBER = re.compile(
 
 
 class _Numbered(Struct, frozen=True):
-    """A record in the index: its address, and the folder of its source with the kind that the file's name states.
-
-    `home` is the folder that was imported, if it is known.
-    """
+    """A record in the index: its address, and the folder of its source with the kind that the file's name states."""
 
     address: str
     folder: str
     kind: str
-    home: str
 
 
 class References:
@@ -328,6 +324,7 @@ class References:
         self._by_name: dict[str, list[_Numbered]] = {}
         self._by_number: dict[tuple[str, int], list[_Numbered]] = {}
         self._by_slug: dict[str, list[_Numbered]] = {}
+        # For each folder, the imported folder that it is in, and the numbers of each kind.
         self._homes: dict[str, str] = {}
         self._numbers = defaultdict[tuple[str, str], set[int]](set)
 
@@ -335,9 +332,9 @@ class References:
         """Add a record by its source, the names that other records may use for it, and the number of its title."""
         stem, folder = PurePosixPath(path).stem, posixpath.dirname(path)
         kind, in_name = number_of(stem) or ("", number)
-        one = _Numbered(address, folder, kind, home)
+        one = _Numbered(address, folder, kind)
         self.by_path.setdefault(path, address)
-        self._homes.setdefault(folder, home)
+        self._homes |= {folder: home} if home else {}
         if slug := _slug(stem):
             self._by_slug.setdefault(slug, []).append(one)
         for name in {_normalized(name) for name in (*names, stem) if name}:
@@ -369,8 +366,9 @@ class References:
 
     def _is_same_series(self, one: _Numbered, folder: str, kind: str) -> bool:
         """Return whether two folders share a series of numbers: both are of one import, and no number is in both."""
-        is_together = one.home != "" and one.home == self._homes.get(folder) and one.kind == kind
-        return is_together and self._numbers[folder, kind].isdisjoint(self._numbers[one.folder, kind])
+        home, numbers = self._homes.get(folder), self._numbers[folder, kind]
+        is_of_import = home is not None and home == self._homes.get(one.folder)
+        return is_of_import and one.kind == kind and numbers.isdisjoint(self._numbers[one.folder, kind])
 
     def resolve(self, claim: Claim, path: str) -> tuple[str, ...]:
         """Return the addresses that a claim in the file `path` may mean. If there is only one, it is certain."""

@@ -82,15 +82,12 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     settings: Settings
     shown: Shown
 
-    @property
-    def tool_arguments(self) -> dict[str, Any]:
-        """Return the arguments for the tool's function, without `at` and `repository`, which choose the workspace."""
-        return {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
-
     def run(self, source: Any) -> ToolResult:
         """Return the tool's answer from a workspace, or from an open hub if the tool searches all repositories."""
-        shown = {"shown": self.shown} if self.tool.takes_shown else {}
-        return as_result(self.tool.call(source, **self.tool_arguments, **shown))
+        # `at` and `repository` choose the workspace.
+        arguments = {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
+        arguments |= {"shown": self.shown} if self.tool.takes_shown else {}
+        return as_result(self.tool.call(source, **arguments))
 
     def page(self, result: Facts | ToolResult) -> Page:
         """Return the page of an answer that the call requests with its cursor; raises UsageError for a stale cursor."""
