@@ -518,12 +518,6 @@ def test_json_is_the_contract_and_markdown_is_its_own(tmp_path: Path, run: Run) 
     assert run("context", "threads", *arguments, "--format", "markdown").out == pack["markdown"] + "\n"
 
 
-def test_revision_is_read_as_it_was(tmp_path: Path, run: Run) -> None:
-    write_entry(memory(tmp_path) / "memory", "nav/architecture/zebra", title="Zebra")
-    assert "nav/architecture/zebra" in run("context", "zebra").out
-    assert "nav/architecture/zebra" not in run("context", "zebra", "--at", "HEAD").out
-
-
 def test_without_a_memory_the_repository_answers(tmp_path: Path, run: Run) -> None:
     write(make_repository(tmp_path), "README.md", "# A thing\n\nThreads are two.\n")
     commit_all(tmp_path)

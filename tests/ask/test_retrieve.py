@@ -112,15 +112,6 @@ def test_entry_whose_decisive_field_cannot_be_read_is_an_item_and_a_problem(fiel
     assert [path for path, _ in troubles(answer)] == ["app/a/rule.md"]
 
 
-def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(root: Path) -> None:
-    put(root, "app/a/choice", "Queue")
-    (root / "app" / "a" / "rule.md").symlink_to(root / "app" / "a" / "choice.md")
-    (root / "app" / "rules").symlink_to(root / "app" / "a")
-    (root / "law").symlink_to(root / "lib")
-    expected = [(path, "symlink-or-submodule") for path in ("app/a/rule.md", "app/rules", "law")]
-    assert troubles(found(root, "queue")) == expected
-
-
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, root: Path, run: Run) -> None:
     put(root, "app/a/choice", "Queue")

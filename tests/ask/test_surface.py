@@ -99,16 +99,12 @@ def test_drafts_surface_apart(root: Path) -> None:
     assert [match["id"] for match in answer["proposed"]] == ["app/r/one"]
 
 
-def test_nothing_found_says_what_to_do(root: Path) -> None:
+def test_nothing_found_says_what_to_do_and_which_unreadable_file_may_hold_the_words(root: Path) -> None:
     put(root, "app/r/one", "Tokens")
     answer = surface(root, "zebra")
     assert answer["unmatched_terms"] == ["zebra"]
     rules = "call `retrieve_context` with the project for the rules, in the order of authority"
     assert answer["next_step"] == f"no current entry contains these words; {rules}"
-
-
-def test_what_cannot_be_read_is_named_first_and_may_hold_the_words(root: Path) -> None:
-    put(root, "app/r/one", "Tokens")
     write(root, "app/r/broken.md", "---\ntype: [\n---\n")
     answer = surface(root, "zebra")
     assert next(iter(answer)) == "problems"

@@ -121,19 +121,16 @@ def test_link_to_a_room_and_a_manifest_are_found_and_not_read(root: Path) -> Non
     write(root, "app/manifest.txt", "---\nkind: shared\n---\n")
     (root / "app/copy").symlink_to("rules", target_is_directory=True)
     (root / "app/README.md").symlink_to("manifest.txt")
+    # A file that contains a path and a room called git are plain.
+    write(root, "app/rules/utc.md", "use-utc.md")
+    write_entry(root, "app/git/use-utc")
     assert found_in(WorkingTree(root), LINKED) == [
         "app/README.md: error a symbolic link to `manifest.txt`; links are not followed",
         "app/copy: error a symbolic link to `rules`; links are not followed",
     ]
-    assert list(load(WorkingTree(root)).entries) == ["app/rules/use-utc"]
+    assert list(load(WorkingTree(root)).entries) == ["app/git/use-utc", "app/rules/use-utc"]
     assert not load(WorkingTree(root)).wings["app"].is_shared
     assert found_in(WorkingTree(root), "manifest-invalid") == []
-
-
-def test_file_that_contains_a_path_and_a_room_called_git_are_plain(root: Path) -> None:
-    write(root, "app/rules/utc.md", "use-utc.md")
-    write_entry(root, "app/git/use-utc")
-    assert found_in(WorkingTree(root), LINKED) == []
 
 
 def test_links_outside_the_wings_are_not_the_memorys_where_the_root_is_the_top(tmp_path: Path) -> None:

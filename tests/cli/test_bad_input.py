@@ -96,6 +96,7 @@ KINDS: dict[str, tuple[Spoil, str, str]] = {
     "symlink": (link(BAD, "callbacks.md"), "symlink-or-submodule", ITSELF),
     "symlink to the outside": (outside, "symlink-or-submodule", ITSELF),
     "symlink to a folder": (link("memory/nav/more", "rules"), "symlink-or-submodule", "nav/more"),
+    "symlink to a wing": (link("memory/law", "nav"), "symlink-or-submodule", "law"),
     "symlink in a circle": (link("memory/nav/rules/again", ".."), "symlink-or-submodule", ""),
     "pipe": (lambda top: os.mkfifo(top / BAD), "unreadable", ITSELF),
     "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", ITSELF),

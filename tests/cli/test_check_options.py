@@ -19,10 +19,10 @@ RULE = "nav/rules/callbacks"
 
 
 def branched(tmp_path: Path) -> Path:
-    """Return a memory on branch `work`, where one entry was added since `main`."""
+    """Return a memory on branch `work`, where an entry with a bad link was added since `main`."""
     folder = memory(tmp_path)
     git(folder, "checkout", "-q", "-b", "work")
-    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", owner="Ada")
+    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
     commit_all(folder)
     return folder
 
@@ -36,8 +36,6 @@ def test_base_that_is_not_there_is_a_wrong_argument(option: str, folder: Path, r
 
 def test_base_that_a_shallow_clone_lacks_is_a_finding_and_the_rest_still_runs(tmp_path: Path, run: Run) -> None:
     folder = branched(tmp_path / "whole")
-    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
-    commit_all(folder)
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{folder}", "cut")
     ran = run("check", "--base", "origin/main", "--format", "concise", cwd=tmp_path / "cut")
     assert ran.code == 3
@@ -196,8 +194,6 @@ def test_nothing_to_check_fails_in_ci_only(folder: Path, run: Run, monkeypatch: 
 
 def test_git_that_is_too_old_to_merge_is_a_finding(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = branched(tmp_path / "repository")
-    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
-    commit_all(folder)
     old = write(
         tmp_path,
         "bin/git",

@@ -187,12 +187,6 @@ def test_json_and_text_have_the_hits(folder: Path, run: Run) -> None:
     assert ran.out == f"[invariant] nav/rules/callbacks\n  Callbacks do not block\n  {snippet}\n"
 
 
-def test_several_projects_and_none_named_are_all_searched(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "arm/rules/grip", "The executor grips.\n")
-    assert searched(run, "executor", cwd=folder)["total"] == 2
-    assert searched(run, "executor", "--wing", "arm", cwd=folder)["total"] == 1
-
-
 def test_words_of_exclusions_are_found(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/a/how", type="pattern", exclusions=["Never with Terraform"])
     assert "nav/a/how" in run("search", "terraform").out
@@ -205,9 +199,11 @@ def test_search_that_finds_only_an_entry_that_ended_says_so(tmp_path: Path, run:
     assert ran.err == "nothing current found; --include-deprecated shows entries that are not current\n"
 
 
-def test_search_that_finds_nothing_says_which_wings_it_read(folder: Path, run: Run) -> None:
+def test_search_reads_the_wings_that_are_named_or_all_and_says_so_if_it_finds_nothing(folder: Path, run: Run) -> None:
     assert run("search", "日本語", cwd=folder).err == "nothing found: no entry has 日本語\n"
-    write_entry(folder / "memory", "arm/rules/grip", "Use tongs.\n")
+    write_entry(folder / "memory", "arm/rules/grip", "Use tongs on the executor.\n")
+    totals = [searched(run, "executor", *wing, cwd=folder)["total"] for wing in ((), ("--wing", "arm"))]
+    assert totals == [2, 1]
     wider = "; --all-wings searches every wing\n"
     assert run("search", "tongs", "--wing", "nav").err == f"nothing found: no entry of nav has tongs{wider}"
     write_entry(folder / "memory", "nav/rules/old-pliers-stay", "Text.\n", title="It stays")

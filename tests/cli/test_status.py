@@ -263,12 +263,6 @@ def test_top_of_the_repository_as_root_takes_only_folders_with_a_manifest(tmp_pa
     assert [line.split()[2] for line in ran.out.splitlines()] == ["nav/rules/one"]
 
 
-def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, run: Run) -> None:
-    folder = memory(tmp_path / "p")
-    git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
-    assert shown(run, cwd=tmp_path / "other")[0] == str(tmp_path / "other" / "memory")
-
-
 def test_root_that_git_does_not_track_yet_is_found_and_an_ignored_one_is_none(repo: Path, run: Run) -> None:
     ran = run("list")
     assert (ran.code, ran.err.partition("; ")[2]) == (2, "`mdmem init` creates one, --root chooses one\n")

@@ -410,7 +410,9 @@ def merged(folder: Path, **fields: object) -> Path:
     return folder
 
 
-def test_merged_decision_comes_after_those_in_force_and_before_patterns(tmp_path: Path, capsys: Capture) -> None:
+def test_merged_decision_comes_before_patterns_is_marked_everywhere_and_counted(
+    tmp_path: Path, capsys: Capture
+) -> None:
     folder = merged(tmp_path)
     answer = said(capsys, "retrieve", "threads", cwd=folder)
     after = [(RULE, "binding"), (OLD, "binding"), (NEW, "merged"), (PATTERN, "binding")]
@@ -420,6 +422,13 @@ def test_merged_decision_comes_after_those_in_force_and_before_patterns(tmp_path
     pack = said(capsys, "context", "use threads", cwd=folder)
     decisions = next(one["items"] for one in pack["sections"] if one["facet"] == "decisions")
     assert (standings(decisions), pack["proposed"]) == ([(OLD, "binding"), (NEW, "merged")], [])
+    assert (NEW, "merged") in standings(said(capsys, "list", cwd=folder)["entries"])
+    assert "Use four threads (merged, not approved)\n" in run_here(capsys, "list", cwd=folder).out
+    assert NEW not in run_here(capsys, "list", "--status", "active", cwd=folder).out
+    assert f"{NEW} (draft, merged, not approved)\n" in run_here(capsys, "show", NEW, cwd=folder).out
+    assert said(capsys, "status", cwd=folder)["merged"] == [NEW]
+    line = "merged   1 decision of agents, not approved; `mdmem approve --merged --dry-run` shows"
+    assert line in run_here(capsys, "status", cwd=folder).out
 
 
 def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None:
@@ -451,25 +460,15 @@ def test_only_an_agents_decision_that_nothing_replaced_is_listed_so(
     assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, "binding"), (OLD, "binding")]
 
 
-def test_list_and_show_tell_that_it_is_merged_and_status_counts_it(tmp_path: Path, capsys: Capture) -> None:
-    folder = merged(tmp_path)
-    assert (NEW, "merged") in standings(said(capsys, "list", cwd=folder)["entries"])
-    assert "Use four threads (merged, not approved)\n" in run_here(capsys, "list", cwd=folder).out
-    assert NEW not in run_here(capsys, "list", "--status", "active", cwd=folder).out
-    assert f"{NEW} (draft, merged, not approved)\n" in run_here(capsys, "show", NEW, cwd=folder).out
-    assert said(capsys, "status", cwd=folder)["merged"] == [NEW]
-    line = "merged   1 decision of agents, not approved; `mdmem approve --merged --dry-run` shows"
-    assert line in run_here(capsys, "status", cwd=folder).out
-
-
 def test_approve_merged_is_one_commit_that_passes_the_check(tmp_path: Path, capsys: Capture) -> None:
     folder = merged(tmp_path)
     write_entry(folder / "memory", "nav/rules/log", "Log.\n", **{**DRAFT, "title": "Log"})
+    write_entry(folder / "memory", "nav/rules/mine", "Mine.\n", status="draft")
     commit_all(folder, "another")
     before = snapshot(folder)
-    listed = run_here(capsys, "approve", "--merged", "--dry-run", cwd=folder)
-    assert listed.code == 0
-    assert ("nav/rules/log.md" in listed.out, f"{NEW}.md" in listed.out) == (True, True)
+    for names, is_all in ((["nav/rules/"], False), ([], True)):
+        listed = run_here(capsys, "approve", "--merged", *names, "--dry-run", cwd=folder)
+        assert (listed.code, "nav/rules/log.md" in listed.out, f"{NEW}.md" in listed.out) == (0, True, is_all)
     assert snapshot(folder) == before
     approved = run_here(capsys, "approve", "--merged", "--commit", "--format", "json", cwd=folder)
     changed = [one["address"] for one in json.loads(approved.out)["changed"]]
@@ -477,16 +476,6 @@ def test_approve_merged_is_one_commit_that_passes_the_check(tmp_path: Path, caps
     assert git(folder, "log", "--format=%s", "main~1..main").splitlines() == ["Approve 2 entries"]
     assert said(capsys, "status", cwd=folder)["merged"] == []
     assert run_here(capsys, "check", "--base", "main~1", cwd=folder).code == 0
-
-
-def test_approve_merged_takes_those_that_are_named(tmp_path: Path, capsys: Capture) -> None:
-    folder = merged(tmp_path)
-    write_entry(folder / "memory", "nav/rules/log", "Log.\n", **{**DRAFT, "title": "Log"})
-    write_entry(folder / "memory", "nav/rules/mine", "Mine.\n", status="draft")
-    commit_all(folder, "another")
-    assert run_here(capsys, "approve", "--merged", "nav/rules/", cwd=folder).code == 0
-    assert said(capsys, "status", cwd=folder)["merged"] == [NEW]
-    assert "status: draft" in (folder / "memory/nav/rules/mine.md").read_text()
 
 
 def test_approve_merged_ends_a_draft_that_another_of_them_supersedes(tmp_path: Path, capsys: Capture) -> None:
