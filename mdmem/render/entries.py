@@ -128,8 +128,9 @@ def excerpts_text(shown: Iterable[Item], style: Style) -> str:
     blocks = []
     for one in shown:
         title = one_line(one.entry.title)
-        replaced = f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
-        state = "" if one.entry.address in one.heads else replaced
+        unbinding = "draft, not binding" if one.entry.status is Status.DRAFT else "not current"
+        state = f"replaced by {', '.join(one.heads)}" if one.heads else unbinding
+        state = "" if one.entry.address in one.heads else f" ({state})"
         state += " (shown before in part)" if one.is_continued and one.content else ""
         is_new = one.form is not Form.ALREADY_SHOWN and not one.is_continued
         content = f"has {TITLE_ALONE}" if is_new and is_title_alone(one.content) else one.content or "already shown"

@@ -139,8 +139,11 @@ def test_words_that_only_code_holds_are_found(folder: Path, run: Run) -> None:
     assert "… \n```\ndrain --all\ncd\n```" in json.loads(out)["entries"][0]["passages"]
 
 
-def test_superseded_entry_says_so(folder: Path, run: Run) -> None:
+def test_superseded_entry_and_draft_say_so(folder: Path, run: Run) -> None:
     root = folder / "memory"
+    write_entry(root, "nav/architecture/plan", BODY, status="draft", title="A plan")
+    out = run("show", "nav/architecture/plan", "--about", "limits").out
+    assert out.startswith("nav/architecture/plan: A plan (draft, not binding)\n")
     write_entry(root, "nav/architecture/new", "No queue.\n", title="None", supersedes="nav/architecture/queue")
     fields = {"status": "deprecated", "superseded_by": "nav/architecture/new", "title": "A queue"}
     write_entry(root, "nav/architecture/queue", BODY, **fields)
