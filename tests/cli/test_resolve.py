@@ -437,8 +437,8 @@ def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     hooked.run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
     assert hooked.run(folder, "git", "merge", "-q", "theirs").returncode == 1
     text = (folder / FILE).read_text()
-    write(folder, FILE, text.replace("title: ", 'title: "'))
-    assert f"nothing was written: {OLD}.md:5: " in run("resolve", OLD, "--take", "ours").err
+    write(folder, FILE, text.replace("status: ", 'status: "', 1))
+    assert f"nothing was written: {OLD}.md:" in run("resolve", OLD, "--take", "ours").err
     write(folder, FILE, text)
     ran = run("resolve", OLD, "--take", "ours")
     assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
