@@ -30,7 +30,7 @@ from mdmem.exchange.importer import import_records
 from mdmem.exchange.sources import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.text import count, dump
-from mdmem.setup.agents_file import COMMAND_LINES, NAME, NO_WINGS_LINE, has_lines, lacks_wings_line, with_checksum
+from mdmem.setup.agents_file import COMMAND_LINES, NAME, has_lines, with_checksum
 from mdmem.store.git.status import list_not_added
 from mdmem.store.workspace.addresses import from_here
 from mdmem.store.workspace.workspace import Workspace
@@ -59,8 +59,7 @@ def import_command(app: App, paths: tuple[str, ...], mode: WriteOptions, **optio
         return
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
     moving = workspace.location.command(shlex.join(["import", "--move", *dialect, *paths]))
-    lacks_line = lacks_wings_line(workspace.location.base, workspace.reread().catalog.wings.values())
-    app.remark(*([NO_WINGS_LINE] if lacks_line else []), *import_remarks(report, moving=moving, new=_to_add(workspace)))
+    app.remark(*import_remarks(report, moving=moving, new=_to_add(workspace)))
 
 
 def _to_add(workspace: Workspace) -> list[str]:

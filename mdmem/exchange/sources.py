@@ -191,7 +191,7 @@ class ImportPlan:
         name = well_formed("entry", record.name)
         if name is None:
             raise SourceError("has a name that cannot become an entry-id; rename it")
-        if len(max(name, room, key=len).encode()) > _MAX_NAME:
+        if max(len(one.encode()) for one in (name, room)) > _MAX_NAME:
             raise SourceError(f"has a name, or folders, of more than {_MAX_NAME} bytes; rename it")
         address = f"{wing}/{room}/{name}"
         other = self._sources.get(address.lower())

@@ -106,27 +106,20 @@ def init(
     elif hook:
         yield from reported(_install_hooks(repository, root))
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
-        found = [*_foreign_records(base)]
+        listed = [f"{_count_records(base / one)} in {one}" for one in record_folders(base)]
+        rules = [one for one in instruction_files(base) if has_own_rules(base / one)]
+        found = [f"decision records, {first_of(listed, 3, ' and ')}"] if listed else []
+        found += [f"rules for agents in {first_of(rules, 3)}"] if rules else []
         if found:
-            how = f"`mdmem import --dry-run{root_option}` shows how to import them"
-            yield f"there are {', and '.join(found)}: {how}"
-        if not any(one.startswith("decision records") for one in found):
+            yield f"there are {', and '.join(found)}: `mdmem import --dry-run{root_option}` shows how to import them"
+        if not listed:
             new = f'mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{root_option}'
             yield f"next: {new}"
 
 
-def _foreign_records(base: Path) -> Iterator[str]:
-    """Yield the places of decision records of other tools, and of rules for agents that mdmem did not write."""
-    listed = []
-    for folder in record_folders(base):
-        # A translation counts together with its original.
-        names = {original_of(str(path)) or str(path) for path in records_in(base / folder)}
-        listed.append(f"{len(names)} in {folder}")
-    if listed:
-        yield f"decision records, {first_of(listed, 3, ' and ')}"
-    rules = [name for name in instruction_files(base) if has_own_rules(base / name)]
-    if rules:
-        yield f"rules for agents in {first_of(rules, 3)}"
+def _count_records(folder: Path) -> int:
+    """Return the number of records of other tools in a folder. A translation counts together with its original."""
+    return len({original_of(str(path)) or str(path) for path in records_in(folder)})
 
 
 def _memory_for(cwd: Path, *, is_server: bool) -> str | None:
