@@ -197,14 +197,8 @@ OLD = ("w/r/old",)
             ("w/r/c",),
             {},
         ),
-        # A draft changes nothing, and a split has both heads.
+        # A draft changes nothing.
         ([entry("w/r/old"), entry("w/r/new", status=Status.DRAFT, supersedes=OLD)], OLD, (), {}),
-        (
-            [ended("w/r/old"), entry("w/r/b", supersedes=OLD), entry("w/r/a", supersedes=OLD)],
-            ("w/r/a", "w/r/b"),
-            (),
-            {},
-        ),
     ],
 )
 def test_heads_and_claims_of_an_old_entry(

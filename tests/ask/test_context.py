@@ -208,7 +208,7 @@ def test_omitted_entries_are_counted_in_the_order_of_authority(root: Path) -> No
     assert list(dict.fromkeys(one["type"] for one in counts)) == ["pattern", "note"]
 
 
-def test_domain_narrows_and_brings_its_own(root: Path) -> None:
+def test_domain_narrows_and_brings_its_own_and_one_that_nothing_has_is_said(root: Path) -> None:
     put(root, "app/notes/tagged", "Nothing of the kind", type="note", tags=["Side-by-Side"])
     put(root, "app/notes/topical", "Neither this", type="note", topic="side by side")
     pack = context(root, "zebras with seven brown pool stripes", domain="side by side")
@@ -217,6 +217,9 @@ def test_domain_narrows_and_brings_its_own(root: Path) -> None:
     assert "of the domain" in next(one for one in items_of(pack) if one["id"] == "app/notes/tagged")["reason"]
     assert any(one["why"] == "outside the domain `side by side`" for one in pack["omitted_counts"])
     assert of(pack, "constraints") == ["app/rules/pool", "lib/rules/logs"]
+    remark = "no entry belongs to the domain `zzz`, so the answer is not limited to it"
+    assert context(root, "the pool", domain="zzz")["remarks"] == [remark]
+    assert context(root, "the pool", domain="architecture")["remarks"] == []
 
 
 def test_agents_diary_comes_with_its_name(root: Path) -> None:
@@ -304,12 +307,6 @@ def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(r
     assert of(context(root, "queue reader", intent="build"), "decisions") == ["app/architecture/queue"]
     learnt = ["lib/architecture/queue", "app/architecture/queue"]
     assert of(context(root, "queue reader", intent="learn"), "decisions") == learnt
-
-
-def test_domain_that_nothing_has_is_said(root: Path) -> None:
-    remark = "no entry belongs to the domain `zzz`, so the answer is not limited to it"
-    assert context(root, "the pool", domain="zzz")["remarks"] == [remark]
-    assert context(root, "the pool", domain="architecture")["remarks"] == []
 
 
 def test_goal_of_stop_words_brings_what_binds_alone(root: Path) -> None:

@@ -1,10 +1,9 @@
 """Test long hostile bodies: an answer takes about as long as for other bodies of this size."""
 
-from pathlib import Path
 from time import process_time
 
 import pytest
-from builders import open_root
+from builders import entry
 
 from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences
 from mdmem.ask.rank import coverage_of, weights_of
@@ -12,8 +11,6 @@ from mdmem.ask.relate import mention_pattern
 from mdmem.markdown.body import without_targets
 from mdmem.store.index import Match
 from mdmem.store.index.analysis import snippet
-
-from .builders import put
 
 SIZE = 100_000
 # Each took 3 to 18 seconds with a quadratic search, and takes less than a second on a slow machine.
@@ -39,18 +36,15 @@ def long(part: str) -> str:
         f"word a{long(chr(0x301))}{long(chr(0x316))} word",
     ],
 )
-def test_excerpt_of_a_hostile_body_is_made_in_time(body: str, root: Path) -> None:
-    put(root, "app/rules/long", "Long", "Text.\n")
-    entry = open_root(root).catalog.entries["app/rules/long"]
+def test_excerpt_of_a_hostile_body_is_made_in_time(body: str) -> None:
     started = process_time()
-    assert excerpt(entry, body, 1700, {**NO_WEIGHTS, "word": 1.0})
+    assert excerpt(entry("app/rules/long"), body, 1700, {**NO_WEIGHTS, "word": 1.0})
     assert process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize("body", [long(".adr148x"), long(".0148x"), long("[adr 148](x.md) "), long("](0148-x.md ")])
-def test_mentions_in_a_hostile_body_are_found_in_time(body: str, root: Path) -> None:
-    put(root, "app/rules/0148-x", "Record", "Text.\n")
-    pattern = mention_pattern(open_root(root).catalog.entries["app/rules/0148-x"], is_near=True)
+def test_mentions_in_a_hostile_body_are_found_in_time(body: str) -> None:
+    pattern = mention_pattern(entry("app/rules/0148-x", title="Record"), is_near=True)
     started = process_time()
     list(mentioning_sentences(body, pattern))
     assert process_time() - started < SECONDS
@@ -65,16 +59,9 @@ def test_links_of_a_hostile_text_are_removed_in_time() -> None:
     assert without_targets("See `the docs <https://a.example>`_ and [it](b.md).") == "See the docs and it."
 
 
-def test_coverage_by_a_body_of_one_word_is_found_in_time(root: Path) -> None:
-    put(root, "app/rules/long", "Long", "Text.\n")
+def test_coverage_by_a_body_of_one_word_is_found_in_time() -> None:
     weights = weights_of(["word", "zebra"], [frozenset(["word"])], 1)
-    entry = open_root(root).catalog.entries["app/rules/long"]
+    matches = [(entry("app/rules/long"), Match("app/rules/long", 1.0, frozenset(["word"])))]
     started = process_time()
-    coverage_of(
-        weights,
-        [(entry, Match(entry.address, 1.0, frozenset(["word"])))],
-        lambda _: 5 * long("word "),
-        1,
-        has_unknown=False,
-    )
+    coverage_of(weights, matches, lambda _: 5 * long("word "), 1, has_unknown=False)
     assert process_time() - started < SECONDS

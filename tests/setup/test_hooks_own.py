@@ -10,19 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from builders import Capture, commit_all, git, make_repository, memory, run_here, snapshot, write, write_entry
-from hooked import (
-    CITED,
-    CITES,
-    DANGLES,
-    ENTRY,
-    add_remote,
-    commit,
-    guard,
-    passes,
-    refused_for,
-    run,
-    said,
-)
+from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, passes, refused_for, run, said
 
 from mdmem.setup.hooks import LOCAL_ENTRY, STAGES, Program, hook_text
 

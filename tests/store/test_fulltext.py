@@ -152,12 +152,18 @@ def test_search_answers_beside_the_index_when_many_changed_and_it_cannot_be_writ
 
 
 @pytest.mark.parametrize("end", [".toc", ".trm", ".pst", ".row.col", "._text_len.col"])
-@pytest.mark.parametrize("left", [0.0, 0.5, 0.97])
-def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, end: str, left: float) -> None:
+@pytest.mark.parametrize("left", [0.0, 0.5, 0.97, None])
+def test_search_builds_anew_when_a_file_is_torn_or_another_is_in_its_place(
+    tmp_path: Path, end: str, left: float | None
+) -> None:
     made = tree(30)
     kept(made, tmp_path)
     [torn] = tmp_path.glob(f"*{end}")
-    os.truncate(torn, int(torn.stat().st_size * left))
+    if left is None:
+        others = (path for path in tmp_path.glob("MAIN_*") if path != torn)
+        torn.write_bytes(min(others, key=lambda path: path.suffix != torn.suffix).read_bytes())
+    else:
+        os.truncate(torn, int(torn.stat().st_size * left))
     assert FullTextIndex(tmp_path).state(live=made.live).usable is False
     assert ask(FullTextIndex(tmp_path, persist=False), made) == ("scan", False)
     assert ask(FullTextIndex(tmp_path), made) == ("index", False)

@@ -261,12 +261,3 @@ def test_pickles_planted_inside_a_file_run_nothing(tmp_path: Path, held: str) ->
     for index in (FullTextIndex(folder, persist=False), FullTextIndex(folder)):
         ask(index, made)
     assert not (tmp_path / "RAN").exists()
-
-
-def test_file_in_the_place_of_another_is_damage(tmp_path: Path) -> None:
-    made, folder = tree(30), tmp_path / "index"
-    kept(made, folder)
-    [keys], [lengths] = folder.glob("*.row.col"), folder.glob("*_text_len.col")
-    keys.write_bytes(lengths.read_bytes())
-    assert FullTextIndex(folder).state(live=made.live).usable is False
-    assert ask(FullTextIndex(folder), made) == ("index", False)

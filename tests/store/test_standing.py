@@ -257,7 +257,9 @@ def test_draft_on_the_default_branch_has_no_standing_and_covers_nothing(folder: 
     assert run_here(capsys, "retrieve", "zebras", "graze", cwd=folder).out.startswith(told)
 
 
-def test_what_the_default_branch_changed_since_is_outdated_and_no_proposal(tmp_path: Path, capsys: Capture) -> None:
+def test_what_the_default_branch_changed_since_is_outdated_and_what_it_moved_is_not(
+    tmp_path: Path, capsys: Capture
+) -> None:
     folder = on_branch(tmp_path)
     git(folder, "checkout", "-q", "main")
     write_entry(folder / "memory", OLD, "Three.\n", title="Use three threads")
@@ -267,11 +269,7 @@ def test_what_the_default_branch_changed_since_is_outdated_and_no_proposal(tmp_p
     items = said(capsys, "retrieve", cwd=folder)["items"]
     assert standings(items) == [(RULE, "binding"), (OLD, "outdated")]
     assert items[1]["standing_note"] == "`main` has changed it since"
-
-
-def test_entry_that_the_default_branch_only_moved_is_not_outdated(tmp_path: Path, capsys: Capture) -> None:
-    folder = on_branch(tmp_path)
-    git(folder, "checkout", "-q", "main")
+    git(folder, "checkout", "-q", "-B", "main")
     git(folder, "mv", "memory/nav", "memory/course")
     commit_all(folder)
     git(folder, "checkout", "-q", "feature")
