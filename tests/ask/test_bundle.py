@@ -60,13 +60,14 @@ def test_a_pattern_says_its_trigger_and_steps_as_content(root: Path) -> None:
             {"status": "under_review", "x-review-reason": '"the feed\\n\\nchanged"'},
             "under review (the feed changed): confirm before relying on it",
         ),
-        ({"expires_at": "2026-10-01"}, "expired on 2026-10-01: confirm before relying on it"),
+        ({"expires_at": "2026-11-20"}, "expired on 2026-11-20: confirm before relying on it"),
+        ({"expires_at": "2026-11-21"}, None),
     ],
 )
-def test_uncertainty_is_stated(root: Path, fields: dict[str, str], uncertainty: str) -> None:
+def test_uncertainty_is_stated(root: Path, fields: dict[str, str], uncertainty: str | None) -> None:
     put(root, "app/r/one", "One", **fields)
     told = item(bundle(root), "app/r/one")
-    assert (told["status"], told["uncertainty"]) == ("under_review", uncertainty)
+    assert (told["status"], told.get("uncertainty")) == ("under_review" if uncertainty else "active", uncertainty)
 
 
 def test_an_item_names_claims_and_amendments_and_its_claimant_comes_first(root: Path) -> None:

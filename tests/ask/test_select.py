@@ -264,20 +264,7 @@ def test_paths_of_several_need_one_that_applies(root: Path) -> None:
     assert only(found(root, "", four), "app/a/rule").reason.endswith("applies to src/b/a.py, src/b/b.py and 1 more")
 
 
-# --- uncertainty ---
-
-
-def test_uncertain_entries_say_so(root: Path) -> None:
-    put(root, "app/a/doubtful", "Queue", status="under_review")
-    put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
-    put(root, "app/a/last-day", "Queue", expires_at="2026-11-21")
-    answer = found(root, "queue")
-    told = {item.entry.address: (item.status, item.reason) for item in answer.items}
-    assert told == {
-        "app/a/last-day": ("active", "contains queue"),
-        "app/a/doubtful": ("under_review", "contains queue; under review: confirm before relying on it"),
-        "app/a/expired": ("under_review", "contains queue; expired on 2026-11-20: confirm before relying on it"),
-    }
+# --- deprecated entries ---
 
 
 def test_deprecated_entries_come_only_where_asked_for_and_name_what_replaced_them(root: Path) -> None:

@@ -230,10 +230,7 @@ ENDED = {"status: active": "status: deprecated", "see:\n": "superseded_by: [nav/
     [
         ({"uses two threads": "uses exactly two threads"}, "`status`, `superseded_by`, `body`"),
         ({"title: 'Use two": "title: 'Use exactly two"}, "`status`, `title`, `superseded_by`"),
-        (
-            {"tags: [executor]": "tags: [executor]\napplies_to: [src/**]"},
-            "`status`, `superseded_by`, `applies_to`",
-        ),
+        ({"tags: [executor]": "tags: [executor]\napplies_to: [src/**]"}, "`status`, `superseded_by`, `applies_to`"),
         ({"uses two threads": "uses two  threads", "tags: [executor]": "tags: [threads]"}, None),
         ({"uses two threads": "used two threads", "tags: [executor]": "editorial_at: 2026-05-02"}, None),
     ],
