@@ -166,7 +166,9 @@ def _is_fact(key: str, value: str) -> bool:
     is_relation = kind_of_key(key) is not None and value != ""
     # `Accepted by the board` is no date.
     is_date = key == "date" or (key in _DATES and (not value or read_date(value) is not None))
-    return key in _STATUS_FACTS or key in _OTHER_FACTS or is_relation or is_date
+    # A table of dates and statuses has both names in its first row.
+    is_head = value.lower() in ("status", "date")
+    return not is_head and (key in _STATUS_FACTS or key in _OTHER_FACTS or is_relation or is_date)
 
 
 # Headings of sections that contain facts.

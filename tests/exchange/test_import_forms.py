@@ -121,6 +121,10 @@ PLACES: dict[str, Form] = {
     "bold-options": (above("**Rejected options**\n\n- None"), ACTIVE),
     # The import reports these lines, since it does not read them as a status.
     "struck-title": ("# ~~Old idea~~\n\nWe do.\n", DRAFT),
+    "history": (
+        above("| Status | Date |\n|---|---|\n| Accepted | 2021-01-02 |"),
+        {"created_at": "2021-01-02", **ACTIVE},
+    ),
     "words-of-a-sentence": ("# Store rejected payments\n\nWe do, and rejected a queue.\n", ACTIVE),
     "words-of-a-title": ("# Rejected idea\n\nWe do.\n", DRAFT),
     "italics-and-a-link": (above("_draft_\n\n- Amends: [x](0092-ninety-two.md)"), DRAFT),
