@@ -109,7 +109,6 @@ _LINE = re.compile(
 _NEXT_KEY = re.compile(rf"(?<![\s|,;\xb7])[\s|,;\xb7]++[*_`]{{0,3}}({_WORDS})[*_`]{{0,3}}[ \t]*:(?!//)[*_]{{0,3}}")
 # Code that begins a body and has only facts.
 _PREAMBLE = re.compile(r"\s*```[^\n]*\n((?:[A-Za-z][\w -]*:[^\n]*\n)+)```")
-_INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+-]")
 # A row of a table.
 _ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 
@@ -147,9 +146,7 @@ def _facts_in(section: Section) -> tuple[list[Fact], str]:
             pairs = [(pairs[0][0], pairs[0][1] if pairs[0][0] in _OTHER_FACTS else whole)]
         if not _is_fact(*pairs[0]):
             continue
-        # A block of facts, in a fence or indented, stays whole.
-        is_block = preamble is not None or _INDENTED.match(found[0])
-        is_line = not is_block and pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
+        is_line = preamble is None and pairs[0][1] == whole and not found["quote"] and "|" not in found[0]
         place = section.start + found.start(), section.start + found.end()
         facts += (Fact(key, value, *place, is_line) for key, value in pairs)
         rest += [text[at : found.start()], "\n" * (found.end() - found.start())]

@@ -153,10 +153,6 @@ NAMES: dict[str, Form] = {
         "```\nEIP: 213\nTitle: A title\nStatus: Final\nCreated: 2016-11-04\nReplaces: 214\n```\n### Rules\n\nWe do.\n",
         {"title": "A title", "created_at": "2016-11-04", "supersedes": [f"{PLACE}/0214-old"], **ACTIVE},
     ),
-    "0219-indented": (
-        "    RFC: 219\n    Title: A title\n    Status: Final\n\tDate: 2016-11-04\n\n# Rules\n\nWe do.\n",
-        {"title": "A title", "created_at": "2016-11-04", **ACTIVE},
-    ),
     # The number of a title goes only if the file's name has it.
     "named-without-a-number": ("# 220. A title\n\nWe do.\n", {"title": "A title"}),
     "without-a-number": ("---\ntitle: 'ADR-221: A title'\n---\nWe do.\n", {"title": "ADR-221: A title"}),
@@ -325,7 +321,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     for line in ("Rejected idea", "~~Old idea~~", "_draft_", withdrawn):
         assert f"  `{line}` is not understood as a status: the entry becomes a draft\n" in ran.stdout
     assert "Accepted <!-- until May -->" in (root / PLACE / "comment-of-a-person.md").read_text()
-    for name in ("0210-remove-it", "0213-preamble", "0219-indented", "named-without-a-number"):
+    for name in ("0210-remove-it", "0213-preamble", "named-without-a-number"):
         assert (root / PLACE / f"{name}.md").read_text().endswith(f"---\n\n{FORMS[name][0]}")
     found = (root / PLACE).glob("*.md")
     return {path.stem: dict(parse_document(path.name, path.read_bytes()).fields or {}) for path in found}
