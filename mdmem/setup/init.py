@@ -106,15 +106,20 @@ def init(
     elif hook:
         yield from reported(_install_hooks(repository, root))
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
-        listed = [f"{_count_records(base / one)} in {one}" for one in record_folders(base)]
-        rules = [one for one in instruction_files(base) if has_own_rules(base / one)]
-        found = [f"decision records, {first_of(listed, 3, ' and ')}"] if listed else []
-        found += [f"rules for agents in {first_of(rules, 3)}"] if rules else []
-        if found:
-            yield f"there are {', and '.join(found)}: `mdmem import --dry-run{root_option}` shows how to import them"
-        if not listed:
-            new = f'mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{root_option}'
-            yield f"next: {new}"
+        yield from _next_steps(base, name, root_option)
+
+
+def _next_steps(base: Path, wing: str, root_option: str) -> Iterator[str]:
+    """Yield how to import the records and rules for agents that exist, or how to write the first decision."""
+    listed = [f"{_count_records(base / one)} in {one}" for one in record_folders(base)]
+    rules = [one for one in instruction_files(base) if has_own_rules(base / one)]
+    found = [f"decision records, {first_of(listed, 3, ' and ')}"] if listed else []
+    found += [f"rules for agents in {first_of(rules, 3)}"] if rules else []
+    if found:
+        yield f"there are {', and '.join(found)}: `mdmem import --dry-run{root_option}` shows how to import them"
+    if not listed:
+        new = f'mdmem new decision {wing}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{root_option}'
+        yield f"next: {new}"
 
 
 def _count_records(folder: Path) -> int:
