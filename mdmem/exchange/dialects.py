@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, islice, product, takewhile
+from itertools import chain, count, islice, product, takewhile
 from typing import Any
 
 from msgspec import Struct, field
@@ -61,21 +61,30 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
                 found = claims_of(key, item) or [Claim(relation or ClaimKind.SEE, one) for one in names]
                 keys.claims.update(dict.fromkeys(found, (foreign, item)))
         elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
-            field = name if name == "owner" else key
-            # Several keys may have owners: `Author` and `Deciders`, or a line `Author` for each person.
-            known = f"{keys.fields[field]}, " if field in keys.fields else ""
-            keys.fields[field] = f"{known}{text}"
+            _add(keys.fields, name if name == "owner" else key, text)
         elif name in ("tags", "applies_to"):
             parts = items if isinstance(value, list) else map(str.strip, text.split(","))
-            keys.fields[name] = tuple(dict.fromkeys((*keys.fields.get(name, ()), *filter(None, parts))))
+            _add(keys.fields, name, tuple(filter(None, parts)))
         elif kind is Kind.TEXTS:
             keys.fields[key] = tuple(items)
         elif kind is Kind.MOMENT and (day := read_date(text)) is not None:
             keys.fields[key] = day[0]
         else:
             # A list stays a list. Other values that are no text become JSON.
-            keys.fields[foreign] = tuple(items) if isinstance(value, list) else text
+            _add(keys.fields, foreign, tuple(items) if isinstance(value, list) else text)
     return keys
+
+
+def _add(fields: dict[str, str | tuple[str, ...]], name: str, value: str | tuple[str, ...]) -> None:
+    """Add a value to a field. Several keys may have owners, or there may be a line `Author` for each person."""
+    known = fields.get(name, ())
+    if isinstance(value, str) and isinstance(known, str):
+        fields[name] = known if known == value else f"{known}, {value}"
+    elif known or not isinstance(value, str):
+        both = ((one,) if isinstance(one, str) else one for one in (known, value))
+        fields[name] = tuple(dict.fromkeys(chain.from_iterable(both)))
+    else:
+        fields[name] = value
 
 
 def _plain(value: Any) -> str:
@@ -280,6 +289,9 @@ def decision_record(
         elif one.level and kind_of_key(one.name) is not None:
             items = (re.sub(r"^[-*+]\s+", "", line.strip()) for line in one.text.splitlines() if line.strip())
             linked += claims_of(one.name, ", ".join(items))
+    fields = dict(front.fields)
+    for name, value in below.fields.items():
+        _add(fields, name, value)
     title = front.basic.get("title", "")
     # The file's name keeps the number of the title.
     title = plain_title(title) if _number_before(title) == source.number else title
@@ -291,7 +303,7 @@ def decision_record(
         title=title or plain_title(heading) or below.basic.get("title", ""),
         name=source.stem,
         body=source.body,
-        fields={**below.fields, **front.fields, **kept},
+        fields={**fields, **kept},
         claims=tuple(dict.fromkeys((*parsed.claims, *front.claims, *linked, *more))),
         number=_number_before(heading),
         stated=front.claims,

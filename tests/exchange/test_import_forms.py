@@ -220,8 +220,9 @@ LINKS: dict[str, Form] = {
         {**ENDED, "superseded_by": [f"{PLACE}/tep-0090-own"]},
     ),
     "by-kind-with-a-blank": (
-        above("- Author: Ada\n- Author: Bo\n\nThis TEP is superseded by TEP 90."),
-        {**ENDED, "owner": "Ada, Bo", "superseded_by": [f"{PLACE}/tep-0090-own"]},
+        "---\nowner: Cy\nconsulted: [Di]\n---\n"
+        + above("- Author: Ada\n- Author: Bo\n- Consulted: Ed\n\nThis TEP is superseded by TEP 90."),
+        {**ENDED, "owner": "Cy, Ada, Bo", "x-consulted": ["Di", "Ed"], "superseded_by": [f"{PLACE}/tep-0090-own"]},
     ),
     "by-kind-without-a-blank": (
         above("- Replaced-By: TEP90"),
